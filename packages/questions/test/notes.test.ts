@@ -90,14 +90,12 @@ test('an empty value is none of the different values', async () => {
 });
 
 test.each([
-  ["weekday > 'fri'", 'monday', 2],
-  ["weekday > 'fri'", 'sunday', 1],
-  ["weekday <= 'Thu'", 'monday', 1],
-  ["weekday <= 'Thu'", 'sunday', 2],
-  ["weekday BETWEEN 'Mon' AND 'Fri'", 'monday', 2],
-  ["weekday > 'Sun'", 'monday', 0],
-] as const)('%s is in the order of a week from %s', async (where, weekStart, count) => {
-  expect((await ask({ where, weekStart })).calls).toBe(count);
+  ["weekday > 'fri'", 2],
+  ["weekday <= 'Thu'", 1],
+  ["weekday BETWEEN 'Mon' AND 'Fri'", 2],
+  ["weekday > 'Sun'", 0],
+] as const)('%s is in the order of a week', async (where, count) => {
+  expect((await ask({ where })).calls).toBe(count);
 });
 
 describe('names of columns', () => {

@@ -19,11 +19,11 @@ export function countedStretch(
 
 /** How many days of a stretch lie in a group, part days as parts. Null where that is not known. */
 export function daysIn(
-  { groups, settings }: ReadQuestion,
+  { groups }: Pick<ReadQuestion, 'groups'>,
   { from, to }: Period,
   moved: Alignment = unmoved,
 ): (key: readonly Value[]) => number | null {
-  const shift = moved.days * day;
+  const shift = moved.day * day;
   const weekday = groups.findIndex(({ name }) => name === 'weekday');
   return (key) => {
     if (from === null || to === null) return null;
@@ -33,8 +33,8 @@ export function daysIn(
       const at = key[i];
       if (typeof at !== 'number') return null;
       const own = at - (name === 'day' ? 0 : moved[name]);
-      start = Math.max(start, bucketStart(name, own, settings));
-      end = Math.min(end, bucketStart(name, own + 1, settings));
+      start = Math.max(start, bucketStart(name, own));
+      end = Math.min(end, bucketStart(name, own + 1));
     }
     if (end <= start) return 0;
     if (weekday < 0) return (end - start) / day;

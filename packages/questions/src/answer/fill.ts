@@ -3,6 +3,7 @@ import type { Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { Batch } from '../fields/batch.ts';
 import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import { bucketStart, timeKey } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted, CountedGroup } from './counted.ts';
@@ -49,7 +50,7 @@ function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]
   const range = hasDates ? dayRange(plan, counted, names) : { first: 0, last: 6 };
   if (range === null) return [];
   if (range.last - range.first > mostFilled) return null;
-  const keys = names.map((name) => timeKey(name, plan.settings));
+  const keys = names.map((name) => timeKey(name));
   const isPossible = possible(plan, hasDates);
   const points = new Map<string, number[]>();
   const allowed = new Set<string>();
@@ -68,7 +69,7 @@ function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]
 
 /** The first and the last day that buckets are made up for. */
 function dayRange(
-  { period, groups, settings }: ReadQuestion,
+  { period, groups }: ReadQuestion,
   { total, groups: counted }: Counted,
   dates: readonly string[],
 ): { readonly first: number; readonly last: number } | null {
@@ -86,21 +87,20 @@ function dayRange(
     }
     if (low > high || total.now[0] === 0) return null;
   }
-  const first = period.from === null ? dayNumber(bucketStart(name, low, settings)) : dayNumber(period.from);
-  const last =
-    period.to === null ? dayNumber(bucketStart(name, high + 1, settings)) - 1 : dayNumber(period.to - 1);
+  const first = period.from === null ? dayNumber(bucketStart(name, low)) : dayNumber(period.from);
+  const last = period.to === null ? dayNumber(bucketStart(name, high + 1)) - 1 : dayNumber(period.to - 1);
   return first <= last ? { first, last } : null;
 }
 
 /** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */
-function possible({ conditions, fields }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
+function possible({ conditions }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
   const call = new Batch();
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
   const judges = conditions
     .filter(({ asSent }) => !asSent)
     .map(({ condition }) =>
-      compileCondition(condition, fields, (name) => {
-        const field = fields.get(name);
+      compileCondition(condition, allFields, (name) => {
+        const field = allFields.get(name);
         return field !== undefined && known.includes(field.name) ? field.read : () => undefined;
       }),
     );

@@ -82,10 +82,10 @@ interface Sides<T> {
 
 /** How many days a group has in each period. */
 function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
-  const { groups, period, compared, settings } = plan;
+  const { groups, period, compared } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
-  const moved = alignmentOf(groups, period, compared, settings);
+  const moved = alignmentOf(groups, period, compared);
   return { now, past: daysIn(plan, countedStretch(plan, compared, []), moved) };
 }
 
@@ -148,14 +148,14 @@ function rowsOf(
   groups: readonly CountedGroup[],
   spend: SpendFound | null,
 ): Row[] {
-  const { compared, period, settings } = plan;
-  const moved = compared === null ? unmoved : alignmentOf(plan.groups, period, compared, settings);
+  const { compared, period } = plan;
+  const moved = alignmentOf(plan.groups, period, compared);
   const days = daysOf(plan, counted);
   return groups.map((group) => {
     const { key } = group;
     const inside = {
-      now: compared === null || isInside(plan.groups, key, period, unmoved, settings),
-      past: compared !== null && isInside(plan.groups, key, compared, moved, settings),
+      now: compared === null || isInside(plan.groups, key, period, unmoved),
+      past: compared !== null && isInside(plan.groups, key, compared, moved),
     };
     const cells = measuredCells(plan, counted, group, inside, {
       now: days.now(key),
@@ -207,10 +207,10 @@ function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row
   });
 }
 
-function shownRow({ groups, settings, personal }: ReadQuestion, { key, cells }: Row): Cells {
+function shownRow({ groups, personal }: ReadQuestion, { key, cells }: Row): Cells {
   const row: Cells = {};
   for (const [i, group] of groups.entries()) {
-    const value = groupValue(group, key[i] ?? null, settings);
+    const value = groupValue(group, key[i] ?? null);
     const isMasked = group.personal && typeof personal === 'function' && value !== null;
     row[group.name] = isMasked ? personal(group.name, String(value)) : value;
   }

@@ -34,13 +34,13 @@ function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadQ
 }
 
 /** The days without any call among the groups, from the first call that is known to the last. */
-function emptyDays({ groups, settings }: ReadQuestion, counted: Counted, first = '', last = ''): string[] {
+function emptyDays({ groups }: ReadQuestion, counted: Counted, first = '', last = ''): string[] {
   const at = groups.findIndex(({ name }) => name === 'day');
   const field = groups[at];
   if (field === undefined || counted.total.now[0] === 0) return [];
   const days = new Map<string, number>();
   for (const { key, now } of counted.groups) {
-    const date = groupValue(field, key[at] ?? null, settings);
+    const date = groupValue(field, key[at] ?? null);
     if (typeof date === 'string') days.set(date, (days.get(date) ?? 0) + (now?.[0] ?? 0));
   }
   const empty = [...days].flatMap(([date, calls]) =>

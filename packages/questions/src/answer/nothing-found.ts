@@ -3,6 +3,7 @@ import { nearest } from '@call-attribution/query-dsl';
 import type { Condition, Value } from '../conditions/condition.ts';
 import { fold } from '../conditions/fold.ts';
 import { compileCondition } from '../conditions/holds.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import { callsOf } from './left-out.ts';
@@ -31,7 +32,7 @@ function textTests(plan: ReadQuestion, total?: readonly PartValue[]): TextTest[]
   const testsOf = (condition: Condition): TextTest[] => {
     if ('parts' in condition) return condition.parts.flatMap(testsOf);
     if (!('field' in condition)) return [];
-    const { name = '', type } = plan.fields.get(condition.field) ?? {};
+    const { name = '', type } = allFields.get(condition.field) ?? {};
     if (type !== 'text' || (plan.personal !== 'show' && privateFields.has(name))) return [];
     if (condition.kind === 'like') return [{ field: name, condition, wanted: [condition.pattern] }];
     const values = condition.kind === 'in' ? condition.values : [];
@@ -64,7 +65,7 @@ export function explainNothing(
   const sentences = textTests(plan, total).flatMap(({ field, condition, wanted }) => {
     const known = values.get(field);
     if (known === undefined || known.size >= mostValues) return [];
-    const holds = compileCondition<Value>(condition, plan.fields, () => (value) => value);
+    const holds = compileCondition<Value>(condition, allFields, () => (value) => value);
     if ([...known.keys()].some((value) => holds(value) === true)) return [];
     const texts = wanted.slice(0, 3).map(quoted).join(', ');
     const never = condition.kind === 'like' ? `No ${field} is like ${texts}` : `${field} is never ${texts}`;

@@ -18,13 +18,13 @@ export interface SpendFound {
 
 /** Finds the group that each name means: the one of that value, otherwise the one that differs only by case, or `(none)`. */
 export function spendOf(
-  { groups: [field], settings, spend = {} }: ReadQuestion,
+  { groups: [field], spend = {} }: ReadQuestion,
   groups: readonly CountedGroup[],
 ): SpendFound {
   const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
   const known = new Map<string, number>();
   for (const group of groups) {
-    const value = field === undefined ? null : groupValue(field, group.key[0] ?? null, settings);
+    const value = field === undefined ? null : groupValue(field, group.key[0] ?? null);
     const name = fold(shownValue(value));
     named.set(name, [...(named.get(name) ?? []), { text: String(value), group }]);
     if (value !== null) known.set(String(value), group.now?.[0] ?? 0);

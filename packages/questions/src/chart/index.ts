@@ -1,9 +1,8 @@
 // Draws an answer as a chart, for a page of any kind: SVG as text, colors by variables of CSS, and the words around it. Nothing here
 // needs a browser or Node.js. Start with chartSvg(answer) and chartStyle.
 
-export { type Charted, type ChartOptions, covered } from './picture.ts';
 export { chartStyle } from './style.ts';
-export { chartLegend, chartSvg } from './svg.ts';
+export { type Charted, type ChartOptions, chartLegend, chartSvg, covered } from './svg.ts';
 export {
   daysOfBucket,
   formatDate,

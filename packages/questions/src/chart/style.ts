@@ -1,3 +1,5 @@
+const colors = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'missed', 'none', 'rest'];
+
 /**
  * The style of charts, and the colors of what surrounds them, as text of a style sheet. Everything is a variable that a page may set
  * again. It is light or dark as `color-scheme` says.
@@ -14,15 +16,7 @@ export const chartStyle: string = `
 .chart { display: block; width: 100%; height: auto; font-size: 12px; font-variant-numeric: tabular-nums; }
 .chart line { stroke: var(--chart-line); } .chart text { fill: var(--chart-muted); }
 .chart .name, .chart .value { fill: var(--chart-ink); } .chart .hit { fill: transparent; }
-:is(.chart, .chart-legend) .c1 { --c: var(--chart-1); }
-:is(.chart, .chart-legend) .c2 { --c: var(--chart-2); }
-:is(.chart, .chart-legend) .c3 { --c: var(--chart-3); }
-:is(.chart, .chart-legend) .c4 { --c: var(--chart-4); }
-:is(.chart, .chart-legend) .c5 { --c: var(--chart-5); }
-:is(.chart, .chart-legend) .c6 { --c: var(--chart-6); }
-:is(.chart, .chart-legend) .missed { --c: var(--chart-missed); }
-:is(.chart, .chart-legend) .none { --c: var(--chart-none); }
-:is(.chart, .chart-legend) .rest { --c: var(--chart-rest); }
+${colors.map((name) => `:is(.chart, .chart-legend) .${name} { --c: var(--chart-${name.replace('c', '')}); }`).join('\n')}
 .chart .bar, .chart .dot { fill: var(--c); } .chart .line { fill: none; stroke: var(--c); stroke-width: 2; }
 .chart .part .bar { fill-opacity: 0.4; stroke: var(--c); stroke-dasharray: 3 2; }
 .chart .column { cursor: pointer; } .chart .column:focus-visible { outline: none; }

@@ -1,13 +1,178 @@
-import {
-  type Charted,
-  type ChartOptions,
-  type Picture,
-  type Place,
-  pictureOf,
-  valueInWords,
-} from './picture.ts';
-import { withPart } from './time.ts';
-import { formatCount, formatValue, markup, type ShownColumn } from './words.ts';
+import { shownValue } from '../answer/left-out.ts';
+import { weekdays } from '../fields/calendar.ts';
+import type { AnswerValue } from '../question/answer.ts';
+import { longTime, partOfBucket, type Stretch, shortTime, withPart } from './time.ts';
+import { columnTitle, formatCount, formatCounted, formatValue, markup, type ShownColumn } from './words.ts';
+
+/** What a chart is drawn of: an answer, or as much of one as there is. */
+export interface Charted {
+  /** The columns of the rows. */
+  readonly columns: readonly ShownColumn[];
+  /** The rows, by column name. */
+  readonly rows: readonly Readonly<Record<string, AnswerValue>>[];
+  /** The period: the first or last day, week or month that it does not cover is marked. */
+  readonly period?: Stretch;
+  /** Instead of a period: how much there is of the days, weeks or months that are not whole, by their value. */
+  readonly parts?: Readonly<Record<string, string>>;
+}
+
+/** How a chart is drawn. */
+export interface ChartOptions {
+  /** Width in pixels. Default 880; below 520 names are above their bars. */
+  readonly width?: number;
+  /** Height of a chart over time in pixels. Default 300. */
+  readonly height?: number;
+  /** The column that is drawn. Default: the first measure that is a number. */
+  readonly measure?: string;
+  /** The answer by time alone, where the one that is drawn has not all groups: what it lacks is drawn as all others. */
+  readonly totals?: Charted;
+  /** What happens when a bar is pressed, for people who do not see it, such as `Show only these`. Makes each bar a button. */
+  readonly press?: string;
+}
+
+/** A place on the axis: a bucket of time, or a group. */
+interface Place {
+  readonly label: string;
+  readonly title: string;
+  /** How much of the day, week or month there is; null for all of it. */
+  readonly part: string | null;
+}
+
+/** What is drawn at each place: a segment of each bar, or a line. The name is empty when there is one only. */
+interface Series {
+  readonly name: string;
+  readonly color: string;
+  readonly values: readonly (number | null)[];
+}
+
+/** A chart before it is drawn. */
+interface Picture {
+  readonly kind: 'columns' | 'lines' | 'bars';
+  readonly column: ShownColumn;
+  /** Such as `Calls by campaign and day`. */
+  readonly title: string;
+  /** What a place is a part of, such as `week`. */
+  readonly bucket: string;
+  readonly places: readonly Place[];
+  readonly series: readonly Series[];
+}
+
+/** Groups that are bars at most, where the groups are no time; and series that have a color of their own. */
+const [mostBars, mostColors] = [20, 6];
+
+type Row = Charted['rows'][number];
+const numberIn = (row: Row | undefined, name: string): number | null => {
+  const value = row?.[name];
+  return typeof value === 'number' ? value : null;
+};
+const none = shownValue(null);
+
+/** What is to be drawn of an answer; null when there is nothing. */
+function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture | null {
+  const { columns, rows, period, parts = {} } = charted;
+  const groups = columns.filter(({ kind }) => kind === 'group');
+  const column = columns.find(
+    ({ name, kind, unit }) => kind !== 'group' && unit !== 'time' && (measure ?? name) === name,
+  );
+  if (column === undefined || groups.length === 0) return null;
+  if (!rows.some((row) => numberIn(row, column.name) !== null)) return null;
+  const time = groups.find(({ unit }) => unit === 'time');
+  const others = groups.filter((group) => group !== time);
+  const namesOf = (row: Row): string => others.map(({ name }) => shownValue(row[name])).join(', ');
+  const names = groups.map(({ name }) => columnTitle(name).toLowerCase());
+  const picture = {
+    column,
+    title: `${columnTitle(column.name)} by ${names.join(' and ')}`,
+    bucket: time?.name ?? '',
+  };
+  if (time === undefined) {
+    const drawn = rows.slice(0, mostBars);
+    const places = drawn.map((row) => ({ label: namesOf(row), title: namesOf(row), part: null }));
+    return { ...picture, kind: 'bars', places, series: splitByMissed(columns, drawn, column) };
+  }
+  const keys = [...new Set((totals ?? charted).rows.map((row) => row[time.name] ?? null))].sort(byTime);
+  const places = keys.map((key): Place => {
+    if (key === null) return { label: none, title: none, part: null };
+    const text = String(key);
+    const part = parts[text] ?? (period === undefined ? null : partOfBucket(time.name, text, period));
+    return { label: shortTime(time.name, text), title: longTime(time.name, text), part };
+  });
+  const laid = (own: readonly Row[]): (Row | undefined)[] => {
+    const byKey = new Map(own.map((row) => [row[time.name] ?? null, row]));
+    return keys.map((key) => byKey.get(key));
+  };
+  if (others.length === 0)
+    return { ...picture, kind: 'columns', places, series: splitByMissed(columns, laid(rows), column) };
+  const found = new Map<string, Row[]>();
+  for (const row of rows) found.set(namesOf(row), [...(found.get(namesOf(row)) ?? []), row]);
+  const valuesOf = (own: readonly Row[]) => laid(own).map((row) => numberIn(row, column.name));
+  const series = Array.from(found, ([name, own]) => ({ name, values: valuesOf(own) }));
+  if (column.addsUp !== true) {
+    const colored = series
+      .slice(0, mostColors)
+      .map((one, i) => ({ ...one, color: one.name === none ? 'none' : `c${i + 1}` }));
+    return { ...picture, kind: 'lines', places, series: colored };
+  }
+  return { ...picture, kind: 'columns', places, series: stacked(series, totals && valuesOf(totals.rows)) };
+}
+
+/** Calls are shown as answered and missed where both are known. */
+function splitByMissed(
+  columns: readonly ShownColumn[],
+  rows: readonly (Row | undefined)[],
+  { name }: ShownColumn,
+): Series[] {
+  const values = rows.map((row) => numberIn(row, name));
+  const isSplit = name === 'calls' && columns.some((column) => column.name === 'missed');
+  if (!isSplit) return [{ name: '', color: 'c1', values }];
+  const missed = rows.map((row) => numberIn(row, 'missed') ?? 0);
+  return [
+    { name: 'Answered', color: 'c1', values: values.map((calls, at) => (calls ?? 0) - (missed[at] ?? 0)) },
+    { name: 'Missed', color: 'missed', values: missed },
+  ];
+}
+
+const sum = (values: readonly (number | null | undefined)[]): number =>
+  values.reduce<number>((all, value) => all + (value ?? 0), 0);
+
+/** The largest series have colors; what has no value, and all others together, are gray and on top. */
+function stacked(series: readonly Omit<Series, 'color'>[], all: Series['values'] | undefined): Series[] {
+  const ranked = [...series].sort((a, b) => sum(b.values) - sum(a.values));
+  const named = ranked.filter(({ name }) => name !== none);
+  const shown = [
+    ...named.slice(0, mostColors).map((one, i) => ({ ...one, color: `c${i + 1}` })),
+    ...ranked.filter(({ name }) => name === none).map((one) => ({ ...one, color: 'none' })),
+  ];
+  const at = (list: readonly Omit<Series, 'color'>[], place: number): number =>
+    sum(list.map(({ values }) => values[place]));
+  const rest = (series[0]?.values ?? []).map(
+    (_, place) => (all === undefined ? at(ranked, place) : (all[place] ?? 0)) - at(shown, place),
+  );
+  return rest.some((value) => value > 1e-9)
+    ? [...shown, { name: 'All others', color: 'rest', values: rest }]
+    : shown;
+}
+
+/** In the order of time, whatever the rows are ordered by; what has no time comes last. */
+function byTime(a: AnswerValue, b: AnswerValue): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  const placeOf = (key: string | number | boolean) =>
+    weekdays.includes(String(key)) ? weekdays.indexOf(String(key)) : key;
+  const [one, other] = [placeOf(a), placeOf(b)];
+  return one < other ? -1 : Number(one > other);
+}
+
+/** The period as far as calls of it could be read. */
+export function covered({ from, to }: Stretch, until: string | null = null): Stretch {
+  return { from, to: until !== null && (to === null || until < to) ? until : to };
+}
+
+/** A value of the drawn column in words: `3 calls`, `2.5 minutes`, `12.0%`. */
+function valueInWords(column: ShownColumn, value: number | null): string {
+  const text = formatValue(column, value);
+  if (column.name === 'calls' && value !== null) return formatCounted(value, 'call');
+  return column.unit === 'minutes' && text !== '' ? `${text} minutes` : text;
+}
 
 /** Width of a character of the labels, in a wide font. */
 const letter = 7.7;
@@ -22,14 +187,13 @@ const round = (value: number): string => String(Number(value.toFixed(1)));
 export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
   const picture = pictureOf(answer, options);
   if (picture === null) return '';
+  const { press, height: asked = 300 } = options;
   const width = Math.max(240, Math.round(options.width ?? 880));
   const { height, inside } =
-    picture.kind === 'bars'
-      ? bars(picture, width, options)
-      : overTime(picture, { width, height: options.height ?? 300, press: options.press });
-  const role = options.press === undefined ? 'img' : 'group';
+    picture.kind === 'bars' ? bars(picture, width, press) : overTime(picture, width, asked, press);
+  const role = press === undefined ? 'img' : 'group';
   const label = markup(inWords(picture));
-  return `<svg class="chart" viewBox="0 0 ${width} ${height}" role="${role}" aria-label="${label}">\n${inside}\n</svg>`;
+  return `<svg class="chart" viewBox="0 0 ${width} ${height}" role="${role}" aria-label="${label}">\n${inside.join('\n')}\n</svg>`;
 }
 
 /** The names of the colors of a chart as a list, for below it. Empty when the chart has one color. */
@@ -37,77 +201,73 @@ export function chartLegend(answer: Charted, options: ChartOptions = {}): string
   const picture = pictureOf(answer, options);
   if (picture === null) return '';
   const { series, places, bucket } = picture;
-  const entries = [
-    ...(series.length > 1 ? series.map(({ name, color }) => [color, name] as const) : []),
-    ...(places.some(({ part }) => part !== null) ? [['c1 part', `Part of a ${bucket}`] as const] : []),
-  ];
-  if (entries.length === 0) return '';
-  const items = entries.map(([color, name]) => `<li><span class="${color}"></span>${markup(name)}</li>`);
-  return `<ul class="chart-legend">${items.join('')}</ul>`;
+  const entries = series.length > 1 ? series.map(({ name, color }) => [color, name]) : [];
+  if (places.some(({ part }) => part !== null)) entries.push(['c1 part', `Part of a ${bucket}`]);
+  const items = entries.map(([color, name = '']) => `<li><span class="${color}"></span>${markup(name)}</li>`);
+  return items.length === 0 ? '' : `<ul class="chart-legend">${items.join('')}</ul>`;
 }
 
-const valueAt = ({ series }: Picture, at: number): number | null => {
-  const known = series.flatMap(({ values }) => values[at] ?? []);
-  return known.length === 0 ? null : known.reduce((all, value) => all + value, 0);
-};
+/** What all series have at each place. */
+const sumsOf = ({ series, places }: Picture): (number | null)[] =>
+  places.map((_, at) => {
+    const known = series.flatMap(({ values }) => values[at] ?? []);
+    return known.length === 0 ? null : sum(known);
+  });
 
 /** The chart in one sentence. */
 function inWords(picture: Picture): string {
   const { title, places, kind, column } = picture;
-  const span = `from ${places[0]?.title ?? ''} to ${places.at(-1)?.title ?? ''}`;
-  if (kind === 'lines') return `${title} ${span}.`;
-  const values = places.map((_, at) => valueAt(picture, at));
-  const most = values.reduce<number>(
-    (best, value, at) => ((value ?? -1) > (values[best] ?? -1) ? at : best),
-    0,
-  );
-  const all = formatCount(values.reduce<number>((sum, value) => sum + (value ?? 0), 0));
-  const over = column.unit === 'calls' ? `: ${all} ${span}` : ` ${span}`;
-  const extent = kind === 'bars' ? '' : over;
+  const span = ` from ${places[0]?.title ?? ''} to ${places.at(-1)?.title ?? ''}`;
+  if (kind === 'lines') return `${title}${span}.`;
+  const values = sumsOf(picture);
+  const most = values.indexOf(Math.max(...values.flatMap((value) => value ?? [])));
+  const all = column.unit === 'calls' ? `: ${formatCount(sum(values))}` : '';
+  const extent = kind === 'bars' ? '' : `${all}${span}`;
   return `${title}${extent}; most in ${places[most]?.title ?? ''}, ${valueInWords(column, values[most] ?? null)}.`;
 }
 
-/** What is said of a place: its name, its value, and of what it is made. */
-function placeInWords(picture: Picture, at: number): { readonly name: string; readonly value: string } {
-  const { places, series, column } = picture;
-  const missed = series.find(({ color }) => color === 'missed')?.values[at] ?? null;
-  return {
-    name: withPart(places[at]?.title ?? '', places[at]?.part ?? null),
-    value: `${valueInWords(column, valueAt(picture, at))}${missed === null ? '' : `, ${formatCount(missed)} missed`}`,
-  };
-}
-
-/** One place with its bar: a button where it can be pressed, otherwise with a tooltip. */
-function placeGroup(
+/** What is drawn at each place, as a group: a button where it can be pressed, and its value in words. */
+function placesOf(
   picture: Picture,
-  at: number,
-  inside: string,
   press: string | undefined,
-  hit: string,
-): string {
-  const { name, value } = placeInWords(picture, at);
-  const text = `${markup(name)}: ${markup(value)}`;
-  const part = picture.places[at]?.part === null ? '' : ' part';
-  if (press === undefined) return inside === '' ? '' : `<g class="place${part}">${inside}</g>`;
-  const index = at === picture.places.length - 1 ? 0 : -1;
-  return `<g class="place column${part}" role="button" tabindex="${index}" data-at="${at}" data-name="${markup(name)}" data-value="${markup(value)}" aria-label="${text}. ${markup(press)}">${hit}${inside}</g>`;
+  draw: (place: Place, at: number, said: string) => { readonly drawn: string; readonly hit: string },
+): string[] {
+  const { places, series, column } = picture;
+  const sums = sumsOf(picture);
+  const missed = series.find(({ color }) => color === 'missed')?.values;
+  return places.map((place, at) => {
+    const name = markup(withPart(place.title, place.part));
+    const more = missed === undefined ? '' : `, ${formatCount(missed[at] ?? 0)} missed`;
+    const value = markup(`${valueInWords(column, sums[at] ?? null)}${more}`);
+    const { drawn, hit } = draw(place, at, value);
+    const part = place.part === null ? '' : ' part';
+    if (press === undefined) return drawn === '' ? '' : `<g class="place${part}">${drawn}</g>`;
+    const index = at === places.length - 1 ? 0 : -1;
+    return `<g class="place column${part}" role="button" tabindex="${index}" data-at="${at}" data-name="${name}" data-value="${value}" aria-label="${name}: ${value}. ${markup(press)}">${hit}${drawn}</g>`;
+  });
 }
 
-/** The color of a segment: of a group without a value it is gray, whatever the segment. */
-const colorOf = ({ isNone }: Place, color: string): string => (isNone && color === 'c1' ? 'none' : color);
+/** The color of a segment: of a group without a value it is gray. */
+const colorOf = ({ label }: Place, color: string): string =>
+  label === none && color === 'c1' ? 'none' : color;
 
-function bars(picture: Picture, width: number, { press }: ChartOptions): { height: number; inside: string } {
+interface Drawn {
+  readonly height: number;
+  readonly inside: readonly string[];
+}
+
+function bars(picture: Picture, width: number, press: string | undefined): Drawn {
   const { places, series, column } = picture;
   const isNarrow = width < 520;
-  const sums = places.map((_, at) => valueAt(picture, at));
+  const sums = sumsOf(picture);
   const shown = sums.map((value) => formatValue(column, value));
   const most = Math.max(...sums.map((value) => Math.abs(value ?? 0))) || 1;
-  const labels = isNarrow
-    ? 0
-    : Math.min(width * 0.42, Math.max(90, widest(places.map(({ label }) => label)) + 14));
+  const usual = Math.max(90, widest(places.map(({ label }) => label)) + 14);
+  const labels = isNarrow ? 0 : Math.min(width * 0.42, usual);
   const row = isNarrow ? 42 : 28;
   const space = width - labels - widest(shown) - 14;
-  const drawn = places.map((place, at) => {
+  const letters = Math.floor((isNarrow ? width : labels - 10) / letter);
+  const inside = placesOf(picture, press, (place, at, said) => {
     const y = at * row + (isNarrow ? 20 : 4);
     let x = labels;
     const segments = series.map(({ color, values }) => {
@@ -118,30 +278,24 @@ function bars(picture: Picture, width: number, { press }: ChartOptions): { heigh
       x += length;
       return rect;
     });
-    const { name, value } = placeInWords(picture, at);
-    const text = markup(cut(place.label, Math.floor((isNarrow ? width : labels - 10) / letter)));
+    const text = markup(cut(place.label, letters));
     const label = isNarrow
       ? `<text class="name" x="0" y="${y - 5}">${text}</text>`
       : `<text class="name" x="${round(labels - 10)}" y="${y + 13}" text-anchor="end">${text}</text>`;
     const number = `<text class="value" x="${round(x + 7)}" y="${y + 13}">${markup(shown[at] ?? '')}</text>`;
-    const title = `<title>${markup(name)}: ${markup(value)}</title>`;
-    const hit = `<rect class="hit" x="0" y="${at * row}" width="${width}" height="${row}"/>`;
-    return placeGroup(picture, at, `${title}${label}${segments.join('')}${number}`, press, hit);
+    return {
+      drawn: `<title>${markup(place.title)}: ${said}</title>${label}${segments.join('')}${number}`,
+      hit: `<rect class="hit" x="0" y="${at * row}" width="${width}" height="${row}"/>`,
+    };
   });
-  return { height: places.length * row + 4, inside: drawn.join('\n') };
+  return { height: places.length * row + 4, inside };
 }
 
-interface Size {
-  readonly width: number;
-  readonly height: number;
-  readonly press: string | undefined;
-}
-
-function overTime(picture: Picture, size: Size): { height: number; inside: string } {
+function overTime(picture: Picture, width: number, height: number, press: string | undefined): Drawn {
   const { kind, series, column, places } = picture;
-  const { width, height } = size;
-  const values =
-    kind === 'lines' ? series.flatMap((one) => one.values.flatMap((value) => value ?? [])) : sumsOf(picture);
+  const values = (kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)).flatMap(
+    (value) => value ?? [],
+  );
   const lines = gridOf(Math.min(0, ...values), Math.max(0, ...values), column);
   const [low, high] = [lines[0]?.value ?? 0, lines.at(-1)?.value ?? 1];
   const left = widest(lines.map(({ text }) => text)) + 12;
@@ -152,73 +306,53 @@ function overTime(picture: Picture, size: Size): { height: number; inside: strin
     return `<line x1="${left}" x2="${width}" y1="${at}" y2="${at}"/><text x="${left - 8}" y="${at + 4}" text-anchor="end" aria-hidden="true">${markup(text)}</text>`;
   });
   const step = (width - left) / Math.max(1, places.length);
-  const place = { ...size, left, top, ground, step, y };
-  const drawn = kind === 'lines' ? linesOf(picture, place) : columnsOf(picture, place);
-  return { height, inside: [...grid, ...drawn, ...ticks(places, place)].join('\n') };
-}
-
-const sumsOf = (picture: Picture): number[] => picture.places.flatMap((_, at) => valueAt(picture, at) ?? []);
-
-interface Frame extends Size {
-  readonly left: number;
-  readonly top: number;
-  readonly ground: number;
-  readonly step: number;
-  readonly y: (value: number) => number;
-}
-
-function columnsOf(picture: Picture, { left, top, ground, step, y, press }: Frame): string[] {
-  const { places, series, column } = picture;
-  return places.map((place, at) => {
-    let base = 0;
-    const { name, value: text } = placeInWords(picture, at);
-    const segments = series.map(({ name: part, color, values }) => {
-      const value = values[at] ?? 0;
-      if (value === 0) return '';
-      const [from, to] = [y(base), y(base + value)];
-      base += value;
-      const own =
-        part === '' || color === 'missed' || part === 'Answered'
-          ? text
-          : `${part}: ${valueInWords(column, value)}`;
-      const title = press === undefined ? `<title>${markup(name)}: ${markup(own)}</title>` : '';
-      const shape = `class="bar ${colorOf(place, color)}" x="${round(left + (at + 0.12) * step)}" y="${round(Math.min(from, to))}" width="${round(Math.max(1, step * 0.76))}" height="${round(Math.abs(from - to))}"`;
-      return title === '' ? `<rect ${shape}/>` : `<rect ${shape}>${title}</rect>`;
-    });
-    const hit = `<rect class="hit" x="${round(left + at * step)}" y="${top}" width="${round(step)}" height="${round(ground - top)}"/>`;
-    return placeGroup(picture, at, segments.join(''), press, hit);
-  });
-}
-
-function linesOf({ places, series, column }: Picture, { left, step, y }: Frame): string[] {
-  return series.map(({ name, color, values }) => {
-    const points = values.flatMap((value, at) =>
-      value === null ? [] : [{ x: round(left + (at + 0.5) * step), y: round(y(value)), value, at }],
-    );
-    const path = points.map((point) => `${point.x},${point.y}`).join(' ');
-    const dots = points.map(({ x, y, value, at }) => {
-      const title = `${withPart(places[at]?.title ?? '', places[at]?.part ?? null)}, ${name}: ${valueInWords(column, value)}`;
-      return `<circle class="dot ${color}" cx="${x}" cy="${y}" r="2.5"><title>${markup(title)}</title></circle>`;
-    });
-    return `<polyline class="line ${color}" points="${path}"/>${places.length <= 60 ? dots.join('') : ''}`;
-  });
-}
-
-/** Labels along time, as many as fit next to each other; each stays within the chart. */
-function ticks(places: readonly Place[], { left, width, height, step }: Frame): string[] {
+  const nameOf = ({ title, part }: Place): string => markup(withPart(title, part));
+  const drawn =
+    kind === 'lines'
+      ? series.map((one) => {
+          const dots: string[] = [];
+          const points = places.flatMap((place, at) => {
+            const value = one.values[at] ?? null;
+            if (value === null) return [];
+            const [cx, cy] = [round(left + (at + 0.5) * step), round(y(value))];
+            const title = `${nameOf(place)}, ${markup(`${one.name}: ${valueInWords(column, value)}`)}`;
+            dots.push(
+              `<circle class="dot ${one.color}" cx="${cx}" cy="${cy}" r="2.5"><title>${title}</title></circle>`,
+            );
+            return [`${cx},${cy}`];
+          });
+          return `<polyline class="line ${one.color}" points="${points.join(' ')}"/>${dots.join('')}`;
+        })
+      : placesOf(picture, press, (place, at, said) => {
+          let base = 0;
+          const segments = series.map(({ name, color, values: own }) => {
+            const value = own[at] ?? 0;
+            if (value === 0) return '';
+            const [from, to] = [y(base), y(base + value)];
+            base += value;
+            const isWhole = name === '' || color === 'missed' || name === 'Answered';
+            const text = isWhole ? said : markup(`${name}: ${valueInWords(column, value)}`);
+            const title = press === undefined ? `<title>${nameOf(place)}: ${text}</title>` : '';
+            return `<rect class="bar ${colorOf(place, color)}" x="${round(left + (at + 0.12) * step)}" y="${round(Math.min(from, to))}" width="${round(Math.max(1, step * 0.76))}" height="${round(Math.abs(from - to))}">${title}</rect>`;
+          });
+          return {
+            drawn: segments.join(''),
+            hit: `<rect class="hit" x="${round(left + at * step)}" y="${top}" width="${round(step)}" height="${round(ground - top)}"/>`,
+          };
+        });
+  // As many labels along time as fit next to each other; each stays within the chart, and apart from one that had to move.
   const half = Math.max(letter, widest(places.map(({ label }) => label))) / 2;
   const every = Math.max(1, Math.ceil((2 * half + 12) / step));
   let end = Number.NEGATIVE_INFINITY;
-  return places.flatMap(({ label }, at) => {
-    if (at % every !== 0) return [];
+  const ticks = places.flatMap(({ label }, at) => {
     const x = Math.min(left + (at + 0.5) * step, width - half);
-    // A label that had to move must not touch the one before it.
-    if (x - half < end + 8) return [];
+    if (at % every !== 0 || x - half < end + 8) return [];
     end = x + half;
     return [
       `<text x="${round(x)}" y="${height - 8}" text-anchor="middle" aria-hidden="true">${markup(label)}</text>`,
     ];
   });
+  return { height, inside: [...grid, ...drawn, ...ticks] };
 }
 
 /** Lines at numbers that a person would choose, about four of them, with what stands next to each. */
@@ -228,13 +362,12 @@ function gridOf(low: number, high: number, { unit }: ShownColumn): { value: numb
   const range = (high - low) * scale || 1;
   const size = 10 ** Math.floor(Math.log10(range / 4));
   const fitting = [1, 2, 2.5, 5, 10].map((factor) => factor * size).find((each) => range / each <= 4.001);
-  const step = Math.max(isWhole ? 1 : 0, isWhole ? Math.ceil(fitting ?? size) : (fitting ?? size));
+  const step = isWhole ? Math.max(1, Math.ceil(fitting ?? size)) : (fitting ?? size);
   const first = Math.floor((low * scale) / step + 1e-9);
   const last = Math.max(first + 1, Math.ceil((high * scale) / step - 1e-9));
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const value = Number(((first + i) * step).toPrecision(12));
-    const [whole = '0', fraction] = String(Math.abs(value)).split('.');
-    const text = `${value < 0 ? '-' : ''}${formatCount(Number(whole))}${fraction === undefined ? '' : `.${fraction}`}`;
+    const text = value.toLocaleString('en', { maximumFractionDigits: 12 });
     return { value: value / scale, text: unit === 'share' ? `${text}%` : text };
   });
 }

@@ -23,13 +23,7 @@ export type Condition =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Condition[] }
   | { readonly kind: 'not'; readonly part: Condition }
   | { readonly kind: 'compare'; readonly field: string; readonly operator: Operator; readonly value: Literal }
-  | {
-      readonly kind: 'in';
-      readonly field: string;
-      readonly values: readonly Literal[];
-      /** Text compares exactly. Without it case does not matter, as with `=`. */
-      readonly exact?: boolean;
-    }
+  | { readonly kind: 'in'; readonly field: string; readonly values: readonly Literal[] }
   /** A pattern, in which `%` is any run of characters and `_` any one. Case does not matter. */
   | { readonly kind: 'like'; readonly field: string; readonly pattern: string }
   | { readonly kind: 'null'; readonly field: string }
@@ -45,8 +39,6 @@ export interface Term {
   readonly name: string;
   /** What its values are. */
   readonly type: 'text' | 'number' | 'time' | 'day' | 'week' | 'month' | 'boolean';
-  /** The day that a week begins with. Default Monday. */
-  readonly weekStart?: 'sunday';
   /** All values there can be. Another one is a mistake. */
   readonly values?: readonly string[];
   /** These values have an order of their own: `<` and `>` follow it, and not the characters. */
@@ -70,33 +62,30 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
 
 /** A condition as text, so that one that came as data is read, and refused, as every other. */
 export function printCondition(condition: Condition): string {
-  if ('parts' in condition)
-    return condition.parts
-      .map((part) => `(${printCondition(part)})`)
-      .join(` ${condition.kind.toUpperCase()} `);
-  if (condition.kind === 'not') return `NOT (${printCondition(condition.part)})`;
-  const { field } = condition;
   switch (condition.kind) {
+    case 'and':
+    case 'or':
+      return condition.parts.map((part) => `(${printCondition(part)})`).join(` ${condition.kind} `);
+    case 'not':
+      return `NOT (${printCondition(condition.part)})`;
     case 'compare':
-      return `${field} ${condition.operator} ${printLiteral(condition.value)}`;
+      return `${condition.field} ${condition.operator} ${printLiteral(condition.value)}`;
     case 'in':
-      return condition.exact
-        ? condition.values.map((value) => `${field} == ${printLiteral(value)}`).join(' OR ')
-        : `${field} IN (${condition.values.map(printLiteral).join(', ')})`;
+      return `${condition.field} IN (${condition.values.map(printLiteral).join(', ')})`;
     case 'like':
-      return `${field} LIKE ${quote(condition.pattern)}`;
+      return `${condition.field} LIKE ${quote(condition.pattern)}`;
     case 'null':
-      return `${field} IS NULL`;
+      return `${condition.field} IS NULL`;
     case 'flag':
-      return field;
+      return condition.field;
   }
 }
 
 function printLiteral(value: Literal): string {
   if (value.type === 'boolean') return String(value.value);
-  if (value.type === 'number') return value.text;
-  if (value.type === 'text') return quote(value.text);
-  return quote(formatNaiveTenths(value.millis).slice(0, value.isWholeDay ? 10 : undefined));
+  if (value.type === 'time')
+    return quote(formatNaiveTenths(value.millis).slice(0, value.isWholeDay ? 10 : undefined));
+  return value.type === 'text' ? quote(value.text) : value.text;
 }
 
 /** A string as a condition writes it. */

@@ -61,9 +61,8 @@ function testOf(test: Exclude<Test, { kind: 'null' }>, term: Term | undefined): 
     const parts = test.values.map((value) => comparison('=', value, term));
     return (value) => parts.some((part) => part(value));
   }
-  const own = test.exact ? (text: string) => text : fold;
-  const known = new Set(test.values.map((value) => ('text' in value ? own(value.text) : '')));
-  return (value) => known.has(own(String(value)));
+  const known = new Set(test.values.map((value) => ('text' in value ? fold(value.text) : '')));
+  return (value) => known.has(fold(String(value)));
 }
 
 function comparison(operator: Operator, literal: Literal, term: Term | undefined): (value: Plain) => boolean {
@@ -80,23 +79,15 @@ function comparison(operator: Operator, literal: Literal, term: Term | undefined
     return (value) => meets(Math.floor(Number(value) / day) - millis / day);
   }
   const { text } = literal;
-  const among = term && valuesInOrder(term, operator, text);
-  if (among) return (value) => among.includes(String(value));
+  const { isOrdered = false, values = [] } = term ?? {};
+  const placeOf = (wanted: string): number => values.findIndex((each) => fold(each) === fold(wanted));
   if (operator === '==') return (value) => value === text;
-  if (operator !== '=' && operator !== '<>') return (value) => meets(compareText(String(value), text));
   const folded = fold(text);
-  return (value) => (fold(String(value)) === folded) === (operator === '=');
-}
-
-/** Values of which a comparison is true, where they have an order of their own. Null where texts compare as any others. */
-function valuesInOrder(
-  { isOrdered, values = [] }: Term,
-  operator: Operator,
-  text: string,
-): readonly string[] | null {
-  const at = values.findIndex((each) => fold(each) === fold(text));
-  if (!isOrdered || at < 0 || ['=', '==', '<>'].includes(operator)) return null;
-  return values.filter((_, i) => orders[operator](i - at));
+  if (operator === '=' || operator === '<>')
+    return (value) => (fold(String(value)) === folded) === (operator === '=');
+  // Values with an order of their own.
+  if (isOrdered) return (value) => meets(placeOf(String(value)) - placeOf(text));
+  return (value) => meets(compareText(String(value), text));
 }
 
 /** Whether an order, below, at or above 0, meets an operator. */

@@ -1,4 +1,4 @@
-import { formatNaive, parseTime, startOfWeek } from '@call-attribution/core/time';
+import { day, parseTime, startOfWeek } from '@call-attribution/core/time';
 import { drawFrame, nearest } from '@call-attribution/query-dsl';
 import { nearestTime } from '../nearest-time.ts';
 import {
@@ -62,28 +62,26 @@ export type ConditionResult =
  *     compare   := operator value | [NOT] IN "(" value { "," value } ")" | [NOT] LIKE string | [NOT] BETWEEN value AND value | IS [NOT] NULL
  */
 export function readCondition(text: string, vocabulary: Vocabulary): ConditionResult {
-  try {
-    return { ok: true, condition: new Reader(text, vocabulary).read() };
-  } catch (error) {
-    if (!(error instanceof Mistake)) throw error;
-    const { code, message, expected, place, nearest: meant } = error;
-    const { start, end } = place;
-    const fixed = meant === undefined ? '' : text.slice(0, start) + meant + text.slice(end);
-    const problem = {
-      ...{ code, message, start, end, found: text.slice(start, Math.min(end, start + 60)), expected },
-      nearest: meant,
-      corrected: fixed !== '' && isCondition(fixed, vocabulary) ? fixed : undefined,
-      frame: drawFrame(text, start, end - start),
-    };
-    return { ok: false, problem };
-  }
+  const read = attempt(text, vocabulary);
+  if (!(read instanceof Mistake)) return { ok: true, condition: read };
+  const { start, end, nearest: meant } = read;
+  const fixed = meant === undefined ? '' : text.slice(0, start) + meant + text.slice(end);
+  const isRead = fixed !== '' && !(attempt(fixed, vocabulary) instanceof Mistake);
+  const problem = {
+    ...read,
+    found: text.slice(start, Math.min(end, start + 60)),
+    corrected: isRead ? fixed : undefined,
+    frame: drawFrame(text, start, end - start),
+  };
+  return { ok: false, problem };
 }
 
-function isCondition(text: string, vocabulary: Vocabulary): boolean {
+function attempt(text: string, vocabulary: Vocabulary): Condition | Mistake {
   try {
-    return new Reader(text, vocabulary).read() !== null;
-  } catch {
-    return false;
+    return new Reader(text, vocabulary).read();
+  } catch (error) {
+    if (error instanceof Mistake) return error;
+    throw error;
   }
 }
 
@@ -95,22 +93,18 @@ interface Place {
 class Mistake {
   readonly code: ConditionProblemCode;
   readonly message: string;
+  readonly start: number;
+  readonly end: number;
   readonly expected: string;
-  readonly place: Place;
   readonly nearest: string | undefined;
 
-  constructor(
-    code: ConditionProblemCode,
-    place: Place,
-    expected: string,
-    message: string,
-    meant?: string | undefined,
-  ) {
+  constructor(code: ConditionProblemCode, { start, end }: Place, expected: string, said: string, meant = '') {
     this.code = code;
-    this.place = place;
+    this.message = meant === '' ? said : `${said} Did you mean ${meant.trim()}?`;
+    this.start = start;
+    this.end = end;
     this.expected = expected;
-    this.message = meant === undefined ? message : `${message} Did you mean ${meant.trim()}?`;
-    this.nearest = meant;
+    this.nearest = meant === '' ? undefined : meant;
   }
 }
 
@@ -142,9 +136,11 @@ function scan(text: string): Token[] {
     const end = piece.lastIndex;
     tokens.push({ kind: kinds[at] ?? 'symbol', written, start: end - written.length, end });
   }
-  tokens.push({ kind: 'end', written: '', start: text.trimEnd().length, end: text.trimEnd().length });
-  return tokens;
+  const end = text.trimEnd().length;
+  return [...tokens, { kind: 'end', written: '', start: end, end }];
 }
+
+const isClosed = (written: string): boolean => /^(?:'(?:[^']|'')*'|"(?:[^"]|"")*")$/.test(written);
 
 /** The content of a string in quotes of either kind. */
 const unquote = (written: string): string => {
@@ -152,27 +148,11 @@ const unquote = (written: string): string => {
   return written.slice(1, isClosed(written) ? -1 : undefined).replaceAll(mark + mark, mark);
 };
 
-const isClosed = (written: string): boolean => /^(?:'(?:[^']|'')*'|"(?:[^"]|"")*")$/.test(written);
-
 const operators: ReadonlyMap<string, Operator> = new Map([
   ...(['=', '==', '<>', '<', '<=', '>', '>='] as const).map((each) => [each, each] as const),
   ['!=', '<>'],
 ]);
-const keywords = new Set('and or not in like ilike is null between true false'.split(' '));
-/** What other languages write. */
-const inOthers: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    '&&': 'AND',
-    '||': 'OR',
-    ',': 'AND',
-    '!': 'NOT',
-    '=>': '>=',
-    '=<': '<=',
-    '~': 'LIKE',
-    equals: '=',
-  }),
-);
-
+const keywords = new Set('and or not in like is null between true false'.split(' '));
 const valueNames: Readonly<Record<Term['type'], string>> = {
   text: "a string such as 'Brand'",
   number: 'a number such as 2.5',
@@ -189,9 +169,8 @@ function operatorsOf({ type }: Term): string {
   return '=, <>, <, <=, >, >=, IN, BETWEEN or IS NULL';
 }
 
-const mostNested = 100;
-/** Words that a name may have. */
-const mostWords = 40;
+/** How deep conditions may lie in each other, and how many words a name may have. */
+const [mostNested, mostWords] = [100, 40];
 const decimal = /^-?\d{1,15}(?:\.\d{1,9})?$/;
 
 /** Reads one condition; throws the first `Mistake` it meets. */
@@ -209,10 +188,9 @@ class Reader {
   }
 
   read(): Condition {
-    if (this.#isAtEnd) {
-      const example = "talk_minutes >= 2 AND state IN ('TX', 'CA')";
+    const example = "talk_minutes >= 2 AND state IN ('TX', 'CA')";
+    if (this.#isAtEnd)
       throw this.#wrong('empty', 'a condition', `The condition is empty. Write one such as ${example}.`);
-    }
     const condition = this.#or();
     if (!this.#isAtEnd) throw this.#between();
     return condition;
@@ -230,113 +208,91 @@ class Reader {
   }
 
   #not(): Condition {
+    const most = `at most ${mostNested} nested conditions`;
     this.#depth += 1;
-    if (this.#depth > mostNested) {
-      const most = `at most ${mostNested} nested conditions`;
-      throw this.#wrong('too_deep', most, `A condition may have ${most}.`);
-    }
-    const condition = this.#part();
+    if (this.#depth > mostNested) throw this.#wrong('too_deep', most, `A condition may have ${most}.`);
+    const opening = this.#token;
+    let condition: Condition;
+    if (this.#take('not')) condition = { kind: 'not', part: this.#not() };
+    else if (this.#take('(')) {
+      condition = this.#or();
+      if (!this.#take(')')) throw this.#isAtEnd ? this.#unclosed(opening) : this.#between();
+    } else condition = this.#test();
     this.#depth -= 1;
     return condition;
   }
 
-  #part(): Condition {
-    if (this.#take('not')) return { kind: 'not', part: this.#not() };
-    const opening = this.#token;
-    if (!this.#take('(')) return this.#test();
-    const condition = this.#or();
-    if (this.#take(')')) return condition;
-    throw this.#isAtEnd ? this.#unclosed(opening) : this.#between();
-  }
-
   #test(): Condition {
     const term = this.#field();
-    const field = term.name;
-    if (this.#take('is')) return this.#isNull(term);
+    const isNull = this.#take('is');
     const isNot = this.#take('not');
-    const signed = (test: Condition): Condition => (isNot ? { kind: 'not', part: test } : test);
-    if (this.#take('in')) return signed({ kind: 'in', field, values: this.#list(term) });
-    if (term.type === 'text' && (this.#take('like') || this.#take('ilike'))) {
-      const pattern = this.#value({ name: field, type: 'text' });
-      return signed({ kind: 'like', field, pattern: pattern.type === 'text' ? pattern.text : '' });
-    }
-    if (term.type !== 'boolean' && this.#take('between')) {
-      const lower = this.#value(term);
-      if (!this.#take('and')) throw this.#wrong('expected_and', 'AND', `Expected AND, found ${this.#found}.`);
-      const upper = this.#value(term);
-      const test = (operator: Operator, value: Literal): Condition => ({
-        kind: 'compare',
-        field,
-        operator,
-        value,
-      });
-      return signed({ kind: 'and', parts: [test('>=', lower), test('<=', upper)] });
-    }
-    const token = this.#token;
-    const operator = operators.get(token.written);
-    const isFlag = term.type === 'boolean';
-    if (isNot || operator === undefined || (isFlag && !['=', '==', '<>'].includes(operator))) {
-      const ends = [')', 'and', 'or', ...inOthers.keys()];
-      if (isFlag && !isNot && (token.kind === 'end' || ends.includes(token.written.toLowerCase())))
-        return { kind: 'flag', field };
-      throw this.#noOperator(term);
-    }
-    this.#at += 1;
-    if (this.#stands('null')) {
-      const meant = operator === '<>' ? 'IS NOT NULL' : 'IS NULL';
-      const place = { start: token.start, end: this.#token.end };
-      throw new Mistake('expected_operator', place, meant, 'Nothing is equal to NULL.', meant);
-    }
-    return { kind: 'compare', field, operator, value: this.#value(term) };
+    const test = isNull ? this.#null(term) : this.#comparison(term, isNot);
+    return isNot ? { kind: 'not', part: test } : test;
   }
 
-  #isNull(term: Term): Condition {
-    const isNot = this.#take('not');
-    const field = term.name;
-    let test: Condition;
-    if (this.#take('null')) test = { kind: 'null', field };
-    else if (term.type === 'boolean')
-      test = { kind: 'compare', field, operator: '=', value: this.#value(term) };
-    else throw this.#wrong('expected_operator', 'NULL', `After IS comes NULL; found ${this.#found}.`);
-    return isNot ? { kind: 'not', part: test } : test;
+  #null({ name: field }: Term): Condition {
+    if (this.#take('null')) return { kind: 'null', field };
+    throw this.#wrong('expected_operator', 'NULL', `After IS comes NULL; found ${this.#found}.`);
+  }
+
+  #comparison(term: Term, isNot: boolean): Condition {
+    const { name: field, type } = term;
+    const isFlag = type === 'boolean';
+    const compare = (operator: Operator): Condition => {
+      return { kind: 'compare', field, operator, value: this.#value(term) };
+    };
+    if (this.#take('in')) return { kind: 'in', field, values: this.#list(term) };
+    if (type === 'text' && this.#take('like')) {
+      const pattern = this.#value({ name: field, type });
+      return { kind: 'like', field, pattern: pattern.type === 'text' ? pattern.text : '' };
+    }
+    if (!isFlag && this.#take('between')) {
+      const lower = compare('>=');
+      if (!this.#take('and')) throw this.#wrong('expected_and', 'AND', `Expected AND, found ${this.#found}.`);
+      return { kind: 'and', parts: [lower, compare('<=')] };
+    }
+    const { written, start } = this.#token;
+    const operator = operators.get(written);
+    if (isFlag && !isNot && operator === undefined) return { kind: 'flag', field };
+    if (isNot || operator === undefined || (isFlag && !['=', '==', '<>'].includes(operator)))
+      throw this.#noOperator(term);
+    this.#at += 1;
+    if (!this.#stands('null')) return compare(operator);
+    const meant = operator === '<>' ? 'IS NOT NULL' : 'IS NULL';
+    const place = { start, end: this.#token.end };
+    throw new Mistake('expected_operator', place, meant, 'Nothing is equal to NULL.', meant);
   }
 
   /** A field by one of its names, which may be several words: `landing page`, or a column such as `share(rank >= 4)`. */
   #field(): Term {
-    const first = this.#token;
-    const { kind, written, start } = first;
-    if (kind !== 'name' || (keywords.has(written.toLowerCase()) && !this.#vocabulary.has(nameOf(written)))) {
-      const expected = 'the name of a field';
-      throw this.#wrong(
-        'expected_field',
-        expected,
-        `Expected ${expected}, found ${this.#found}.`,
-        inOthers.get(written),
-      );
+    const { kind, written, start } = this.#token;
+    const name = nameOf(written);
+    const own = this.#vocabulary.get(name);
+    const expected = 'the name of a field';
+    if (kind !== 'name' || (own === undefined && keywords.has(written.toLowerCase()))) {
+      throw this.#wrong('expected_field', expected, `Expected ${expected}, found ${this.#found}.`);
     }
     const last = Math.min(this.#tokens.length - 2, this.#at + mostWords);
     for (let at = last; at > this.#at; at -= 1) {
-      const name = this.#text.slice(start, this.#tokens[at]?.end);
-      const term = this.#vocabulary.get(name) ?? this.#vocabulary.get(nameOf(name));
+      const words = this.#text.slice(start, this.#tokens[at]?.end);
+      const term = this.#vocabulary.get(words) ?? this.#vocabulary.get(nameOf(words));
       if (term === undefined) continue;
       this.#at = at + 1;
       return term;
     }
-    const meanings = ambiguousNames.get(nameOf(written));
-    if (meanings !== undefined) {
-      const names = wordList(meanings);
-      throw this.#wrong('ambiguous_field', names, `${written} may mean ${names}. Name one of them.`);
+    const meanings = wordList(ambiguousNames.get(name) ?? []);
+    if (meanings !== '') {
+      const message = `${written} may mean ${meanings}. Name one of them.`;
+      throw this.#wrong('ambiguous_field', meanings, message);
     }
-    const term = this.#vocabulary.get(nameOf(written));
-    if (term === undefined) {
+    if (own === undefined) {
       const names = [...this.#vocabulary.keys()];
-      const some = names.slice(0, 8).join(', ');
       const meant = nearest(written, names);
-      const message = `There is no field ${written}.${meant === undefined ? ` Some of the fields: ${some}.` : ''}`;
-      throw this.#wrong('unknown_field', 'the name of a field', message, meant);
+      const some = meant === undefined ? ` Some of the fields: ${names.slice(0, 8).join(', ')}.` : '';
+      throw this.#wrong('unknown_field', expected, `There is no field ${written}.${some}`, meant);
     }
     this.#at += 1;
-    return term;
+    return own;
   }
 
   #list(term: Term): Literal[] {
@@ -356,14 +312,16 @@ class Reader {
     const { kind, written } = token;
     if (kind === 'text' && !isClosed(written)) {
       const message = "The string has no closing quote. A quote within a string is written twice: 'O''Neil'.";
-      throw new Mistake('unclosed', token, 'a closing quote', message);
+      throw this.#wrong('unclosed', 'a closing quote', message);
     }
     const value = literalOf(token, term);
     if (value === null) throw this.#noValue(term);
     const known = term.values;
     if (value.type === 'text' && known && !known.some((each) => fold(each) === fold(value.text))) {
       const expected = known.map(quote).join(', ');
-      const meant = closest(value.text, known);
+      const lower = value.text.toLowerCase();
+      const begun = known.find((each) => lower.startsWith(each.toLowerCase()));
+      const meant = begun ?? nearest(value.text, known);
       const rest = meant === undefined ? `; it is one of ${expected}.` : '.';
       const message = `${term.name} is never ${written}${rest}`;
       throw this.#wrong('unknown_value', expected, message, meant && quote(meant));
@@ -391,12 +349,10 @@ class Reader {
   #noOperator(term: Term): Mistake {
     const { written } = this.#token;
     const expected = operatorsOf(term);
-    if (written.startsWith(':')) {
-      const message = `${term.name}: is the filter language of the API. A condition is written with =, <, > or IN.`;
-      return this.#wrong('expected_operator', expected, message);
-    }
-    const message = `After ${term.name} comes ${expected}; found ${this.#found}.`;
-    return this.#wrong('expected_operator', expected, message, inOthers.get(written.toLowerCase()));
+    const message = written.startsWith(':')
+      ? `${term.name}: is the filter language of the API. A condition is written with =, <, > or IN.`
+      : `After ${term.name} comes ${expected}; found ${this.#found}.`;
+    return this.#wrong('expected_operator', expected, message);
   }
 
   /** What is wrong where AND or OR should be. */
@@ -405,12 +361,15 @@ class Reader {
     const message = `Expected AND or OR, found ${this.#found}.`;
     if (kind === 'name' && this.#vocabulary.has(nameOf(written)))
       return new Mistake('expected_and', { start, end: start }, 'AND or OR', message, 'AND ');
-    const meant = inOthers.get(written);
-    return this.#wrong('expected_and', 'AND or OR', message, written === ',' ? ` ${meant}` : meant);
+    return this.#wrong('expected_and', 'AND or OR', message);
   }
 
   #unclosed(opening: Place): Mistake {
     return new Mistake('unclosed', opening, ')', 'A bracket is not closed.');
+  }
+
+  #wrong(code: ConditionProblemCode, expected: string, message: string, meant?: string): Mistake {
+    return new Mistake(code, this.#token, expected, message, meant);
   }
 
   get #token(): Token {
@@ -437,14 +396,10 @@ class Reader {
     this.#at += 1;
     return true;
   }
-
-  #wrong(code: ConditionProblemCode, expected: string, message: string, meant?: string | undefined): Mistake {
-    return new Mistake(code, this.#token, expected, message, meant);
-  }
 }
 
 /** The value of a token for a term; null when it is none. */
-function literalOf({ kind, written }: Token, { type, weekStart }: Term): Literal | null {
+function literalOf({ kind, written }: Token, { type }: Term): Literal | null {
   if (type === 'boolean')
     return /^(?:true|false)$/i.test(written) ? { type, value: /t/i.test(written.charAt(0)) } : null;
   if (type === 'number') return kind === 'number' && decimal.test(written) ? { type, text: written } : null;
@@ -455,13 +410,7 @@ function literalOf({ kind, written }: Token, { type, weekStart }: Term): Literal
   if (time === null || (type !== 'time' && !time.isWholeDay)) return null;
   // Any day of a week or month means the one that begins it, which is what the field holds.
   let { millis } = time;
-  if (type === 'week') millis = startOfWeek(millis, weekStart);
-  if (type === 'month') millis = parseTime(`${formatNaive(millis).slice(0, 7)}-01`)?.millis ?? millis;
+  if (type === 'week') millis = startOfWeek(millis);
+  if (type === 'month') millis -= (new Date(millis).getUTCDate() - 1) * day;
   return { type: 'time', millis, isWholeDay: time.isWholeDay };
-}
-
-/** The value that was meant, when one is close. */
-function closest(value: string, values: readonly string[]): string | undefined {
-  const lower = value.toLowerCase();
-  return values.find((each) => lower.startsWith(each.toLowerCase())) ?? nearest(value, values);
 }

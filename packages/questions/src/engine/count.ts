@@ -4,6 +4,7 @@ import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge } from '../conditions/holds.ts';
 import type { Batch } from '../fields/batch.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
@@ -36,18 +37,18 @@ export class QuestionCount {
   #noTime = 0;
 
   constructor(plan: ReadQuestion, bytes: number) {
-    const { groups, settings, compared, period } = plan;
+    const { groups, compared, period } = plan;
     this.plan = plan;
     this.#bytes = bytes;
     const memory = new Memory(bytes);
     const table = (moved = unmoved): GroupTable =>
       new GroupTable(
         plan,
-        groups.map((group) => keyReader(group, moved, settings)),
+        groups.map((group) => keyReader(group, moved)),
         memory,
       );
     this.#now = table();
-    this.#past = compared === null ? null : table(alignmentOf(groups, period, compared, settings));
+    this.#past = compared === null ? null : table(alignmentOf(groups, period, compared));
     this.#kept = plan.needsSequence ? new KeptCalls(plan, memory) : null;
     this.#judges = judgesOf(plan);
     this.#values = new Map(Array.from(comparedFields(plan), (name) => [name, new Map()]));
@@ -99,7 +100,7 @@ export class QuestionCount {
   #count(calls: Batch): void {
     const { period, compared, calls: channel } = this.plan;
     for (const [name, counts] of this.#values) {
-      const read = readerOf(this.plan, name);
+      const read = readerOf(name);
       for (calls.at = 0; calls.at < calls.length; calls.at += 1) {
         const value = read(calls);
         if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -181,8 +182,8 @@ export class QuestionCount {
 /** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
 export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) =>
-    compileCondition(condition, plan.fields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(plan, field),
+    compileCondition(condition, allFields, (field) =>
+      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(field),
     ),
   );
 

@@ -2,6 +2,7 @@ import type { Condition, Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { Memory } from './memory.ts';
@@ -192,7 +193,7 @@ export class GroupTable {
     this.#memory = memory;
     for (const part of plan.parts) {
       const { id, about } = part;
-      const value = about === null ? () => null : readerOf(plan, about);
+      const value = about === null ? () => null : readerOf(about);
       const read: Read = (call) => part.of(value(call), call);
       if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, memory), read });
     }
@@ -259,10 +260,7 @@ export class GroupTable {
 }
 
 /** Reads a field by its name, or whether a condition holds. */
-export const readerOf = (
-  { fields }: Pick<ReadQuestion, 'fields'>,
-  about: string | Condition,
-): ((call: Batch) => Value) =>
+export const readerOf = (about: string | Condition): Read =>
   typeof about === 'string'
-    ? (fields.get(about)?.read ?? (() => null))
-    : compileCondition<Batch>(about, fields, (name) => readerOf({ fields }, name));
+    ? (allFields.get(about)?.read ?? (() => null))
+    : compileCondition<Batch>(about, allFields, readerOf);

@@ -4,6 +4,7 @@ import { compareValues } from '../conditions/fold.ts';
 import { Batch } from '../fields/batch.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { Numbering } from '../fields/numbering.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
@@ -45,9 +46,9 @@ export function selectCalls(
 ): CallSelector {
   const plan = readSelection(selection, read);
   const judges = judgesOf(plan);
-  const names = [...plan.fields.values()].map(({ name }) => name);
-  const sorts = readOrder(order, [...new Set(names)], 'a call', plan.fields);
-  const groups = sorts.flatMap(({ column }) => plan.fields.get(column) ?? []);
+  const names = [...allFields.values()].map(({ name }) => name);
+  const sorts = readOrder(order, [...new Set(names)], 'a call');
+  const groups = sorts.flatMap(({ column }) => allFields.get(column) ?? []);
   const needs = { ...plan, groups, parts: [] };
   const isSequence = needsSequence(needs);
   const fields = neededFields(needs);

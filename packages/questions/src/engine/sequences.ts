@@ -1,12 +1,13 @@
 import { compareText } from '../conditions/fold.ts';
 import { Batch, nobody, type Sequence } from '../fields/batch.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
 import type { Memory } from './memory.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
 const namedInRecord = (plan: Needs): readonly string[] => [
-  ...new Set(namedFields(plan).flatMap((name) => plan.fields.get(name)?.needs ?? [])),
+  ...new Set(namedFields(plan).flatMap((name) => allFields.get(name)?.needs ?? [])),
 ];
 
 /** The fields of a record that a question needs. */

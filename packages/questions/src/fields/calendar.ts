@@ -2,12 +2,6 @@ import { day, hour } from '@call-attribution/core/time';
 
 // Days, weeks and months of naive time. It knows no field, so that periods can be read without the table of fields.
 
-/** How the fields of a question are read. */
-export interface FieldSettings {
-  /** The day that weeks begin with. Default Monday. */
-  readonly weekStart?: 'monday' | 'sunday' | undefined;
-}
-
 const zeroDay = Date.parse('0001-01-01T00:00:00Z');
 
 /** Days from Monday, the 1st of January of the year 1: no division of such a number rounds a negative one. */

@@ -2,15 +2,7 @@ import { fields } from '@call-attribution/core/record';
 import { hour, minute, startOfWeek } from '@call-attribution/core/time';
 import type { Term, Value } from '../conditions/condition.ts';
 import type { Batch } from './batch.ts';
-import {
-  dayNumber,
-  type FieldSettings,
-  hourOf,
-  monthStartOf,
-  startOfDay,
-  weekdayOf,
-  weekdays,
-} from './calendar.ts';
+import { dayNumber, hourOf, monthStartOf, startOfDay, weekdayOf, weekdays } from './calendar.ts';
 import { clickKinds, clickOf, clickPlaces } from './click-ids.ts';
 import { integerOf, textOf } from './wire-values.ts';
 
@@ -85,7 +77,7 @@ const inHours = (millis: number | null | undefined): number | null =>
   millis === null || millis === undefined ? null : millis / hour;
 
 /** The fields that follow from others, or from other calls. */
-export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadField[] => [
+export const derived: readonly ReadField[] = [
   {
     ...{ ...plain, name: 'account', type: 'text' },
     meaning: 'Account that the call was counted for.',
@@ -146,9 +138,9 @@ export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadFiel
     read: atTime((time) => startOfDay(dayNumber(time))),
   },
   {
-    ...{ ...bucket, name: 'week', type: 'week', ...(weekStart === 'sunday' ? { weekStart } : {}) },
-    meaning: 'First day of the week of date_added, a Monday unless weeks begin on Sundays.',
-    read: atTime((time) => startOfWeek(time, weekStart)),
+    ...{ ...bucket, name: 'week', type: 'week' },
+    meaning: 'Monday of the week of date_added.',
+    read: atTime((time) => startOfWeek(time)),
   },
   {
     ...{ ...bucket, name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
@@ -156,7 +148,7 @@ export const derivedFieldsOf = ({ weekStart }: FieldSettings): readonly ReadFiel
   },
   {
     ...{ ...bucket, name: 'weekday', type: 'text', otherNames: ['day_of_week'], isOrdered: true },
-    values: weekStart === 'sunday' ? [...weekdays.slice(-1), ...weekdays.slice(0, -1)] : weekdays,
+    values: weekdays,
     meaning: 'Day of the week of date_added, Mon to Sun.',
     read: atTime((time) => weekdays[weekdayOf(time)] ?? null),
   },

@@ -1,8 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
-import type { FieldSettings } from './calendar.ts';
-import { derivedFieldsOf, type QuestionField, type ReadField } from './derived.ts';
+import { derived, type QuestionField, type ReadField } from './derived.ts';
 import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 
 /** Fields that are read of each call in any case. */
@@ -43,24 +42,24 @@ function fieldOf(spec: FieldSpec): ReadField {
   };
 }
 
-/** All fields by their names, those that people use for them included. */
-export function readFields(settings: FieldSettings): ReadonlyMap<string, ReadField> {
-  const list = [...fields.map(fieldOf), ...derivedFieldsOf(settings)];
-  const byName = new Map(list.map((field) => [field.name, field]));
-  const add = (name: string, field: ReadField) => void (byName.has(name) || byName.set(name, field));
+function byName(): ReadonlyMap<string, ReadField> {
+  const list = [...fields.map(fieldOf), ...derived];
+  const all = new Map(list.map((field) => [field.name, field]));
+  const add = (name: string, field: ReadField) => void (all.has(name) || all.set(name, field));
   for (const field of list) for (const name of field.otherNames) add(name, field);
   // The names that the API gave to ads fields, without the prefix that people leave out.
   for (const field of list) if (field.name.startsWith('ppc_')) add(field.name.slice('ppc_'.length), field);
-  return byName;
+  return all;
 }
 
-const usual = readFields({});
+/** All fields by their names, those that people use for them included. */
+export const allFields: ReadonlyMap<string, ReadField> = byName();
 
 /** The fields of questions that records do not have. */
-export const derivedFields: readonly QuestionField[] = derivedFieldsOf({});
+export const derivedFields: readonly QuestionField[] = derived;
 
 /** All fields of a question by their names, those that people use for them included. */
-export const questionFields = (): ReadonlyMap<string, QuestionField> => usual;
+export const questionFields = (): ReadonlyMap<string, QuestionField> => allFields;
 
 /**
  * Reads a condition without asking anything: for editors, and for programs that change a condition before they pass it on.
@@ -70,5 +69,5 @@ export const questionFields = (): ReadonlyMap<string, QuestionField> => usual;
  * if (!result.ok) console.log(result.problem.message, result.problem.corrected);
  */
 export function parseCondition(text: string): ConditionResult {
-  return readCondition(text, usual);
+  return readCondition(text, allFields);
 }

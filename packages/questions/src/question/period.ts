@@ -1,9 +1,9 @@
 import {
   addMonths,
-  checkTimeZone,
   day,
   formatNaive,
   hour,
+  isTimeZone,
   naiveAt,
   parseTime,
   periodBefore,
@@ -12,7 +12,7 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { type OptionSentence, option, QuestionError, sentence } from '../errors.ts';
-import { type FieldSettings, monthStartOf } from '../fields/calendar.ts';
+import { monthStartOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection, Question } from './question.ts';
 
@@ -44,7 +44,7 @@ export interface ReadPeriod extends Period {
 export type SaidPeriod = Pick<CallSelection, 'period' | 'from' | 'to'>;
 
 /** The clock that words such as `yesterday` are counted from. */
-export interface PeriodClock extends FieldSettings {
+export interface PeriodClock {
   /** The instant, in milliseconds. */
   readonly now: number;
   /** The zone whose days are meant, as an IANA name. Default: `machineZone()`, which an answer then has to say. */
@@ -54,9 +54,10 @@ export interface PeriodClock extends FieldSettings {
 /** The zone of this machine, whose days words mean when nobody has said which zone the calls are in. */
 export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The naive time of now, in the zone whose days are meant; each reading is noted. */
-interface Now extends FieldSettings {
-  readonly naive: () => number;
+/** The clock as forms of periods read it. */
+interface Now {
+  /** The naive time of now, in the zone whose days are meant. */
+  readonly naive: number;
   /** Hours are real time, also where clocks are set forward or back. */
   readonly hoursAgo: (count: number) => number;
 }
@@ -78,27 +79,24 @@ const monthNamed = (word = ''): number =>
   word.length < 3 ? -1 : months.split(' ').findIndex((month) => month === word || month.slice(0, 3) === word);
 
 /** The whole day, week, month, quarter or year that holds a time, and so many units later. */
-function unitAt(unit: string, now: Now, step: number, count = 1): ClosedPeriod {
-  const time = now.naive();
+function unitAt(unit: string, { naive }: Now, step: number, count = 1): ClosedPeriod {
   if (unit === 'day' || unit === 'week') {
     const length = unit === 'day' ? day : 7 * day;
-    const start = unit === 'day' ? Math.floor(time / day) * day : startOfWeek(time, now.weekStart);
+    const start = unit === 'day' ? Math.floor(naive / day) * day : startOfWeek(naive);
     return { from: start + step * length, to: start + (step + count) * length };
   }
   const length = { month: 1, quarter: 3 }[unit] ?? 12;
-  const month = monthStartOf(time);
+  const month = monthStartOf(naive);
   const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
   return { from: first, to: addMonths(first, count * length) };
 }
 
-function monthsFrom(month: string, count: number): Period | null {
-  const time = parseTime(`${month}-01`);
+function monthsFrom(year = '', month: number, count: number): Period | null {
+  const time = parseTime(`${year}-${String(month).padStart(2, '0')}-01`);
   return time && { from: time.millis, to: addMonths(time.millis, count) };
 }
 
 const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
-
-const two = (number: number): string => String(number).padStart(2, '0');
 
 /** Everything that has a beginning and an end of its own, and is no list of two ends. */
 const stretches: readonly PeriodWords[] = [
@@ -108,29 +106,25 @@ const stretches: readonly PeriodWords[] = [
     read: ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1),
   },
   {
-    ...{
-      example: 'last 28 days',
-      form: /^(?:last|past|previous) (\d{1,4}) (day|week|month|quarter|year)s?$/,
-    },
+    ...{ example: 'last 28 days', form: /^(?:last|past) ([1-9]\d{0,3}) (day|week|month|quarter|year)s?$/ },
     meaning: 'the 28 whole days before today; weeks, months, quarters and years are whole too',
-    read: ([count, unit = ''], now) =>
-      Number(count) === 0 ? null : unitAt(unit, now, -Number(count), Number(count)),
+    read: ([count, unit = ''], now) => unitAt(unit, now, -Number(count), Number(count)),
   },
   {
-    ...{ example: 'last 12 hours', form: /^(?:last|past|previous) (\d{1,5}) hours?$/ },
+    ...{ example: 'last 12 hours', form: /^(?:last|past) ([1-9]\d{0,4}) hours?$/ },
     meaning: 'the 12 hours up to now',
     read([count], now) {
-      const to = wholeSecond(now.naive());
-      return Number(count) === 0 ? null : { from: Math.min(now.hoursAgo(Number(count)), to - second), to };
+      const to = wholeSecond(now.naive);
+      return { from: Math.min(now.hoursAgo(Number(count)), to - second), to };
     },
   },
   {
-    ...{ example: 'last month', form: /^(?:last|past|previous) (day|week|month|quarter|year)$/ },
+    ...{ example: 'last month', form: /^last (day|week|month|quarter|year)$/ },
     meaning: 'the whole month before this one; also week, quarter, year',
     read: ([unit = ''], now) => unitAt(unit, now, -1),
   },
   {
-    ...{ example: 'this week', form: /^(?:this|current) (day|week|month|quarter|year)$/ },
+    ...{ example: 'this week', form: /^this (day|week|month|quarter|year)$/ },
     meaning: 'the whole week, whether it is over or not; also month, quarter, year',
     read: ([unit = ''], now) => unitAt(unit, now, 0),
   },
@@ -141,23 +135,20 @@ const stretches: readonly PeriodWords[] = [
   },
   {
     ...{ example: '2026-10', meaning: 'a month; 2026 is a year', form: /^(\d{4})(?:-(\d\d))?$/ },
-    read: ([year, month]) => monthsFrom(`${year}-${month ?? '01'}`, month === undefined ? 12 : 1),
+    read: ([year, month]) => monthsFrom(year, Number(month ?? 1), month === undefined ? 12 : 1),
   },
   {
     ...{ example: '2026-Q3', meaning: 'a quarter', form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/ },
-    read: ([year, quarter, first, last]) =>
-      monthsFrom(`${year ?? last}-${two(Number(quarter ?? first) * 3 - 2)}`, 3),
+    read: ([year, quarter, first, last]) => monthsFrom(year ?? last, Number(quarter ?? first) * 3 - 2, 3),
   },
   {
     ...{ example: 'october', form: /^([a-z]+)(?: (\d{4}))?$/ },
     meaning: 'the latest October that has begun; october 2026 is the one of that year',
     read([name, year], now) {
       const month = monthNamed(name);
-      if (month < 0) return null;
-      if (year !== undefined) return monthsFrom(`${year}-${two(month + 1)}`, 1);
-      const current = monthStartOf(now.naive());
-      const from = addMonths(current, -((new Date(current).getUTCMonth() - month + 12) % 12));
-      return { from, to: addMonths(from, 1) };
+      if (month < 0 || year !== undefined) return month < 0 ? null : monthsFrom(year, month + 1, 1);
+      const ago = (new Date(now.naive).getUTCMonth() - month + 12) % 12;
+      return unitAt('month', now, -ago);
     },
   },
   {
@@ -182,7 +173,7 @@ function readAs(ways: readonly PeriodWords[], words: string, now: Now): Period |
 const allWords: readonly PeriodWords[] = [
   ...stretches,
   {
-    ...{ example: '2026-10-01 to 2026-10-15', form: /^(.+?)(?: ?\.\. ?| to | until | - | – )(.+)$/ },
+    ...{ example: '2026-10-01 to 2026-10-15', form: /^(.+?)(?: ?\.\. ?| to | - )(.+)$/ },
     meaning: 'from the first to the last day, both included; each end may be any of the above',
     read([first = '', last = ''], now) {
       const [start, end] = [readAs(stretches, first, now), readAs(stretches, last, now)];
@@ -212,89 +203,75 @@ const allWords: readonly PeriodWords[] = [
 /** All ways to say a period, each as an example with what it means, for help texts. */
 export const periodWords: readonly { readonly example: string; readonly meaning: string }[] = allWords;
 
-const forms = "'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'";
-
-/** Records have years of four digits, and calls have times of whole seconds. */
-const isPossible = (end: number | null): boolean =>
-  end === null ||
-  (end >= Date.parse('0001-01-01T00:00:00Z') && end < Date.UTC(10_000, 0) && end % second === 0);
-
-/** Reads words at a time; null for what is no period. */
+/** Reads words at a time; null for what is no period. Records have years of four digits, and calls have times of whole seconds. */
 function wordsAt(text: unknown, now: Now): Period | null {
   const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
   const found = readAs(allWords, words, now);
+  const isPossible = (end: number | null): boolean =>
+    end === null || (end >= Date.parse('0001-01-01') && end < Date.UTC(10_000, 0) && end % second === 0);
   return found !== null && isPossible(found.from) && isPossible(found.to) ? found : null;
 }
 
-/** The clock of a period, and whether it was looked at. */
-function clockOf({ now, timeZone, weekStart }: PeriodClock): { readonly now: Now; moves: boolean } {
+/** The clock of a period; `look` is called when something is counted from it. */
+function nowOf({ now, timeZone }: PeriodClock, look = () => {}): Now {
   const zone = timeZone ?? machineZone();
-  const clock = {
-    moves: false,
-    now: {
-      weekStart,
-      naive: () => {
-        clock.moves = true;
-        return naiveAt(now, zone);
-      },
-      // Where clocks were set in between, the earlier of two readings loses no call.
-      hoursAgo: (count: number) =>
-        wholeSecond(Math.min(naiveAt(now - count * hour, zone), naiveAt(now, zone) - count * hour)),
+  return {
+    get naive() {
+      look();
+      return naiveAt(now, zone);
     },
+    // Where clocks were set in between, the earlier of two readings loses no call.
+    hoursAgo: (count) =>
+      wholeSecond(Math.min(naiveAt(now - count * hour, zone), naiveAt(now, zone) - count * hour)),
   };
-  return clock;
 }
+
+const refuse = (...said: Parameters<typeof sentence>) =>
+  new QuestionError('invalid_question', sentence(...said));
 
 /**
  * Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. `from: '28d'` begins
  * at the midnight 28 days ago, and ends now. Throws a `QuestionError` with the fix for what is no period.
  */
 export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): ReadPeriod {
-  const clock = clockOf(at);
-  const { now } = clock;
-  if (period !== undefined && (from !== undefined || to !== undefined))
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option('period')} has both ends: leave out ${option('from')} and ${option('to')}.`,
-    );
-  const read = period === undefined ? readEnds(from, to, now) : readWords('period', period, now);
-  return { from: read.from, to: read.to, moves: clock.moves };
+  let moves = false;
+  const now = nowOf(at, () => {
+    moves = true;
+  });
+  const [one, other] = [option('from'), option('to')];
+  if (period !== undefined) {
+    if (from !== undefined || to !== undefined)
+      throw refuse`${option('period')} has both ends: leave out ${one} and ${other}.`;
+    return { ...readWords('period', period, now), moves };
+  }
+  const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
+  const last = to === undefined ? null : readEnd('to', to, now);
+  let start: number | null = null;
+  if (days !== undefined) start = unitAt('day', now, -Number(days)).from;
+  else if (from !== undefined) start = readEnd('from', from, now).from;
+  let end = last?.to ?? null;
+  if (days !== undefined && last === null) end = wholeSecond(now.naive) + second;
+  if (start === null || end === null || start < end) return { from: start, to: end, moves };
+  throw last !== null && last.from < start
+    ? refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
+    : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). A date as ${other} includes its day, a time of day ends the period just before it.`;
 }
+
+const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
 
 /** Reads a period as people say it. */
 function readWords(name: 'period' | 'compare', words: string, now: Now): Period {
   const said = wordsAt(words, now);
   if (said === null) {
     const others = name === 'compare' ? "'previous', 'year', or a period" : 'one';
-    throw unreadable(name, words, 'a period', `Write ${others} such as ${forms}.`);
+    const forms =
+      "'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'";
+    throw unreadable(name, words, 'a period', sentence`Write ${others} such as ${forms}.`);
   }
   if (said.from === null || said.to === null || said.from < said.to) return said;
-  throw new QuestionError(
-    'invalid_question',
-    said.from === said.to && parseTime(words.trim()) !== null
-      ? sentence`${option(name)} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
-      : sentence`${option(name)} is ${shown(words)}, which ends before it begins. Write the earlier time first.`,
-  );
-}
-
-/** Reads `from` and `to`. */
-function readEnds(from: string | undefined, to: string | undefined, now: Now): Period {
-  const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
-  let start: number | null = null;
-  if (days !== undefined) start = unitAt('day', now, -Number(days)).from;
-  else if (from !== undefined) start = readEnd('from', from, now).from;
-  const last = to === undefined ? null : readEnd('to', to, now);
-  if (days !== undefined && last === null) return { from: start, to: wholeSecond(now.naive()) + second };
-  if (start === null || last === null || start < last.to) return { from: start, to: last?.to ?? null };
-  const [one, other] = [option('from'), option('to')];
-  const fix =
-    last.from < start
-      ? sentence`Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
-      : sentence`A date as ${other} includes its day, a time of day ends the period just before it.`;
-  throw new QuestionError('invalid_question', [
-    ...sentence`${one} (${String(from)}) is not before ${other} (${String(to)}). `,
-    ...fix,
-  ]);
+  throw said.from === said.to && parseTime(words.trim()) !== null
+    ? refuse`${option(name)} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
+    : refuse`${option(name)} is ${shown(words)}, which ends before it begins. Write the earlier time first.`;
 }
 
 function readEnd(name: 'from' | 'to', text: string, now: Now): ClosedPeriod {
@@ -304,38 +281,21 @@ function readEnd(name: 'from' | 'to', text: string, now: Now): ClosedPeriod {
   const fix =
     name === 'from'
       ? sentence`${forms}, or 28d for 28 days ago; ${option('period')} takes 'last 12 hours'.`
-      : `${forms}.`;
+      : sentence`${forms}.`;
   throw unreadable(name, text, 'a time that exists', fix);
 }
 
-const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
-
-function unreadable(
-  name: string,
-  text: unknown,
-  what: string,
-  otherwise: string | OptionSentence,
-): QuestionError {
+function unreadable(name: string, text: unknown, what: string, otherwise: OptionSentence): QuestionError {
   const typed = typeof text === 'string' ? text.trim() : '';
   const zone = /\d(?:Z|[+-]\d\d:?\d\d)$/i.test(typed) ? ' Times here have no time zone.' : '';
-  const near = nearestTime(typed) ?? nearestWords(typed);
-  const fix = near === null ? otherwise : `Did you mean ${near}?`;
+  const units = ['day', 'week', 'month', 'quarter', 'year'];
+  const usual = units.flatMap((unit) => [`this ${unit}`, `last ${unit}`]);
+  const words = nearest(typed.toLowerCase(), ['today', ...allWords.map(({ example }) => example), ...usual]);
+  const near = nearestTime(typed) ?? (words && `'${words}'`);
   return new QuestionError('invalid_question', [
     ...sentence`${option(name)} is ${shown(text)}, which is not ${what}.${zone} `,
-    ...(typeof fix === 'string' ? [fix] : fix),
+    ...(near ? [`Did you mean ${near}?`] : otherwise),
   ]);
-}
-
-/** The words that were probably meant. */
-function nearestWords(text: string): string | null {
-  const units = ['day', 'week', 'month', 'quarter', 'year'];
-  const usual = ['this', 'last'].flatMap((which) => units.map((unit) => `${which} ${unit}`));
-  const meant = nearest(text.toLowerCase(), [
-    'today',
-    ...periodWords.map(({ example }) => example),
-    ...usual,
-  ]);
-  return meant === undefined ? null : `'${meant}'`;
 }
 
 /** How much of a period is over at a naive time, such as `4 of 7 days`. Null when it has not begun, is over, or has no end. */
@@ -357,9 +317,7 @@ export function periodNotes(
   const days = `The period is counted in days of this machine (${zone}): the time zone of the account is not set.`;
   return [
     ...(timeZone === null ? [{ code: 'local_clock', message: days } as const] : []),
-    ...(over === null
-      ? []
-      : [{ code: 'unfinished', message: `The period is not over: ${over} are.` } as const]),
+    ...(over ? [{ code: 'unfinished', message: `The period is not over: ${over} are.` } as const] : []),
   ];
 }
 
@@ -375,28 +333,17 @@ export interface Zones {
 export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' | 'inZone'>): Zones {
   for (const [name, zone] of Object.entries({ timeZone, inZone }))
     if (zone !== undefined) checkZone(name, zone);
-  if (inZone !== undefined && timeZone === undefined) {
-    throw new QuestionError(
-      'invalid_question',
-      sentence`Reporting in ${inZone} needs ${option('timeZone')}, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`,
-    );
-  }
+  if (inZone !== undefined && timeZone === undefined)
+    throw refuse`Reporting in ${inZone} needs ${option('timeZone')}, the zone that the times of the records are in: the API does not say it. Ask whoever manages the account.`;
   return { timeZone: timeZone ?? null, inZone: inZone ?? null };
 }
 
 /** Refuses what is no time zone; `name` says where it was written. */
 export function checkZone(name: string, zone: string): void {
-  try {
-    checkTimeZone(zone);
-  } catch {
-    const meant = typeof zone === 'string' ? nearest(zone, Intl.supportedValuesOf('timeZone')) : undefined;
-    throw new QuestionError(
-      'invalid_question',
-      sentence`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${
-        meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.'
-      }`,
-    );
-  }
+  if (typeof zone === 'string' && isTimeZone(zone)) return;
+  const meant = nearest(String(zone), Intl.supportedValuesOf('timeZone'));
+  const fix = meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.';
+  throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${fix}`;
 }
 
 /** The period that a question compares with. `byWeek`: weeks are groups. */
@@ -406,27 +353,21 @@ export function comparedPeriod(
   at: PeriodClock,
   byWeek: boolean,
 ): ClosedPeriod {
-  if (from === null || to === null) {
-    throw new QuestionError(
-      'invalid_question',
-      sentence`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`,
-    );
-  }
+  if (from === null || to === null)
+    throw refuse`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`;
   if (compare === 'previous') return periodBefore(from, to);
-  if (compare === 'year') return yearBefore({ from, to }, byWeek ? at : null);
-  const { now } = clockOf(at);
-  const given = readWords('compare', compare, now);
-  if (given.from === null || given.to === null)
-    throw new QuestionError('invalid_question', 'A period to compare with needs both ends.');
+  if (compare === 'year') return yearBefore({ from, to }, byWeek);
+  const given = readWords('compare', compare, nowOf(at));
+  if (given.from === null || given.to === null) throw refuse`A period to compare with needs both ends.`;
   if (given.from === from && given.to === to)
-    throw new QuestionError('invalid_question', 'A period cannot be compared with itself: name another one.');
+    throw refuse`A period cannot be compared with itself: name another one.`;
   return { from: given.from, to: given.to };
 }
 
 /** The same dates a year earlier; of whole weeks those 52 weeks earlier, where a year would cut them. Whole months stay months. */
-function yearBefore({ from, to }: ClosedPeriod, weeks: FieldSettings | null): ClosedPeriod {
+function yearBefore({ from, to }: ClosedPeriod, byWeek: boolean): ClosedPeriod {
   const ends = [from, to];
-  const isWeeks = weeks !== null && ends.every((end) => startOfWeek(end, weeks.weekStart) === end);
+  const isWeeks = byWeek && ends.every((end) => startOfWeek(end) === end);
   const isMonths = ends.every((end) => new Date(end).getUTCDate() === 1);
   const year = 52 * 7 * day;
   if (isWeeks && !isMonths) return { from: from - year, to: to - year };

@@ -1,9 +1,8 @@
 import { naiveAt } from '@call-attribution/core/time';
 import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
-import type { FieldSettings } from '../fields/calendar.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
-import { readFields } from '../fields/vocabulary.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { allCalls, ends, extensions, type Part, spendColumns } from './measures.ts';
 import {
@@ -52,10 +51,6 @@ export interface Plan extends SelectionPlan {
 
 /** Which calls a question is about, with all names and times read. */
 export interface ReadSelection extends SelectionPlan {
-  /** The fields by their names. */
-  readonly fields: ReadonlyMap<string, ReadField>;
-  /** What values of fields depend on. */
-  readonly settings: FieldSettings;
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
   /** What the clock shows in the zone of the answer; where nobody has said which that is, in the one of this machine. */
@@ -102,16 +97,12 @@ export function readSelection(
   selection: CallSelection,
   { now = Date.now() }: ReadOptions = {},
 ): ReadSelection {
-  const settings: FieldSettings = { weekStart: selection.weekStart };
   const zones = readZones(selection);
-  const clock = { ...settings, now, timeZone: zones.inZone ?? zones.timeZone };
+  const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
   const period = readPeriod(selection, clock);
-  const fields = readFields(settings);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
-  const where = selection.where === undefined ? null : readWhere(selection.where, fields, 'where');
+  const where = selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
   return {
-    fields,
-    settings,
     zones,
     period,
     periodNotes: periodNotes(period, clock),
@@ -131,11 +122,11 @@ const refuse = (...said: Parameters<typeof sentence>) =>
 /** Reads a whole question. */
 export function readQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): ReadQuestion {
   const selection = readSelection(question, { now });
-  const { fields, period, settings, zones } = selection;
+  const { period, zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
-  const groups = groupBy.map((name) => readField(name, fields, 'group by'));
+  const groups = groupBy.map((name) => readField(name, 'group by'));
   const hidden = personal === undefined ? groups.find((group) => group.personal) : undefined;
   if (hidden !== undefined)
     throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show' or to a function that masks them.`;
@@ -148,12 +139,12 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
     return at >= 0 ? at : parts.push(part) - 1;
   };
   [allCalls, extensions].forEach(placeOf);
-  const measures = named.map((text) => readMeasure(text, fields, placeOf));
+  const measures = named.map((text) => readMeasure(text, placeOf));
   const isOpen = period.from === null || period.to === null;
   if (isOpen && (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day')))
     ends.forEach(placeOf);
 
-  const clock = { ...settings, now, timeZone: zones.inZone ?? zones.timeZone };
+  const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
   const byWeek = groups.some(({ name }) => name === 'week');
   const compared =
     question.compare === undefined ? null : comparedPeriod(question.compare, period, clock, byWeek);
@@ -198,7 +189,6 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
             question.order,
             [...columns].map(({ name }) => name),
             'the answer',
-            fields,
           ),
     limit: readCount('limit', question.limit ?? 1000),
     topPer: readCount('topPer', question.topPer ?? mostRows),
@@ -271,10 +261,10 @@ function refuseTwice(
 }
 
 /** What decides which fields are needed. */
-export type Needs = Pick<ReadQuestion, 'groups' | 'conditions' | 'parts' | 'fields'>;
+export type Needs = Pick<ReadQuestion, 'groups' | 'conditions' | 'parts'>;
 
 /** The fields that a question names, those that follow from others included. */
-export function namedFields({ groups, conditions, parts, fields }: Needs): readonly string[] {
+export function namedFields({ groups, conditions, parts }: Needs): readonly string[] {
   const namesIn = (about: Part['about']): readonly string[] => {
     if (about === null) return [];
     return typeof about === 'string' ? [about] : [...fieldsOf(about)];
@@ -284,10 +274,10 @@ export function namedFields({ groups, conditions, parts, fields }: Needs): reado
     ...conditions.flatMap(({ condition }) => namesIn(condition)),
     ...parts.flatMap(({ about }) => namesIn(about)),
   ];
-  return names.map((name) => fields.get(name)?.name ?? name);
+  return names.map((name) => allFields.get(name)?.name ?? name);
 }
 
 /** Does it depend on the other calls of a caller? */
 export const needsSequence = (needs: Needs): boolean =>
   needs.parts.some((part) => part.needs === 'sequence') ||
-  namedFields(needs).some((name) => needs.fields.get(name)?.needsSequence);
+  namedFields(needs).some((name) => allFields.get(name)?.needsSequence);

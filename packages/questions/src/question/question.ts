@@ -22,8 +22,6 @@ export interface CallSelection {
   readonly calls?: 'all' | 'website' | 'extensions' | undefined;
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
   readonly where?: string | Condition | undefined;
-  /** The day that weeks begin with, in groups, conditions and periods. Default Monday. */
-  readonly weekStart?: 'monday' | 'sunday' | undefined;
   /**
    * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls through call
    * extensions are left out unless `calls` is given.
@@ -70,18 +68,7 @@ export interface Question extends CallSelection {
 }
 
 const questionNames: readonly (keyof Question)[] = [
-  ...([
-    'from',
-    'to',
-    'period',
-    'timeZone',
-    'inZone',
-    'accounts',
-    'calls',
-    'where',
-    'weekStart',
-    'q',
-  ] as const),
+  ...(['from', 'to', 'period', 'timeZone', 'inZone', 'accounts', 'calls', 'where', 'q'] as const),
   ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend'] as const),
   ...(['personal', 'signal'] as const),
 ];

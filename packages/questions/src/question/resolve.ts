@@ -5,6 +5,7 @@ import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
+import { allFields } from '../fields/vocabulary.ts';
 import {
   type Argument,
   measures as allMeasures,
@@ -13,18 +14,16 @@ import {
   type Part,
 } from './measures.ts';
 
-type Fields = ReadonlyMap<string, ReadField>;
-
 const meantOr = (meant: string | undefined, otherwise: string): string =>
   meant === undefined ? otherwise : `Did you mean ${meant}?`;
 
 /** A field by a name that somebody wrote: any that the vocabulary knows. */
-export function readField(written: string, known: Fields, what: string): ReadField {
+export function readField(written: string, what: string): ReadField {
   const name = nameOf(String(written));
-  const field = known.get(name);
+  const field = allFields.get(name);
   if (field !== undefined) return field;
   const meanings = ambiguousNames.get(name);
-  const names = [...known.keys()];
+  const names = [...allFields.keys()];
   const some = meantOr(nearest(name, names), `Some that exist: ${names.slice(0, 10).join(', ')}.`);
   throw new QuestionError(
     'unknown_name',
@@ -45,7 +44,7 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
 }
 
 /** A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each part its place. */
-export function readMeasure(text: string, known: Fields, placeOf: (part: Part) => number): PlannedMeasure {
+export function readMeasure(text: string, placeOf: (part: Part) => number): PlannedMeasure {
   const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
   const measure = allMeasures.find(
@@ -63,7 +62,7 @@ export function readMeasure(text: string, known: Fields, placeOf: (part: Part) =
   const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
   let [column, about] = [name, inside ?? ''];
   if (measure.argument === 'condition') {
-    argument.condition = readWhere(about, known, body);
+    argument.condition = readWhere(about, allFields, body);
     column = body;
   } else if (measure.argument === 'hours') {
     if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(about))
@@ -71,9 +70,9 @@ export function readMeasure(text: string, known: Fields, placeOf: (part: Part) =
     argument.hours = Number(about);
     column = `${name}_${about}`;
   } else if (measure.argument !== undefined) {
-    const field = readField(about, known, 'measure');
+    const field = readField(about, 'measure');
     if (measure.argument === 'number' && !isQuantity(field)) {
-      const numbers = [...new Set(known.values())].filter(isQuantity).map((each) => each.name);
+      const numbers = [...new Set(allFields.values())].filter(isQuantity).map((each) => each.name);
       throw refuse(`${body}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`);
     }
     argument.field = field.name;
@@ -170,11 +169,11 @@ export interface Order {
 }
 
 /** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; those of fields may have any name of the field. */
-export function readOrder(order: string, columns: readonly string[], what: string, fields: Fields): Order[] {
+export function readOrder(order: string, columns: readonly string[], what: string): Order[] {
   return splitList(order).map((part) => {
     const [, written = '', direction = ''] = /^\s*(.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
     const name = nameOf(written);
-    const column = [written, name, fields.get(name)?.name ?? ''].find((each) => columns.includes(each));
+    const column = [written, name, allFields.get(name)?.name ?? ''].find((each) => columns.includes(each));
     if (column !== undefined) return { column, descending: /desc/i.test(direction) };
     const others = meantOr(nearest(written, columns), `Its columns: ${columns.slice(0, 20).join(', ')}.`);
     throw new QuestionError(

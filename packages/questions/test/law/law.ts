@@ -18,7 +18,6 @@ function questionOf(asked: Asked): Question {
     groupBy: asked.groupBy,
     measures: asked.measures,
     calls: asked.calls,
-    weekStart: asked.weekStart,
     personal: 'show',
     ...(asked.inZone ? { timeZone: 'America/New_York', inZone: 'Europe/Berlin' } : { timeZone: 'UTC' }),
     ...(conditions.length === 0 ? {} : { where: conditions.join(' AND ') }),

@@ -89,10 +89,10 @@ function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] 
 }
 
 /** Where the week of a time begins. */
-const startOfWeek = (at: number, weekStart: Asked['weekStart'], mistakes: Mistakes): number =>
-  startOfDay(at) - ((weekdayAt(at) + (weekStart === 'sunday' && !mistakes.mondays ? 1 : 0)) % 7) * day;
+const startOfWeek = (at: number, mistakes: Mistakes): number =>
+  startOfDay(at) - ((weekdayAt(at) + (mistakes.sundays ? 1 : 0)) % 7) * day;
 
-function groupOf(call: Seen, name: string, { weekStart }: Asked, mistakes: Mistakes): Cell {
+function groupOf(call: Seen, name: string, mistakes: Mistakes): Cell {
   const { at, talk, nth } = call;
   const date = (time: number): string => text(time).slice(0, 10);
   switch (name) {
@@ -121,7 +121,7 @@ function groupOf(call: Seen, name: string, { weekStart }: Asked, mistakes: Mista
   }
   if (at === null) return null;
   if (name === 'day') return date(at);
-  if (name === 'week') return date(startOfWeek(at, weekStart, mistakes));
+  if (name === 'week') return date(startOfWeek(at, mistakes));
   if (name === 'month') return date(at).slice(0, 7);
   return name === 'weekday' ? (weekdays[weekdayAt(at)] ?? null) : hourAt(at);
 }
@@ -134,8 +134,8 @@ function numberOf({ rank, talk, lag, nth }: Seen, name: string): number | null {
   return nth;
 }
 
-function fieldOf(call: Seen, name: string, asked: Asked, mistakes: Mistakes): Cell {
-  return groupOf(call, name === 'campaign' ? 'ppc_campaign' : name, asked, mistakes);
+function fieldOf(call: Seen, name: string, mistakes: Mistakes): Cell {
+  return groupOf(call, name === 'campaign' ? 'ppc_campaign' : name, mistakes);
 }
 
 const known = <T>(values: readonly (T | null)[]): T[] => values.filter((value): value is T => value !== null);
@@ -164,7 +164,7 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
   const callers = known(calls.map(({ caller }) => caller));
   const times = known(calls.map(({ at }) => at)).sort((a, b) => a - b);
   const numbers = known(calls.map((call) => numberOf(call, inside)));
-  const values = calls.map((call) => fieldOf(call, inside, asked, mistakes));
+  const values = calls.map((call) => fieldOf(call, inside, mistakes));
   const truths = calls.map((call) => asked.conditions.get(measure)?.holds(call) ?? null);
   const holding = truths.filter((truth) => truth === true).length;
   switch (name) {
@@ -270,7 +270,7 @@ function timeKeys(
   for (let at = first; at < last; at += hour) {
     for (const moment of [at, at + hour - 1000]) {
       if (asked.time !== null && !asked.time.holds(moment)) continue;
-      const key = names.map((name) => groupOf({ at: moment } as Seen, name, asked, mistakes));
+      const key = names.map((name) => groupOf({ at: moment } as Seen, name, mistakes));
       keys.set(JSON.stringify(key), key);
     }
   }
@@ -288,9 +288,7 @@ function daysOf(
   const dated = asked.groupBy.flatMap((name, i) => ([...buckets, 'weekday'].includes(name) ? [i] : []));
   let millis = 0;
   for (let at = startOfDay(from); at < to; at += day) {
-    const isIn = dated.every(
-      (i) => groupOf({ at } as Seen, asked.groupBy[i] ?? '', asked, mistakes) === key[i],
-    );
+    const isIn = dated.every((i) => groupOf({ at } as Seen, asked.groupBy[i] ?? '', mistakes) === key[i]);
     if (isIn) millis += Math.min(to, at + day) - Math.max(from, at);
   }
   if (dated.some((i) => key[i] === null)) return null;
@@ -314,7 +312,7 @@ function emptyRows(
   const finest = buckets.find((name) => timeNames.includes(name)) ?? '';
   const startOf = (at: number): number => {
     if (finest === 'day') return startOfDay(at);
-    if (finest === 'week') return startOfWeek(at, asked.weekStart, mistakes);
+    if (finest === 'week') return startOfWeek(at, mistakes);
     return Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth());
   };
   const first = times[0];
@@ -431,7 +429,7 @@ export function answerOf(
     return cells;
   };
 
-  const keyOf = (call: Seen): Cell[] => asked.groupBy.map((name) => groupOf(call, name, asked, mistakes));
+  const keyOf = (call: Seen): Cell[] => asked.groupBy.map((name) => groupOf(call, name, mistakes));
   const found = new Map<string, { key: Cell[]; own: Seen[]; theirs: Seen[] }>();
   const add = (call: Seen, which: 'own' | 'theirs'): void => {
     const key = keyOf(call);

@@ -17,11 +17,11 @@ import {
 function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
   const parts = [...only].flatMap(([field, values]): Condition[] => {
     if (field === except) return [];
-    const texts = values.flatMap((text) => (text === null ? [] : [{ type: 'text', text } as const]));
-    const named: Condition = { kind: 'in', field, values: texts, exact: true };
-    if (texts.length === values.length) return [named];
-    const none: Condition = { kind: 'null', field };
-    return [texts.length === 0 ? none : { kind: 'or', parts: [named, none] }];
+    const parts = values.map((text): Condition => {
+      if (text === null) return { kind: 'null', field };
+      return { kind: 'compare', field, operator: '==', value: { type: 'text', text } };
+    });
+    return [{ kind: 'or', parts }];
   });
   return parts.length === 0 ? {} : { where: { kind: 'and', parts } };
 }
