@@ -75,8 +75,7 @@ function change(measure: string, now: number, was: number | null): HTMLElement |
   if (was === null || (!isRate && was === 0)) return null;
   const value = (isRate ? now - was : (now - was) / was) * 100;
   const rounded = Math.abs(value) < 10 ? Number(value.toFixed(1)) : Math.round(value);
-  const size =
-    formatCount(Math.trunc(Math.abs(rounded))) + (String(Math.abs(rounded)).match(/\.\d/)?.[0] ?? '');
+  const size = Math.abs(rounded).toLocaleString('en');
   if (rounded === 0) return el('span', { class: 'change' }, 'unchanged');
   const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
   const column = measures.find(({ name }) => name === measure);

@@ -20,7 +20,6 @@ export {
   type TypedTime,
 } from './naive.ts';
 export {
-  checkTimeZone,
   formatOffset,
   type Instant,
   instantOf,
