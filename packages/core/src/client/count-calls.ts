@@ -4,7 +4,7 @@ import { headerText, mediaType } from '../http/headers.ts';
 import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { CallCount } from './client.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import type { ListQuery, RequestOptions } from './options.ts';
 import { apiRequest, queryString } from './request.ts';
 import { type FilterText, filterText, recordReader, requestPage } from './request-page.ts';
@@ -20,10 +20,13 @@ export async function countCalls(
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);
+  const [tail, shown] = [filter.q, filter.shownQ].map((q) => `/count${queryString({ q })}`) as [
+    string,
+    string,
+  ];
+  const asked = { operation: 'count', tail, shown, options: query, read: readCount } as const;
   try {
-    const tailWith = (q: string | undefined) => `/count${queryString({ q })}`;
-    const job = apiRequest(context.settings, 'count', tailWith(filter.q), query, tailWith(filter.shownQ));
-    return (await context.requests.request({ ...job, read: readCount })).value;
+    return (await context.requests.request(apiRequest(context.settings, asked))).value;
   } catch (error) {
     if (error instanceof CallsError && error.code === 'not_found') return countByList(context, filter, query);
     throw error;

@@ -1,13 +1,27 @@
+import type { RecordProblem } from '../record/check-record.ts';
+import type { Call } from '../record/generated/calls.ts';
+import { toCall } from '../record/to-call.ts';
 import { isLoopback } from '../settings/loopback.ts';
 import type { Client } from './client.ts';
-import { createContext } from './context.ts';
 import { countCalls } from './count-calls.ts';
+import { reporter } from './events.ts';
 import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
 import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
-import type { ClientOptions } from './options.ts';
+import type { ClientOptions, ClientReport, Settings } from './options.ts';
 import { readOptions } from './read-options.ts';
+import { createRequests, type Requests } from './request.ts';
+
+/** What the methods of one client share. */
+export interface Context {
+  readonly settings: Settings;
+  readonly requests: Requests;
+  /** Tells what the client notices. */
+  report(report: ClientReport): void;
+  /** Checks a record and gives its fields their neutral names. */
+  readonly adapt: (record: unknown) => Call;
+}
 
 /**
  * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`, `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY`
@@ -20,7 +34,7 @@ import { readOptions } from './read-options.ts';
  */
 export function createClient(options: ClientOptions = {}): Client {
   const settings = readOptions(options);
-  const { base, version } = settings;
+  const { base, records, version } = settings;
   const client: Client = {
     version,
     baseUrl: base.origin + base.prefix,
@@ -32,8 +46,15 @@ export function createClient(options: ClientOptions = {}): Client {
     close: () => context.requests.close(),
     [Symbol.asyncDispose]: () => context.requests.close(),
   };
-  const context = createContext(client, settings);
+  const report = reporter(client, settings);
+  const mode = { records, onProblem: (problem: RecordProblem) => report({ type: 'record', ...problem }) };
+  const context: Context = {
+    settings,
+    requests: createRequests(client, settings),
+    report,
+    adapt: (record) => toCall(record, version, mode),
+  };
   if (base.origin.startsWith('http:') && !isLoopback(new URL(base.origin).hostname))
-    context.report({ type: 'plain_http', origin: base.origin });
+    report({ type: 'plain_http', origin: base.origin });
   return client;
 }

@@ -1,10 +1,13 @@
 // What can be observed of a client. Operations are tracing channels of node:diagnostics_channel, and what the client notices is on a
-// plain one. Each message names its client; none holds a key, a record or what a caller's data could be in.
+// plain one. Each message names its client; none holds a key, a record or what a caller's data could be in. Its log has the same.
 import { channel } from 'node:diagnostics_channel';
+import { CallsError } from '../errors/calls-error.ts';
 import type { ErrorCode } from '../errors/codes.ts';
-import { createTracing, type TraceContext } from '../tracing/index.ts';
+import { redact } from '../errors/redact.ts';
+import type { Log } from '../log/logger.ts';
+import { createTracing, safeCaller, type TraceContext, type TraceOutcome } from '../tracing/index.ts';
 import type { Client } from './client.ts';
-import type { ClientReport } from './options.ts';
+import type { ClientReport, Settings } from './options.ts';
 
 /** What the client does: list calls, get one call, count calls, list SMS numbers. */
 export type Operation = 'list' | 'get' | 'count' | 'sms';
@@ -91,4 +94,63 @@ export const attemptTracing = createTracing<AttemptTrace>('attempt');
 export const waitTracing = createTracing<WaitTrace>('wait');
 
 /** Publishes what clients notice. */
-export const reports = channel('call-attribution:report');
+const reports = channel('call-attribution:report');
+
+const reportMessages = {
+  record: 'a record is not as documented',
+  clamped: 'the server sends smaller pages than requested',
+  total_moved: 'the list changes while it is read',
+  repeated_calls: 'calls of the page before came again and were dropped',
+  plain_http: 'keys are sent without encryption: the URL begins with http://',
+} as const satisfies Record<ClientReport['type'], string>;
+
+/** Names of unknown fields come from the server; a phone number as a name must not reach a log. */
+const plainName = /^[A-Za-z_][\w.-]{0,63}$/;
+
+/** A server that invents a new field name for every record must not fill the memory. */
+const mostNames = 1000;
+
+/** What tells the log, the callback and the channel what a client notices: a problem of a field once, and not once for each record. */
+export function reporter(client: Client, { log, onReport }: Settings): (report: ClientReport) => void {
+  const safely = safeCaller('onReport');
+  const reported = new Set<string>();
+  return (noticed) => {
+    let report = noticed;
+    if (report.type === 'record') {
+      const key = `${report.kind} ${report.field}`;
+      if (reported.has(key) || reported.size >= mostNames) return;
+      reported.add(key);
+      if (!plainName.test(report.field)) report = { ...report, field: '[unprintable name]' };
+    }
+    const { type, ...rest } = report;
+    // A server may call a field what it likes.
+    log.warn?.(reportMessages[type], 'field' in rest ? { ...rest, field: redact(rest.field) } : rest);
+    if (onReport) safely(() => onReport(report));
+    if (reports.hasSubscribers) reports.publish({ client, report } satisfies ReportEvent);
+  };
+}
+
+/** Notes the code of the error that an operation ended with. */
+export function noteFailure(context: ClientTrace, outcome: TraceOutcome<unknown>): void {
+  if ('error' in outcome) context.code = outcome.error instanceof CallsError ? outcome.error.code : 'aborted';
+}
+
+/** Logs how a request failed. What the program ended itself is not a failure, and `not_found` is often expected. */
+export function logFailure(log: Log, { operation, url, durationMs, error, code }: RequestTrace): void {
+  const ms = whole(durationMs);
+  if (error instanceof CallsError && code !== 'aborted') {
+    const { code, status, requestId, attempts } = error;
+    const fields = { operation, code, status, requestId: shownId(requestId), attempts, ms, url };
+    if (code === 'not_found') log.info?.('not found', fields);
+    else log.error?.('request failed', fields);
+  } else if (code !== undefined) log.debug?.('request aborted', { operation, url, ms });
+}
+
+/** Milliseconds as a log shows them. */
+export const whole = (ms = 0): number => Math.round(ms);
+
+const uuidOrHash = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{16,64})$/i;
+
+/** An id as it may be shown. One that is a phone number must not get into a log; digits of a UUID are kept. */
+const shownId = (id: string | undefined): string | undefined =>
+  id === undefined || uuidOrHash.test(id) ? id : redact(id);

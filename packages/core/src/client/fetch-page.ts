@@ -6,7 +6,7 @@ import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { RawPage } from './client.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import type { ListQuery } from './options.ts';
 import { type PageReader, readQuery, refuseShifted, requestPage } from './request-page.ts';
 

@@ -2,7 +2,7 @@ import { ConfigurationError, HttpError, ResponseError } from '../errors/calls-er
 import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import type { RequestOptions } from './options.ts';
 import { apiRequest, encode } from './request.ts';
 
@@ -10,10 +10,10 @@ import { apiRequest, encode } from './request.ts';
 export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
   checkSid(context, sid);
   const { requests, settings } = context;
-  const { value } = await requests.request({
-    ...apiRequest(settings, 'get', `/${encode(sid)}`, options, `/${encode(shownSid(sid))}`),
-    read: (response) => readOne(context, sid, response),
-  });
+  const [tail, shown] = [`/${encode(sid)}`, `/${encode(shownSid(sid))}`];
+  const read = (response: HttpResponse) => readOne(context, sid, response);
+  const job = apiRequest(settings, { operation: 'get', tail, shown, options, read });
+  const { value } = await requests.request(job);
   return value;
 }
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { CallList, CallPage } from './client.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import type { ListQuery } from './options.ts';
 import {
   type PageQuery,
@@ -69,10 +69,7 @@ export function listCalls(context: Context, query: ListQuery): CallList {
   async function* calls() {
     for await (const page of pages()) yield* page.records;
   }
-  return Object.assign(Object.defineProperties(first, forgottenAwait), {
-    pages,
-    [Symbol.asyncIterator]: calls,
-  });
+  return Object.assign(Object.setPrototypeOf(first, listPrototype), { pages, [Symbol.asyncIterator]: calls });
 }
 
 /** What a page or an array has and a list that was not awaited does not: `undefined` would be wrong in silence. */
@@ -81,24 +78,21 @@ const namesOfPages = [
   ...['at', 'map', 'filter', 'forEach', 'reduce', 'find', Symbol.iterator],
 ];
 
-// They do not enumerate, so that loggers do not read them. `length` is left out: libraries ask any object for it.
-const forgottenAwait: PropertyDescriptorMap = Object.fromEntries(
-  namesOfPages.map((name) => [
-    name,
-    {
-      get() {
-        const shown = typeof name === 'string' ? name : 'iterator';
-        throw new ConfigurationError(
-          'invalid_option',
-          `listCalls() was not awaited, so its result has no ${shown}.`,
-          {
-            hint: 'Write `const page = await client.listCalls(…)` for one page, or `for await (const call of client.listCalls(…))` for all calls.',
-          },
-        );
-      },
+/** A promise with them. They do not enumerate, so that loggers do not read them; libraries ask any object for its `length`. */
+const listPrototype: object = Object.create(Promise.prototype);
+for (const name of namesOfPages)
+  Object.defineProperty(listPrototype, name, {
+    get() {
+      const shown = typeof name === 'string' ? name : 'iterator';
+      throw new ConfigurationError(
+        'invalid_option',
+        `listCalls() was not awaited, so its result has no ${shown}.`,
+        {
+          hint: 'Write `const page = await client.listCalls(…)` for one page, or `for await (const call of client.listCalls(…))` for all calls.',
+        },
+      );
     },
-  ]),
-);
+  });
 
 function pageOf(listing: Listing, { page, records, after, isLast }: Step): CallPage {
   return {

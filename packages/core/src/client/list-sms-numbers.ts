@@ -2,7 +2,7 @@ import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import type { Settings, SmsOptions } from './options.ts';
 import { commonHeaders, queryString } from './request.ts';
 
@@ -21,6 +21,7 @@ export async function listSmsNumbers(
     // The keys are in the query here, so the URL that may be shown is put together separately.
     url: `${legacy?.origin}${legacy?.prefix}/ibp_api.php?action=${action}`,
     authKind: 'sms',
+    alsoRead: [],
     options,
     read: (response) => readSmsNumbers(response.body),
   });

@@ -1,8 +1,8 @@
 import type { FilterInput } from '@call-attribution/query-dsl';
 import type { Auth, KeyAuth } from '../auth/auth.ts';
-import type { CustomHeaders } from '../http/custom-headers.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
 import type { Fetch } from '../http/fetch-dispatcher.ts';
+import type { CustomHeaders } from '../http/headers.ts';
 import type { Limiter, LimiterOptions } from '../http/limiter.ts';
 import type { ProxyServer } from '../http/proxy.ts';
 import type { RetryOptions, RetryPolicy } from '../http/retry.ts';
@@ -189,6 +189,8 @@ export interface Settings
   readonly clock: Clock;
   readonly random: () => number;
   readonly headers: CustomHeaders;
+  /** The same as the transport takes them: name, value, name, value. */
+  readonly ownHeaders: readonly string[];
 }
 
 /** What a client uses unless an option says otherwise. */

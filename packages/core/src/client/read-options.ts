@@ -1,7 +1,7 @@
 import { checkAuth } from '../auth/auth.ts';
 import { whenMissing } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
-import { checkHeaders, mergeHeaders } from '../http/custom-headers.ts';
+import { checkHeaders, mergedHeaders } from '../http/headers.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
 import { readRetry, retryDefaults } from '../http/retry.ts';
@@ -91,7 +91,7 @@ export function readOptions(given: ClientOptions): Settings {
     log: createLog(logger ?? (logLevel && lineLogger()), logLevel ?? 'info'),
     clock,
     random: options.random ?? Math.random,
-    headers: mergeHeaders({ 'user-agent': userAgent }, headers),
+    ...mergedHeaders({ 'user-agent': userAgent }, headers),
   };
 }
 
@@ -99,12 +99,12 @@ export function readOptions(given: ClientOptions): Settings {
 export function settingsFor(settings: Settings, { timeout, retry, headers }: RequestOptions): Settings {
   if (timeout === undefined && retry === undefined && headers === undefined) return settings;
   checkRequestNames({ timeout, retry });
-  checkHeaders(headers ?? {});
+  if (headers) checkHeaders(headers);
   return {
     ...settings,
     timeout: readTimeout(timeout, settings.timeout),
     retry: readRetry(retry, settings.retry),
-    headers: mergeHeaders(settings.headers, headers ?? {}),
+    ...(headers && mergedHeaders(settings.headers, headers)),
   };
 }
 

@@ -16,7 +16,7 @@ import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { ResponseMeta } from './client.ts';
-import type { Context } from './context.ts';
+import type { Context } from './create-client.ts';
 import { clientDefaults, type ListQuery, type RequestOptions } from './options.ts';
 import { apiRequest, queryString, responseInfo } from './request.ts';
 
@@ -58,17 +58,19 @@ export async function requestPage<T>(
   const { requests, report, settings } = context;
   const { filter, rows, page, options } = query;
   const tailWith = (q: string | undefined) => queryString({ q, rows, start: page || undefined });
-  const response = await requests.request({
-    ...apiRequest(settings, 'list', tailWith(filter.q), options, tailWith(filter.shownQ)),
-    // Some servers say "not found" or "range not satisfiable" for a page past the end.
-    alsoRead: page > 0 ? [404, 416] : [],
-    read: (response) => readPage(response, query, reader),
-  });
-  const { count, verdict } = response.value;
-  const { clamped } = verdict;
-  if (clamped) report({ type: 'clamped', requested: rows, received: count });
-  const meta = { ...responseInfo(response), rows, page, ...(clamped ? { clampedTo: count } : {}) };
-  return { ...response.value, meta };
+  const tail = tailWith(filter.q);
+  const shown = filter.shownQ === filter.q ? tail : tailWith(filter.shownQ);
+  const read = (response: HttpResponse) => readPage(response, query, reader);
+  // Some servers say "not found" or "range not satisfiable" for a page past the end.
+  const pastEnd = page > 0 ? [404, 416] : [];
+  const job = apiRequest(settings, { operation: 'list', tail, shown, options, read }, pastEnd);
+  const response = await requests.request(job);
+  const { content, count, range, verdict } = response.value;
+  const { status, headers, requestId, attempts } = responseInfo(response);
+  const meta = { status, headers, requestId, attempts, rows, page };
+  if (!verdict.clamped) return { content, count, range, verdict, meta };
+  report({ type: 'clamped', requested: rows, received: count });
+  return { content, count, range, verdict, meta: { ...meta, clampedTo: count } };
 }
 
 function readPage<T>(

@@ -15,9 +15,8 @@ import {
 import { wordsOf } from '../errors/code-table.ts';
 import { type HttpErrorCode, httpErrors, responseErrors } from '../errors/codes.ts';
 import { withDetails } from '../errors/with-details.ts';
-import { flatHeaders, secretValues } from '../http/custom-headers.ts';
 import type { DispatchController, HttpRequest, HttpResponse, RequestDispatcher } from '../http/dispatch.ts';
-import { headerText, plainHeaders, requestIdOf } from '../http/headers.ts';
+import { headerText, plainHeaders, requestIdOf, secretValues } from '../http/headers.ts';
 import { isLookingUp } from '../http/lookup.ts';
 import { bodyDamaged, lookupTimedOut, networkError, proxyRefused } from '../http/network-error.ts';
 import { openDispatcher } from '../http/open-dispatcher.ts';
@@ -26,8 +25,15 @@ import { sleep } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
 import { safeCaller } from '../tracing/index.ts';
 import type { Client } from './client.ts';
-import { attemptTracing, type Operation, requestTracing, waitTracing } from './events.ts';
-import { noteFailure } from './observe.ts';
+import {
+  attemptTracing,
+  logFailure,
+  noteFailure,
+  type Operation,
+  requestTracing,
+  waitTracing,
+  whole,
+} from './events.ts';
 import type { RequestOptions, ResponseInfo, Settings } from './options.ts';
 import { settingsFor } from './read-options.ts';
 
@@ -49,7 +55,7 @@ export interface ApiRequest<T> {
   /** Which credentials the request carries. */
   readonly authKind: keyof typeof authHints;
   /** Statuses besides 200 and 206 that `read` understands. */
-  readonly alsoRead?: readonly number[];
+  readonly alsoRead: readonly number[];
   readonly options: RequestOptions;
   read(response: HttpResponse): T | Promise<T>;
 }
@@ -113,6 +119,7 @@ export function createRequests(client: Client, settings: Settings): Requests {
             if (status !== undefined) trace.status = status;
           }
         },
+        settings.log.error && ((trace) => logFailure(settings.log, trace)),
       );
       const { onResponse } = options;
       if (onResponse) safely(() => onResponse(responseInfo(response)));
@@ -129,13 +136,12 @@ const mostRedirects = 3;
 
 /** Sends a request until an attempt succeeds, another one cannot help, or the total deadline has passed. */
 async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiResponse<T>> {
-  const { operation, url, options, alsoRead = [] } = job;
+  const { operation, url, options, alsoRead } = job;
   const { client, settings, dispatcher, underway } = sender;
-  const { clock, limiter, maxBodyBytes, retry, timeout } = settings;
+  const { clock, limiter, log, maxBodyBytes, retry, timeout } = settings;
   const { signal } = options;
   const own = { client, operation, url };
-  const extra = flatHeaders(settings.headers);
-  const http = extra.length === 0 ? job.http : { ...job.http, headers: [...job.http.headers, ...extra] };
+  const http = { ...job.http, headers: [...job.http.headers, ...settings.ownHeaders] };
   const end = clock.now() + timeout.total;
 
   for (let attempt = 1; ; attempt += 1) {
@@ -190,6 +196,11 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
           trace.status = response.status;
           trace.bytes = response.body.length;
         },
+        log.debug &&
+          (({ status, code, durationMs, bytes }) =>
+            log.debug?.('attempt', {
+              ...{ operation, attempt, status, error: code, ms: whole(durationMs), bytes, url },
+            })),
       );
     } catch (error) {
       if (!(error instanceof CallsError) || error === signal?.reason) throw error;
@@ -213,6 +224,9 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
     }
 
     const { code: after, status } = failure;
+    // A server that asks for a pause is at work; other errors are worth a look.
+    const write = after === 'rate_limited' ? log.info : log.warn;
+    write?.('retry', { operation, attempt, error: after, status, waitMs, url });
     const wait = { ...own, reason: 'retry', attempts: attempt, waitMs, after } as const;
     await waitTracing.run(
       () => (status === undefined ? wait : { ...wait, status }),
@@ -227,7 +241,7 @@ const held = Symbol('held back');
 /** Waits for the limiter, within the signal and the total deadline. */
 async function passLimiter(
   { operation, url, options: { signal } }: ApiRequest<unknown>,
-  { client, settings: { clock, limiter, timeout } }: Sender,
+  { client, settings: { clock, limiter, log, timeout } }: Sender,
   attempts: number,
   leftMs: number,
 ): Promise<void> {
@@ -254,6 +268,12 @@ async function passLimiter(
       () => ({ client, operation, url, reason: 'limiter', attempts }),
       () => turn,
       noteFailure,
+      log.info &&
+        (({ durationMs, code }) => {
+          const waitedMs = whole(durationMs);
+          if (waitedMs > 0 && code === undefined)
+            log.info?.('held back by the limiter', { operation, waitedMs, url });
+        }),
     );
   } finally {
     cancel();
@@ -523,19 +543,20 @@ export function responseInfo({
   return { status, headers: plainHeaders(headers), requestId: requestIdOf(headers), attempts };
 }
 
-/**
- * A request to the bid-management API, without its reader.
- *
- * @param tail what follows `/v2` or `/v3` and the name of the resource, already encoded.
- * @param shown the same for errors and events. Credentials are only in headers, so nothing else is left out.
- */
-export function apiRequest(
+/** What a request to the bid-management API asks for. */
+interface Asked<T> extends Pick<ApiRequest<T>, 'operation' | 'options' | 'read'> {
+  /** What follows `/v2` or `/v3` and the name of the resource, already encoded. */
+  readonly tail: string;
+  /** The same for errors and events. Credentials are only in headers, so nothing else is left out. */
+  readonly shown: string;
+}
+
+/** A request to the bid-management API. */
+export function apiRequest<T>(
   settings: Settings,
-  operation: Operation,
-  tail: string,
-  options: RequestOptions,
-  shown = tail,
-): Omit<ApiRequest<never>, 'read'> {
+  { operation, options, read, tail, shown }: Asked<T>,
+  alsoRead: readonly number[] = [],
+): ApiRequest<T> {
   const { base, version, auth } = settings;
   if (auth === undefined)
     throw new ConfigurationError(
@@ -548,13 +569,15 @@ export function apiRequest(
   const v3Kind = auth.kind === 'bearer' ? 'v3 token' : 'v3 keys';
   const root = `${base.prefix}/${version}/user/bid-management`;
   const type = ['content-type', 'application/json'];
-  const headers = [...commonHeaders(settings, 'application/json'), ...type, ...authHeaders(auth)];
+  const headers = commonHeaders(settings, 'application/json').concat(type, authHeaders(auth));
   return {
     operation,
     http: { origin: base.origin, path: root + tail, method: 'GET', headers },
     url: base.origin + root + shown,
     authKind: version === 'v2' ? 'v2' : v3Kind,
+    alsoRead,
     options,
+    read,
   };
 }
 
@@ -566,13 +589,13 @@ export function commonHeaders({ compress }: Settings, accept: string): string[] 
 
 /** Joins names and values into a query; undefined values are left out. A space becomes `%20`, never `+`. */
 export function queryString(parts: Readonly<Record<string, string | number | undefined>>): string {
-  const pairs = Object.entries(parts)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}=${encode(String(value))}`);
-  return pairs.length > 0 ? `?${pairs.join('&')}` : '';
+  let query = '';
+  for (const [name, value] of Object.entries(parts))
+    if (value !== undefined) query += `${query === '' ? '?' : '&'}${name}=${encode(String(value))}`;
+  return query;
 }
 
 /** Percent-encodes a string. A lone surrogate, which has no encoding, becomes U+FFFD. */
 export function encode(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
+  return encodeURIComponent(text.toWellFormed());
 }

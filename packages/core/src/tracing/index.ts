@@ -31,13 +31,14 @@ export interface Tracing<Context extends TraceContext> {
   /** Begins an operation that is not one promise, such as a stream. */
   begin(context: Context): Trace;
   /**
-   * Runs an operation. Where somebody listens, `contextOf` makes its context, and `note` completes that with what came of it before
-   * it is published.
+   * Runs an operation. Where somebody listens, on the channels or as `ended`, `contextOf` makes its context, and `note` completes that with
+   * what came of it before it is published.
    */
   run<T>(
     contextOf: () => Context,
     operation: () => Promise<T>,
     note?: (context: Context, outcome: TraceOutcome<T>) => void,
+    ended?: (context: Context) => void,
   ): Promise<T>;
 }
 
@@ -81,9 +82,8 @@ export function createTracing<Context extends TraceContext>(name: string): Traci
   return {
     isActive,
     begin,
-    run(contextOf, operation, note) {
-      return isActive() ? traced(begin, contextOf(), operation, note) : operation();
-    },
+    run: (contextOf, operation, note, ended) =>
+      isActive() || ended ? traced(begin, contextOf(), operation, note, ended) : operation(),
   };
 }
 
@@ -92,6 +92,7 @@ async function traced<Context extends TraceContext, T>(
   context: Context,
   operation: () => Promise<T>,
   note: ((context: Context, outcome: TraceOutcome<T>) => void) | undefined,
+  ended: ((context: Context) => void) | undefined,
 ): Promise<T> {
   const trace = begin(context);
   try {
@@ -103,5 +104,7 @@ async function traced<Context extends TraceContext, T>(
     note?.(context, { error });
     trace.end({ error });
     throw error;
+  } finally {
+    ended?.(context);
   }
 }
