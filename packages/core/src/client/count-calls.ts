@@ -3,10 +3,10 @@ import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText, mediaType } from '../http/headers.ts';
 import { parseContentRange } from '../page/content-range.ts';
 import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
+import { apiRequest, queryString } from './api-request.ts';
 import type { CallCount } from './client.ts';
-import type { Context } from './create-client.ts';
 import type { ListQuery, RequestOptions } from './options.ts';
-import { apiRequest, queryString } from './request.ts';
+import type { Context } from './request.ts';
 import { type FilterText, filterText, recordReader, requestPage } from './request-page.ts';
 
 /**

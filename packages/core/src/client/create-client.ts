@@ -1,5 +1,4 @@
 import type { RecordProblem } from '../record/check-record.ts';
-import type { Call } from '../record/generated/calls.ts';
 import { toCall } from '../record/to-call.ts';
 import { isLoopback } from '../settings/loopback.ts';
 import type { Client } from './client.ts';
@@ -9,19 +8,9 @@ import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
 import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
-import type { ClientOptions, ClientReport, Settings } from './options.ts';
+import type { ClientOptions } from './options.ts';
 import { readOptions } from './read-options.ts';
-import { createRequests, type Requests } from './request.ts';
-
-/** What the methods of one client share. */
-export interface Context {
-  readonly settings: Settings;
-  readonly requests: Requests;
-  /** Tells what the client notices. */
-  report(report: ClientReport): void;
-  /** Checks a record and gives its fields their neutral names. */
-  readonly adapt: (record: unknown) => Call;
-}
+import { type Context, createRequests } from './request.ts';
 
 /**
  * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`, `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY`

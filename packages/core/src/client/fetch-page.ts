@@ -6,8 +6,8 @@ import { brokenUtf8, decodeText, startsWith, unexpectedBody } from '../page/read
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { RawPage } from './client.ts';
-import type { Context } from './create-client.ts';
 import type { ListQuery } from './options.ts';
+import type { Context } from './request.ts';
 import { type PageReader, readQuery, refuseShifted, requestPage } from './request-page.ts';
 
 interface Split {

@@ -2,9 +2,9 @@ import { ConfigurationError, HttpError, ResponseError } from '../errors/calls-er
 import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { Context } from './create-client.ts';
+import { apiRequest, encode } from './api-request.ts';
 import type { RequestOptions } from './options.ts';
-import { apiRequest, encode } from './request.ts';
+import type { Context } from './request.ts';
 
 /** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
 export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {

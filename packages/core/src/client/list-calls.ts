@@ -1,8 +1,8 @@
 import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { CallList, CallPage } from './client.ts';
-import type { Context } from './create-client.ts';
 import type { ListQuery } from './options.ts';
+import type { Context } from './request.ts';
 import {
   type PageQuery,
   type PageReader,

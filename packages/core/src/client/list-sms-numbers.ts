@@ -2,9 +2,9 @@ import { reveal } from '../auth/secret.ts';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
-import type { Context } from './create-client.ts';
+import { commonHeaders, queryString } from './api-request.ts';
 import type { Settings, SmsOptions } from './options.ts';
-import { commonHeaders, queryString } from './request.ts';
+import type { Context } from './request.ts';
 
 const action = 'sms.get_numbers';
 

@@ -15,10 +15,10 @@ import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-pag
 import { expectArray, expectJson, parseJson } from '../page/read-json.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
+import { apiRequest, queryString } from './api-request.ts';
 import type { ResponseMeta } from './client.ts';
-import type { Context } from './create-client.ts';
 import { clientDefaults, type ListQuery, type RequestOptions } from './options.ts';
-import { apiRequest, queryString, responseInfo } from './request.ts';
+import { type Context, responseInfo } from './request.ts';
 
 /** A list query, checked. All pages of a list share its text. */
 export interface PageQuery extends PageRequest {

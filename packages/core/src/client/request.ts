@@ -1,7 +1,6 @@
 // A request, from the limiter to the value that is read from its response. The order of request() is the order of what happens.
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { authHeaders } from '../auth/auth.ts';
 import { reveal } from '../auth/secret.ts';
 import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
 import {
@@ -21,6 +20,7 @@ import { isLookingUp } from '../http/lookup.ts';
 import { bodyDamaged, lookupTimedOut, networkError, proxyRefused } from '../http/network-error.ts';
 import { openDispatcher } from '../http/open-dispatcher.ts';
 import { requestedDelay, retryDelay } from '../http/retry.ts';
+import type { Call } from '../record/generated/calls.ts';
 import { sleep } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
 import { safeCaller } from '../tracing/index.ts';
@@ -34,7 +34,7 @@ import {
   waitTracing,
   whole,
 } from './events.ts';
-import type { RequestOptions, ResponseInfo, Settings } from './options.ts';
+import type { ClientReport, RequestOptions, ResponseInfo, Settings } from './options.ts';
 import { settingsFor } from './read-options.ts';
 
 /** How the credentials of a client can be refused, and what to check then. */
@@ -72,6 +72,16 @@ export interface ApiResponse<T> {
 export interface Requests {
   request<T>(job: ApiRequest<T>): Promise<ApiResponse<T>>;
   close(): Promise<void>;
+}
+
+/** What the methods of one client share. */
+export interface Context {
+  readonly settings: Settings;
+  readonly requests: Requests;
+  /** Tells what the client notices. */
+  report(report: ClientReport): void;
+  /** Checks a record and gives its fields their neutral names. */
+  readonly adapt: (record: unknown) => Call;
 }
 
 /** What sends one request, with which settings. */
@@ -541,61 +551,4 @@ export function responseInfo({
   attempts,
 }: ApiResponse<unknown>): ResponseInfo {
   return { status, headers: plainHeaders(headers), requestId: requestIdOf(headers), attempts };
-}
-
-/** What a request to the bid-management API asks for. */
-interface Asked<T> extends Pick<ApiRequest<T>, 'operation' | 'options' | 'read'> {
-  /** What follows `/v2` or `/v3` and the name of the resource, already encoded. */
-  readonly tail: string;
-  /** The same for errors and events. Credentials are only in headers, so nothing else is left out. */
-  readonly shown: string;
-}
-
-/** A request to the bid-management API. */
-export function apiRequest<T>(
-  settings: Settings,
-  { operation, options, read, tail, shown }: Asked<T>,
-  alsoRead: readonly number[] = [],
-): ApiRequest<T> {
-  const { base, version, auth } = settings;
-  if (auth === undefined)
-    throw new ConfigurationError(
-      'invalid_credentials',
-      `No credentials were given, and ${version} needs them.`,
-      {
-        hint: `Pass auth: ${version === 'v3' ? 'apiKeys(access, secret) or bearerToken(token)' : 'bearerToken(token)'} to createClient.`,
-      },
-    );
-  const v3Kind = auth.kind === 'bearer' ? 'v3 token' : 'v3 keys';
-  const root = `${base.prefix}/${version}/user/bid-management`;
-  const type = ['content-type', 'application/json'];
-  const headers = commonHeaders(settings, 'application/json').concat(type, authHeaders(auth));
-  return {
-    operation,
-    http: { origin: base.origin, path: root + tail, method: 'GET', headers },
-    url: base.origin + root + shown,
-    authKind: version === 'v2' ? 'v2' : v3Kind,
-    alsoRead,
-    options,
-    read,
-  };
-}
-
-/** Headers of every request, besides those of the program. */
-export function commonHeaders({ compress }: Settings, accept: string): string[] {
-  const headers = ['accept', accept];
-  return compress ? [...headers, 'accept-encoding', 'gzip, br'] : headers;
-}
-
-/** Joins names and values into a query; undefined values are left out. A space becomes `%20`, never `+`. */
-export function queryString(parts: Readonly<Record<string, string | number | undefined>>): string {
-  let query = '';
-  for (const [name, value] of Object.entries(parts))
-    if (value !== undefined) query += `${query === '' ? '?' : '&'}${name}=${encode(String(value))}`;
-  return query;
-}
-
-/** Percent-encodes a string. A lone surrogate, which has no encoding, becomes U+FFFD. */
-export function encode(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
 }
