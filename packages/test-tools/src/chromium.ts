@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const places = [
-  process.env.CALLS_TEST_CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-];
+const places = [process.env.CALLS_TEST_CHROMIUM, '/usr/bin/chromium'];
+const args = '--no-sandbox --disable-gpu --disable-quic --disable-background-networking --disable-sync';
 
 /** The browser of this machine, or null with one line that says so; in CI it must be there. */
 export function findChromium(): string | null {
@@ -20,16 +16,5 @@ export function findChromium(): string | null {
 
 /** Starts it without a window, and without the services of its own that ask the network. */
 export function launch(executablePath: string): Promise<Browser> {
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  return chromium.launch({ executablePath, args: args.split(' ') });
 }

@@ -123,10 +123,11 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
     const line = Object.entries({ ...counts, ...events }).map(
       ([key, count]) => `${key.replaceAll(' ', '-')}=${count}`,
     );
-    const report = process.env.CALLS_DRILLS_REPORT;
     const seconds = Math.round((performance.now() - started) / 1000);
-    if (report) appendFileSync(report, `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`);
-    else process.stdout.write(`drill: ${name} ${line.join(' ')}\n`);
+    appendFileSync(
+      String(process.env.CALLS_DRILLS_REPORT),
+      `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`,
+    );
     if (tally.faults > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}. ${what}.`);
   });
   return tally;

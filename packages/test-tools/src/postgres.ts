@@ -30,15 +30,10 @@ export function startPostgres(): TestPostgres | null {
 function findPrograms(): string | null {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const places = [
-    ...versions.map((version) => join(debian, version, 'bin')),
-    ...(process.env.PATH ?? '').split(':'),
-    '/usr/pgsql/bin',
-    '/opt/homebrew/opt/postgresql/bin',
-  ];
-  return (
-    places.find((place) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres'))) ?? null
-  );
+  const path = (process.env.PATH ?? '').split(':');
+  const places = [...versions.map((version) => join(debian, version, 'bin')), ...path];
+  const has = (place: string) => existsSync(join(place, 'initdb')) && existsSync(join(place, 'postgres'));
+  return places.find(has) ?? null;
 }
 
 const settings = [
