@@ -6,7 +6,6 @@ import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sheetNames } from '../src/uploads/options.ts';
 import { openStage } from './stage.ts';
 
 const tagged =
@@ -342,8 +341,4 @@ test('the same conversions come from a store without a command line', async () =
   const { stdout } = await stage.quick(args, { cwd: stage.folder(), env, now });
   expect(Buffer.concat(lines).toString()).toBe(stdout);
   expect(lines).toHaveLength(4);
-});
-
-test('calls sheet offers every format', () => {
-  expect(sheetNames).toEqual(Object.keys(sheetFormats));
 });

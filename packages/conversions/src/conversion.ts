@@ -66,16 +66,6 @@ export interface Acceptance {
   readonly clickWindow: Duration | null;
 }
 
-/** What most tools take. */
-export const usualAcceptance = {
-  onlyExtensions: false,
-  needsFinalStatus: true,
-  takesValue: true,
-  minTalk: '60s',
-  minAge: '6h',
-  clickWindow: '90d',
-} as const;
-
 /** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
 export interface Conversion {
   /** Session id of the call. */

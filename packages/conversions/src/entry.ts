@@ -21,8 +21,6 @@ export interface LedgerEntry {
   readonly value: number | null;
   /** Currency of the value. */
   readonly currency: string | null;
-  /** Seconds of talk when it was last uploaded. */
-  readonly talkSeconds: number;
   /** What the caller agreed to, where the rules say it: what may have been lost is sent again with it. */
   readonly consent?: Consent;
   /** The number of the caller was sent, too. It is in no ledger: only while the call can be read is it sent again as it was. */
@@ -33,18 +31,7 @@ export interface LedgerEntry {
 
 /** What the ledger keeps of a conversion that is new. */
 export function entryOf(conversion: Conversion): LedgerEntry {
-  const {
-    orderId,
-    sid,
-    account,
-    click,
-    startedAt: at,
-    name,
-    value,
-    currency,
-    talkSeconds,
-    consent,
-  } = conversion;
+  const { orderId, sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
   const agreed = consent === null ? {} : { consent };
-  return { action: 'add', orderId, sid, account, click, at, name, value, currency, talkSeconds, ...agreed };
+  return { action: 'add', orderId, sid, account, click, at, name, value, currency, ...agreed };
 }

@@ -21,7 +21,7 @@ export {
   refuseExisting,
   type SheetPaths,
 } from './ledger/deliver.ts';
-export { DeliveryError, LedgerDamagedError } from './ledger/errors.ts';
+export { DeliveryError } from './ledger/errors.ts';
 export { type Journal, openToForget } from './ledger/journal.ts';
 export {
   type DeliveredFile,

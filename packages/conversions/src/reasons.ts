@@ -25,13 +25,12 @@ export const reasonTexts = {
 export type LeftOutReason = keyof typeof reasonTexts;
 
 /** Why something that was uploaded is no longer right. */
-export type Change = 'click_changed' | 'value_changed' | 'length_changed' | 'no_conversion' | 'counts_again';
+export type Change = 'click_changed' | 'value_changed' | 'no_conversion' | 'counts_again';
 
 /** What each change of an uploaded conversion means, in one line. */
 export const changeTexts: Readonly<Record<Change, string>> = {
   click_changed: 'the call now belongs to another click or has another time or name',
   value_changed: 'the call now has another value',
-  length_changed: 'the talk was longer or shorter than the sheet said',
   no_conversion: 'the call is not a conversion any longer',
   counts_again:
     'the call counts again after it was retracted, and tools ignore a conversion that was retracted',

@@ -53,8 +53,6 @@ export interface SheetFormat extends SheetLayout {
   readonly notes: readonly string[];
   /** How conversions are adjusted after their upload. Absent where the tool cannot, or not by the sheets it documents. */
   readonly adjustments?: AdjustmentFormat;
-  /** The rows say how long the talk was, so that a changed length matters to the tool. Default false. */
-  readonly holdsTalk?: boolean;
 }
 
 /** The row of a conversion, as it was made and checked while its call was judged. */

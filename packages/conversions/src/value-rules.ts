@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { type Duration, durationMillis, minute, parseDuration } from '@call-attribution/core/time';
-import type { RefinementCtx } from 'zod';
 
 /** What the earlier calls say about a caller. */
 export interface CallerFacts {
@@ -11,7 +10,7 @@ export interface CallerFacts {
 
 /** One rule: it applies when all of its conditions hold. In strings `*` stands for any characters; case does not matter. */
 export interface ValueRule {
-  /** Name of the rule, for people. Each name once. */
+  /** Name of the rule, for people. */
   readonly name?: string | undefined;
   /** How long they talked, at least. */
   readonly minTalk?: Duration | undefined;
@@ -113,7 +112,7 @@ async function tableSchema() {
       caller: z.enum(['first', 'repeat']),
     })
     .partial();
-  const rules = z.array(conditions.extend({ value: amount })).superRefine(checkNames);
+  const rules = z.array(conditions.extend({ value: amount }));
   return z.strictObject({
     rules,
     otherwise: amount.nullish().transform((value) => value ?? undefined),
@@ -121,16 +120,3 @@ async function tableSchema() {
 }
 
 const isDuration = (value: unknown): boolean => typeof value === 'string' && parseDuration(value) >= 0;
-
-/** Names are for people, who could not tell two rules apart. */
-function checkNames(rules: readonly ValueRule[], context: RefinementCtx): void {
-  for (const [at, { name }] of rules.entries()) {
-    const first = name === undefined ? at : rules.findIndex((rule) => rule.name === name);
-    if (first < at)
-      context.addIssue({
-        code: 'custom',
-        path: [at],
-        message: `has the name ${JSON.stringify(name)}, as rules[${first}] has`,
-      });
-  }
-}

@@ -139,7 +139,6 @@ test('where the tool takes no adjustments, what has changed is listed and not up
     { sid: '3', change: 'click_changed' },
   ]);
   expect((await changes(sheetFormats.skai, after)).unadjusted).toEqual([
-    { sid: '1', change: 'length_changed' },
     { sid: '2', change: 'no_conversion' },
   ]);
   expect(unadjustedLines((await changes(sheetFormats.sa360, after)).unadjusted)[0]).toBe(

@@ -23,7 +23,6 @@ const entry = (orderId: string, changes: Partial<LedgerEntry> = {}): LedgerEntry
   name: 'Phone lead',
   value: 25,
   currency: 'USD',
-  talkSeconds: 60,
   ...changes,
 });
 

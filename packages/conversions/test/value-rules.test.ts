@@ -62,10 +62,6 @@ test.each([
   ],
   ['{ "rules": [{ "value": 1, "toHour": -1 }] }', 'rules[0].toHour must be a number, 0 or greater, not -1'],
   ['{ "rules": [{ "value": 1, "caller": "new" }] }', 'rules[0].caller must be first or repeat'],
-  [
-    '{ "rules": [{ "value": 1, "minTalk": "9m", "name": "long" }, { "value": 2, "name": "long" }] }',
-    'rules[1] has the name "long", as rules[0] has',
-  ],
 ])('the rule table %s is refused: %s', async (text, message) => {
   const error = await readValueRules(text, 'rules.json').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ConfigurationError);

@@ -1,6 +1,7 @@
+import { sheetFormats } from '@call-attribution/conversions/formats';
 import { command } from '../command.ts';
 import { accounts, connection, whichCalls } from '../options.ts';
-import { conversionName, dryRun, ruleOptions, sheetNames } from '../uploads/options.ts';
+import { conversionName, dryRun, ruleOptions } from '../uploads/options.ts';
 
 /** `calls sheet`. */
 export const sheet = command({
@@ -10,7 +11,7 @@ export const sheet = command({
     'Says how many calls are in it, and how many are left out for which reason. With --ledger only what was not written ' +
     'before, and adjustments of what has changed. --min-talk replaces the minimum talk time of the tool.',
   words: { '<tool>': 'the tool that takes the sheet' },
-  choices: { tool: sheetNames },
+  choices: { tool: Object.keys(sheetFormats) },
   options: {
     '-o, --output <file>':
       'file to write, or - for stdout; {date} in the name is the day, {account} the account',

@@ -1,14 +1,3 @@
-/** The tools that take sheets. Written out, so that help does not load the formats; a test compares the two. */
-export const sheetNames = [
-  'google-ads-calls',
-  'google-ads-clicks',
-  'microsoft-ads',
-  'microsoft-bulk',
-  'sa360',
-  'skai',
-  'marin',
-] as const;
-
 export const conversionName = {
   '--conversion-name <name>': 'name of the conversion action, goal or type, spelled as in the tool',
 } as const;

@@ -117,7 +117,6 @@ const entry = (i: number): LedgerEntry => ({
   name: 'Lead',
   value: 1,
   currency: 'USD',
-  talkSeconds: 60,
 });
 
 /** Notes uploads of the caller's calls, and of one that stays. */

@@ -4,6 +4,16 @@ import type { Consent, ConversionRules } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { SheetColumn } from '../sheet-format.ts';
 
+/** What most tools take. */
+export const usualAcceptance = {
+  onlyExtensions: false,
+  needsFinalStatus: true,
+  takesValue: true,
+  minTalk: '60s',
+  minAge: '6h',
+  clickWindow: '90d',
+} as const;
+
 const clickIdForm = /^[A-Za-z0-9_][\w.|~:-]{2,511}$/;
 
 /** The id that the tool matches by. */

@@ -1,4 +1,4 @@
-import { type Conversion, usualAcceptance } from '../conversion.ts';
+import type { Conversion } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
@@ -7,6 +7,7 @@ import {
   consentColumns,
   currencyColumn,
   nameColumn,
+  usualAcceptance,
   valueColumn,
   withOffset,
 } from './columns.ts';

@@ -1,6 +1,5 @@
-import { usualAcceptance } from '../conversion.ts';
 import type { SheetFormat } from '../sheet-format.ts';
-import { americanDate, clickIdColumn, constantColumn, valueColumn } from './columns.ts';
+import { americanDate, clickIdColumn, constantColumn, usualAcceptance, valueColumn } from './columns.ts';
 
 /**
  * Marin, revenue upload in add mode: one conversion a row, dated by the click. A column without values is left out,

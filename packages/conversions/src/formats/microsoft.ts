@@ -1,4 +1,3 @@
-import { usualAcceptance } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { AdjustmentFormat, SheetColumn, SheetFormat } from '../sheet-format.ts';
 import {
@@ -10,6 +9,7 @@ import {
   emptyColumn,
   nameColumn,
   sidColumn,
+  usualAcceptance,
   valueColumn,
 } from './columns.ts';
 

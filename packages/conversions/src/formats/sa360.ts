@@ -1,6 +1,13 @@
-import { usualAcceptance } from '../conversion.ts';
 import type { SheetFormat } from '../sheet-format.ts';
-import { clickIdColumn, constantColumn, isoUtc, nameColumn, sidColumn, valueColumn } from './columns.ts';
+import {
+  clickIdColumn,
+  constantColumn,
+  isoUtc,
+  nameColumn,
+  sidColumn,
+  usualAcceptance,
+  valueColumn,
+} from './columns.ts';
 
 /** Search Ads 360, conversions bulksheet: attributed by click id, identified by the session id of the call. */
 export const sa360: SheetFormat = {

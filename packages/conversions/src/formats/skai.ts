@@ -1,6 +1,6 @@
-import { type Conversion, usualAcceptance } from '../conversion.ts';
+import type { Conversion } from '../conversion.ts';
 import type { SheetColumn, SheetFormat } from '../sheet-format.ts';
-import { clickIdColumn, emptyColumn, localTime, sidColumn } from './columns.ts';
+import { clickIdColumn, emptyColumn, localTime, sidColumn, usualAcceptance } from './columns.ts';
 
 function timeColumn(title: string, timeOf: (conversion: Conversion) => number): SheetColumn {
   return {
@@ -33,7 +33,6 @@ export const skai: SheetFormat = {
     "The caller's number, name and address stay empty: Skai does not need them.",
     'Times are local to the account; Skai must be set to the same time zone.',
   ],
-  holdsTalk: true,
   columns: () => [
     timeColumn('date_time', ({ startedAt }) => startedAt),
     emptyColumn('caller_number'),

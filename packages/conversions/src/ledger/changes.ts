@@ -30,7 +30,7 @@ type State = 'new' | 'sent' | 'uncertain' | 'none' | Change;
 
 type Action = LedgerEntry['action'];
 
-const same = { value_changed: ['restate'], no_conversion: ['retract'], length_changed: [] } as const;
+const same = { value_changed: ['restate'], no_conversion: ['retract'] } as const;
 
 /**
  * What corrects each change. Where a tool finds a conversion by its click, another click is another conversion, and one that was
@@ -70,13 +70,12 @@ export async function* standings(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
   findsBy: keyof typeof corrections | null,
-  holdsTalk: boolean,
 ): AsyncGenerator<Standing> {
   for await (const outcome of outcomes) {
     const now = 'leftOut' in outcome ? null : entryOf(outcome.conversion);
     const sid = now?.sid ?? String(outcome.call.sid);
     const old = delivered.get(now?.orderId ?? sid);
-    const state = stateOf(old, outcome, now, holdsTalk);
+    const state = stateOf(old, outcome, now);
     const change = state in corrections.id ? (state as Change) : null;
     const actions = change === null || findsBy === null ? [] : corrections[findsBy][change];
     const send = actions.flatMap((action): LedgerEntry[] => {
@@ -87,12 +86,7 @@ export async function* standings(
   }
 }
 
-function stateOf(
-  old: LedgerEntry | undefined,
-  outcome: Outcome,
-  now: LedgerEntry | null,
-  holdsTalk: boolean,
-): State {
+function stateOf(old: LedgerEntry | undefined, outcome: Outcome, now: LedgerEntry | null): State {
   if (old?.uncertain) return 'uncertain';
   const isRetracted = old?.action === 'retract';
   if ('leftOut' in outcome || now === null) {
@@ -103,9 +97,8 @@ function stateOf(
   const isSameClick = old.click?.kind === now.click?.kind && old.click?.id === now.click?.id;
   if (!isSameClick || old.at !== now.at || old.name !== now.name) return 'click_changed';
   if (isRetracted) return 'counts_again';
-  if (now.value !== null && (now.value !== old.value || now.currency !== old.currency))
-    return 'value_changed';
-  return holdsTalk && now.talkSeconds !== old.talkSeconds ? 'length_changed' : 'sent';
+  const isSameValue = now.value === null || (now.value === old.value && now.currency === old.currency);
+  return isSameValue ? 'sent' : 'value_changed';
 }
 
 /**
@@ -118,7 +111,7 @@ function stateOf(
 export async function changesSince(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
-  { adjustments, holdsTalk = false }: Pick<SheetFormat, 'adjustments' | 'holdsTalk'>,
+  { adjustments }: Pick<SheetFormat, 'adjustments'>,
 ): Promise<Changes> {
   const add: Converted[] = [];
   const adjust: LedgerEntry[] = [];
@@ -126,12 +119,7 @@ export async function changesSince(
   const uncertain: string[] = [];
   let unchanged = 0;
   const findsBy = adjustments === undefined ? null : 'click';
-  for await (const { outcome, sid, state, change, send } of standings(
-    delivered,
-    outcomes,
-    findsBy,
-    holdsTalk,
-  )) {
+  for await (const { outcome, sid, state, change, send } of standings(delivered, outcomes, findsBy)) {
     if (state === 'sent') unchanged += 1;
     else if (state === 'uncertain') uncertain.push(sid);
     else if (change !== null && send.length === 0) unadjusted.push({ sid, change });

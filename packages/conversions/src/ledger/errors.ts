@@ -10,9 +10,13 @@ const deliveryErrors = codeTable({
     unfinished:
       'The ledger has an unfinished delivery to this destination. Commit or abandon it first, on the machine that began it.',
   },
+  data: {
+    ledger_damaged:
+      'The ledger was changed by something else, the disk has damaged it, or its file is a link, a pipe or that of another user. Restore it from a copy: without it, conversions would be uploaded twice.',
+  },
 });
 
-/** A sheet cannot be put in its place, or another process has the ledger. */
+/** A sheet cannot be put in its place, or the ledger is in use or damaged. */
 export class DeliveryError extends CallsError<keyof typeof deliveryErrors> {
   static override readonly codes: CodeTable = deliveryErrors;
   static {
@@ -20,40 +24,20 @@ export class DeliveryError extends CallsError<keyof typeof deliveryErrors> {
   }
 }
 
-const ledgerDamagedErrors = codeTable({
-  data: {
-    ledger_damaged:
-      'The ledger was changed by something else, the disk has damaged it, or its file is a link, a pipe or that of another user. Restore it from a copy: without it, conversions would be uploaded twice.',
-  },
-});
-
-/** A ledger that cannot be read: it was changed by something else, or the disk has damaged it. */
-export class LedgerDamagedError extends CallsError<keyof typeof ledgerDamagedErrors> {
-  static override readonly codes: CodeTable = ledgerDamagedErrors;
-  static {
-    nameErrors(LedgerDamagedError, 'LedgerDamagedError');
-  }
-}
-
 /** The error for a ledger that is damaged at a place, such as `line 3 of uploads.ledger`. */
-export const damagedAt = (where: string): LedgerDamagedError =>
-  new LedgerDamagedError(
+export const damagedAt = (where: string): DeliveryError =>
+  new DeliveryError(
     'ledger_damaged',
     `The ledger is damaged at ${where}. Restore it from a copy: without it, conversions would be uploaded twice.`,
   );
 
 /** The error for a ledger that somebody else may have put there. */
-export const strange = (what: string): LedgerDamagedError =>
-  new LedgerDamagedError(
-    'ledger_damaged',
-    `${what}. Nothing was read or written: name a ledger of your own.`,
-  );
+export const strange = (what: string): DeliveryError =>
+  new DeliveryError('ledger_damaged', `${what}. Nothing was read or written: name a ledger of your own.`);
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `DeliveryError` of conversions. */
     DeliveryError: DeliveryError;
-    /** See `LedgerDamagedError` of conversions. */
-    LedgerDamagedError: LedgerDamagedError;
   }
 }

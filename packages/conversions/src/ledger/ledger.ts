@@ -117,7 +117,16 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
   const pending = (destination: string): Delivery | null =>
     [...open.values()].find((delivery) => delivery.destination === destination) ?? null;
 
-  await replay(journal, apply);
+  let count = 0;
+  try {
+    for await (const text of journal.read()) {
+      count += 1;
+      apply(JSON.parse(text) as Line);
+    }
+  } catch (error) {
+    await journal.close();
+    throw error instanceof SyntaxError ? damagedAt(`record ${count}`) : error;
+  }
   return {
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
@@ -145,26 +154,4 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     close: () => journal.close(),
   };
-}
-
-/** Reads what was noted before. A ledger that cannot be read is closed. */
-async function replay(journal: Journal, apply: (line: Line) => void): Promise<void> {
-  try {
-    let count = 0;
-    for await (const text of journal.read()) {
-      count += 1;
-      apply(parsed(text, count));
-    }
-  } catch (error) {
-    await journal.close();
-    throw error;
-  }
-}
-
-function parsed(text: string, count: number): Line {
-  try {
-    return JSON.parse(text) as Line;
-  } catch {
-    throw damagedAt(`record ${count}`);
-  }
 }

@@ -41,7 +41,7 @@ export async function changesToPush(
   const numbers = new Map<string, string>();
   let unchanged = 0;
   let withoutConsent = 0;
-  for await (const standing of standings(delivered, outcomes, isGoogle ? 'id' : 'click', false)) {
+  for await (const standing of standings(delivered, outcomes, isGoogle ? 'id' : 'click')) {
     const { outcome, sid, state, change, send } = standing;
     const known = 'conversion' in outcome ? outcome.conversion : null;
     if (isGoogle && known?.callerNumber && delivered.has(known.orderId))

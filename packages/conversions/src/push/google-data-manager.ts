@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { redact } from '@call-attribution/core';
-import { type Acceptance, type Consent, usualAcceptance } from '../conversion.ts';
+import type { Acceptance, Consent } from '../conversion.ts';
+import { usualAcceptance } from '../formats/columns.ts';
 import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
 import {
   badDestination,

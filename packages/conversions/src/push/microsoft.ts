@@ -2,6 +2,7 @@ import { redact } from '@call-attribution/core';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { z } from 'zod';
+import type { LedgerEntry } from '../entry.ts';
 import { isoUtc } from '../formats/columns.ts';
 import {
   askForToken,
@@ -19,7 +20,7 @@ import {
   sendingOf,
   sendSigned,
 } from './http.ts';
-import type { ChangeRefusal, ConversionChange, PushTarget } from './push.ts';
+import type { ChangeRefusal, PushTarget } from './push.ts';
 
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
@@ -90,7 +91,6 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const tokens = endpointOf(endpoint ?? 'https://login.microsoftonline.com');
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
-    if (items.length === 0) return [];
     const url = new URL(`${service}/${list}/Apply`, base);
     const body = JSON.stringify({ [list]: items });
     const request: JsonRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
@@ -120,48 +120,36 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     oneKind: true,
     async send(changes, { validateOnly, now }) {
       if (validateOnly) throw badDestination('the check', 'left out: Microsoft Advertising has none');
-      const indexed = changes.map((change, index) => ({ change, index }));
-      const adjusted = indexed.filter(({ change }) => change.entry.action !== 'add');
-      const added = indexed.filter(({ change }) => change.entry.action === 'add');
-      const corrections = adjusted.map(({ change }) => adjustmentOf(change, now));
-      const conversions = added.map(({ change }) => conversionOf(change));
-      const refusals = [
-        ...placed(adjusted, await post('OfflineConversionAdjustments', corrections)),
-        ...placed(added, await post('OfflineConversions', conversions)),
-      ];
+      const isAddition = changes[0]?.entry.action === 'add';
+      const refusals = await post(
+        isAddition ? 'OfflineConversions' : 'OfflineConversionAdjustments',
+        changes.map(({ entry }) => (isAddition ? conversionOf(entry) : adjustmentOf(entry, now))),
+      );
       return { isTaken: true, refusals, requestId: null };
     },
   };
 }
 
-/** The refusals of a part of the changes, by their places among all of them. */
-const placed = (
-  part: readonly { readonly index: number }[],
-  refusals: readonly ChangeRefusal[],
-): ChangeRefusal[] =>
-  refusals.flatMap((refusal) => {
-    const index = part[refusal.index]?.index;
-    return index === undefined ? [] : [{ ...refusal, index }];
-  });
+const foundBy = ({ click, name, at }: LedgerEntry) => ({
+  MicrosoftClickId: click?.id ?? '',
+  ConversionName: name,
+  ConversionTime: isoUtc(at),
+});
 
-function conversionOf({ entry }: ConversionChange): object {
-  const { click, name, at, value, currency } = entry;
+function conversionOf(entry: LedgerEntry): object {
+  const { value, currency } = entry;
   return {
-    MicrosoftClickId: click?.id ?? '',
-    ConversionName: name,
-    ConversionTime: isoUtc(at),
+    ...foundBy(entry),
     ...(value === null ? {} : { ConversionValue: value }),
     ...(value === null || currency === null ? {} : { ConversionCurrencyCode: currency }),
   };
 }
 
-function adjustmentOf({ entry }: ConversionChange, now: number): object {
-  const { action, click, name, at, value, currency } = entry;
+function adjustmentOf(entry: LedgerEntry, now: number): object {
+  const { action, value, currency } = entry;
   const isWorth = action === 'restate' && value !== null;
   return {
-    MicrosoftClickId: click?.id ?? '',
-    ConversionName: name,
-    ConversionTime: isoUtc(at),
+    ...foundBy(entry),
     AdjustmentType: action === 'retract' ? 'Retract' : 'Restate',
     AdjustmentTime: isoUtc(now),
     ...(isWorth ? { AdjustmentValue: value } : {}),

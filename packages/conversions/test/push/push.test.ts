@@ -79,7 +79,6 @@ function change(number: number, { callerNumber, consent, ...more }: Facts = {}):
     at: Date.UTC(2026, 10, 20, 19, 3),
     name: 'Phone lead',
     click: { kind: 'gclid', id: `click-${number}` },
-    talkSeconds: 120,
     value: 25,
     currency: 'USD',
     ...more,
