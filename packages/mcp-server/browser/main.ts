@@ -10,7 +10,7 @@ import {
 import { readAnswer, type ShownAnswer, type Value } from './answer.ts';
 import { connectHost, type HostContext } from './host.ts';
 
-// Shows an answer of analyze_calls inside an assistant: a chart and a table that can be sorted.
+// Shows an answer of analyze_calls inside an assistant: a chart and a table.
 
 const page = document.body;
 
@@ -39,39 +39,24 @@ function applyContext({ theme, styles }: HostContext): void {
     if (name.startsWith('--') && typeof value === 'string') root.style.setProperty(name, value);
 }
 
-interface Order {
-  readonly column: ShownColumn;
-  readonly falling: boolean;
-}
-
 function show(answer: ShownAnswer): void {
   const measures = answer.columns.filter(({ kind, unit }) => kind !== 'group' && unit !== 'time');
   let measure = measures[0]?.name ?? '';
-  let order: Order | null = null;
   const groups = answer.columns.filter(({ kind }) => kind === 'group');
   const title = html('h1');
   const chart = html('div');
   const table = html('div', { class: 'table' });
+  table.append(tableOf(answer));
 
   const drawPicture = (): void => {
-    const ordered = { ...answer, rows: sortedBy(answer.rows, order) };
     const options = { measure, width: chart.clientWidth || 640, height: 240 };
     const names = groups.map(({ name }) => columnTitle(name).toLowerCase());
     title.textContent = [columnTitle(measure), names.join(' and ')]
       .filter((text) => text !== '')
       .join(' by ');
     // The chart escapes the text of callers.
-    chart.innerHTML = chartSvg(ordered, options) + chartLegend(ordered, options);
+    chart.innerHTML = chartSvg(answer, options) + chartLegend(answer, options);
   };
-  const draw = (): void => {
-    drawPicture();
-    table.replaceChildren(tableOf(answer, sortedBy(answer.rows, order), order, sort));
-  };
-  const sort = (column: ShownColumn): void => {
-    order = { column, falling: order?.column === column ? !order.falling : column.kind !== 'group' };
-    draw();
-  };
-
   const choice = html('select', { id: 'measure' });
   for (const { name } of measures) choice.append(html('option', { value: name }, columnTitle(name)));
   choice.addEventListener('change', () => {
@@ -92,7 +77,7 @@ function show(answer: ShownAnswer): void {
     ...(answer.notes.length > 0 ? [notes] : []),
   );
   page.replaceChildren(main);
-  draw();
+  drawPicture();
   let width = chart.clientWidth;
   new ResizeObserver(() => {
     if (chart.clientWidth !== width) drawPicture();
@@ -100,41 +85,15 @@ function show(answer: ShownAnswer): void {
   }).observe(chart);
 }
 
-function sortedBy(rows: ShownAnswer['rows'], order: Order | null): ShownAnswer['rows'] {
-  if (order === null) return rows;
-  const { column, falling } = order;
-  const compare = (a: Value, b: Value): number =>
-    typeof a === 'number' && typeof b === 'number'
-      ? a - b
-      : String(a).localeCompare(String(b), 'en', { numeric: true });
-  // What has no value comes last in either order.
-  return [...rows].sort((a, b) => {
-    const [left = null, right = null] = [a[column.name], b[column.name]];
-    if (left === null || right === null) return Number(left === null) - Number(right === null);
-    return falling ? compare(right, left) : compare(left, right);
-  });
-}
-
-function tableOf(
-  answer: ShownAnswer,
-  rows: ShownAnswer['rows'],
-  order: Order | null,
-  sort: (column: ShownColumn) => void,
-): HTMLTableElement {
+function tableOf(answer: ShownAnswer): HTMLTableElement {
   const table = html('table');
   const head = html('tr');
-  const classOf = ({ kind }: ShownColumn) => (kind === 'group' ? {} : { class: 'number' });
   for (const column of answer.columns) {
-    const direction = order?.falling ? 'descending' : 'ascending';
-    const sorted = order?.column === column ? direction : 'none';
-    const cell = html('th', { scope: 'col', 'aria-sort': sorted, ...classOf(column) });
-    const button = html('button', { type: 'button' }, columnTitle(column.name));
-    button.addEventListener('click', () => sort(column));
-    cell.append(button);
-    head.append(cell);
+    const kind = column.kind === 'group' ? {} : { class: 'number' };
+    head.append(html('th', { scope: 'col', ...kind }, columnTitle(column.name)));
   }
   const body = html('tbody');
-  for (const row of rows) {
+  for (const row of answer.rows) {
     const line = html('tr');
     for (const column of answer.columns) line.append(cellOf(answer, column, row[column.name] ?? null));
     body.append(line);

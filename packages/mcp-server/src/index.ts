@@ -26,4 +26,4 @@ export { type StdioConnection, type StdioStreams, serveStdio } from './stdio.ts'
 export type { CallRequest, ToolCaller, ToolContent, ToolResult, ToolTrace } from './tools/call.ts';
 export { type CustomTool, defineTool } from './tools/custom-tool.ts';
 export { toolInfos as tools } from './tools/list.ts';
-export type { CustomToolContext, JsonSchema, ObjectSchema, OutputOf, ToolInfo } from './tools/tool.ts';
+export type { CustomToolContext, ObjectSchema, OutputOf, ToolInfo } from './tools/tool.ts';

@@ -12,7 +12,7 @@ export const appResource = {
   uri,
   name: 'answer',
   title: 'Chart and table',
-  description: 'Shows an answer of analyze_calls as a chart and a table that can be sorted.',
+  description: 'Shows an answer of analyze_calls as a chart and a table.',
   mimeType: 'text/html;profile=mcp-app',
   text: answerPage,
 };

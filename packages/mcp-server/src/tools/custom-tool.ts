@@ -1,14 +1,9 @@
 import { ConfigurationError } from '@call-attribution/core';
+import { checkNames } from '@call-attribution/core/options';
 import { findProblem } from '@call-attribution/core/settings';
 import * as z from 'zod';
 import type { Callable } from './call.ts';
-import {
-  type CustomToolContext,
-  type JsonSchema,
-  type ObjectSchema,
-  type OutputOf,
-  toJsonSchema,
-} from './tool.ts';
+import { type CustomToolContext, type ObjectSchema, type OutputOf, toJsonSchema } from './tool.ts';
 
 /** A tool of your own, next to those of this package. `defineTool` ties the type of its arguments to `input`. */
 export interface CustomTool<Args = Record<string, unknown>> {
@@ -18,10 +13,10 @@ export interface CustomTool<Args = Record<string, unknown>> {
   readonly title?: string;
   /** What it does, for agents. Every word costs tokens in each conversation. */
   readonly description: string;
-  /** The arguments: a zod object, or a JSON Schema of an object. Default: none. */
-  readonly input?: ObjectSchema | JsonSchema;
-  /** The result: a zod object, or a JSON Schema of an object. Default: anything. */
-  readonly output?: ObjectSchema | JsonSchema;
+  /** The arguments: a zod object. Default: none. */
+  readonly input?: ObjectSchema;
+  /** The result: a zod object. Default: anything. */
+  readonly output?: ObjectSchema;
   /** Hints for hosts, such as `readOnlyHint`. Default: none. */
   readonly annotations?: Readonly<Record<string, boolean | string>>;
   /**
@@ -31,12 +26,8 @@ export interface CustomTool<Args = Record<string, unknown>> {
   run(args: Args, context: CustomToolContext): object | string | Promise<object | string>;
 }
 
-/** Ties the type of the arguments to a zod schema. */
-export function defineTool<Input extends ObjectSchema>(
-  tool: CustomTool<OutputOf<Input>> & { readonly input: Input },
-): CustomTool;
 /**
- * The same for a JSON Schema, or no arguments.
+ * Ties the type of the arguments to `input`.
  *
  * @example
  * const branchOf = defineTool({
@@ -46,10 +37,9 @@ export function defineTool<Input extends ObjectSchema>(
  *   run: async ({ dnis }) => ({ branch: await lookUp(dnis) }),
  * });
  */
-export function defineTool(tool: CustomTool & { readonly input?: JsonSchema }): CustomTool;
-export function defineTool(tool: unknown): CustomTool {
-  return tool as CustomTool;
-}
+export const defineTool = <Input extends ObjectSchema>(
+  tool: CustomTool<OutputOf<Input>> & { readonly input?: Input },
+): CustomTool => tool as unknown as CustomTool;
 
 /** Makes a tool of the caller's own callable. Throws when it is none, or when its name `isTaken`. */
 export function customTool(
@@ -57,6 +47,7 @@ export function customTool(
   isTaken: boolean,
   shared: Omit<CustomToolContext, 'signal' | 'progress'>,
 ): Callable {
+  checkNames(tool, ['name', 'title', 'description', 'input', 'output', 'annotations', 'run'], 'tools');
   const { name, title, description, annotations } = tool;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     refuse(`${JSON.stringify(name)} is not a name; use up to 64 letters, digits, "_" and "-".`);
@@ -71,8 +62,8 @@ export function customTool(
     definition: {
       ...(title === undefined ? {} : { title }),
       description,
-      inputSchema: written(tool.input, input, 'input'),
-      ...(output === null ? {} : { outputSchema: written(tool.output, output, 'output') }),
+      inputSchema: toJsonSchema(input, 'input'),
+      ...(output === null ? {} : { outputSchema: toJsonSchema(output, 'output') }),
       ...(annotations === undefined ? {} : { annotations }),
     },
     input,
@@ -88,28 +79,12 @@ export function customTool(
   };
 }
 
-/** A schema as zod. It must be that of an object. */
+/** A schema, which must be that of an object. */
 function schemaOf(tool: CustomTool, which: 'input' | 'output'): z.ZodObject | null {
-  const given: unknown = tool[which];
-  if (given === undefined) return null;
-  const schema = given instanceof z.ZodType ? given : fromJsonSchema(given);
-  if (schema instanceof z.ZodObject) return schema;
-  return refuse(
-    `${which} of ${tool.name} must be z.object(...) of zod 4, or a JSON Schema with "type": "object".`,
-  );
+  const schema: unknown = tool[which];
+  if (schema === undefined || schema instanceof z.ZodObject) return schema ?? null;
+  return refuse(`${which} of ${tool.name} must be z.object(...) of zod 4.`);
 }
-
-function fromJsonSchema(given: unknown): z.ZodType | null {
-  try {
-    return z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0]);
-  } catch {
-    return null;
-  }
-}
-
-/** The schema as agents see it: a JSON Schema as it was given. */
-const written = (given: CustomTool['input'], schema: z.ZodObject, io: 'input' | 'output'): JsonSchema =>
-  given === undefined || given instanceof z.ZodType ? toJsonSchema(schema, io) : (given as JsonSchema);
 
 function refuse(message: string): never {
   throw new ConfigurationError('invalid_option', `tools: ${message}`);

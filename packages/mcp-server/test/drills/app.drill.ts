@@ -14,7 +14,7 @@ import { craftedCalls, leaksOf, people } from '../support/red-team.ts';
 const app = openDrill({
   name: 'app',
   kind: 'hostile clients',
-  what: 'A host of MCP Apps shows answers in a browser, light and dark; the table sorts, nothing is loaded, no personal data is seen',
+  what: 'A host of MCP Apps shows answers in a browser, light and dark; nothing is loaded, no personal data is seen',
 });
 
 const host = join(import.meta.dirname, '../host');
@@ -99,17 +99,11 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
         .toBeGreaterThan(0);
     }));
 
-  it('draws bars otherwise, sorts its table, and shows text as text', () =>
+  it('draws bars otherwise, and shows text as text', () =>
     app.run(async () => {
       const frame = await show({ group_by: ['ppc_campaign'] }, 'light');
       expect(await frame.locator('rect.bar').count()).toBe(3);
-      const first = () => frame.locator('tbody tr').first().textContent();
-      await frame.getByRole('button', { name: 'Calls', exact: true }).click();
-      await frame.getByRole('button', { name: 'Campaign' }).click();
-      expect(await first()).toContain('<img src=x onerror=alert(1)>');
-      await frame.getByRole('button', { name: 'Campaign' }).click();
-      expect(await first()).toContain('Generic');
-      expect(await frame.locator('th[aria-sort="descending"]').textContent()).toBe('Campaign');
+      expect(await frame.locator('tbody').textContent()).toContain('<img src=x onerror=alert(1)>');
       expect(await frame.locator('img').count()).toBe(0);
     }));
 

@@ -61,7 +61,7 @@ describe('a tool call', () => {
     });
   });
 
-  it('of count_calls says what is left out, and which of the usual differences another number comes from', async () => {
+  it('of count_calls says what is left out', async () => {
     const extensions = calls.filter(isCallExtension).length;
     const ask = async (args: object) =>
       (await callTool(createServer(fakeClient(calls)), 'count_calls', { ...args })).structuredContent;
@@ -70,11 +70,6 @@ describe('a tool call', () => {
         `^${30 - extensions} website calls of all time \\(call extensions left out; calls="all" adds`,
       ),
     );
-    const found = await ask({ expected: 30 });
-    expect(found?.summary).toContain('30 is the number of all calls, call extensions included');
-    const answered = calls.filter((call) => !isCallExtension(call) && Number(call.talk_minutes) > 0).length;
-    expect(found?.rows).toContainEqual(['answered calls only', answered]);
-    expect((await ask({ expected: 7777 }))?.summary).toContain('None of the usual differences gives 7,777.');
   });
 
   it('suggests the tool that was probably meant', async () => {
@@ -102,10 +97,10 @@ describe('tools of the caller', () => {
   const newest = defineTool({
     name: 'newest',
     description: 'The sid of a call.',
-    input: { type: 'object', properties: { rows: { type: 'integer', minimum: 1 } }, required: ['rows'] },
+    input: z.object({ rows: z.number().int().min(1) }),
     async run({ rows }, { client, progress }) {
       progress(1, 1, 'done');
-      const { records } = await (await client()).listCalls({ rows: Number(rows) });
+      const { records } = await (await client()).listCalls({ rows });
       return records[0]?.sid ?? 'none';
     },
   });
@@ -124,7 +119,7 @@ describe('tools of the caller', () => {
         outputSchema: expect.objectContaining({ type: 'object' }),
         annotations: { readOnlyHint: true },
       },
-      { name: 'newest', description: 'The sid of a call.', inputSchema: newest.input },
+      { name: 'newest', description: 'The sid of a call.', inputSchema: expect.anything() },
     ]);
   });
 
@@ -156,7 +151,8 @@ describe('tools of the caller', () => {
     ['a name of ours', { name: 'list_calls' }, 'there is already a tool list_calls'],
     ['a name with a space', { name: 'my tool' }, 'is not a name'],
     ['no description', { description: '' }, 'needs a description'],
-    ['a schema that is not of an object', { input: { type: 'string' } }, 'input of own must be'],
+    ['a schema that is not of an object', { input: z.string() as never }, 'input of own must be'],
+    ['a name that is mistyped', { inputs: z.object({}) }, 'Did you mean tools.input?'],
   ])('are refused with %s', (_, change, message) => {
     const own = { name: 'own', description: 'Mine.', run: () => 'x', ...change };
     expect(() => createServer(fakeClient([]), { tools: [own] })).toThrow(message);
