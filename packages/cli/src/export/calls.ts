@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FieldSpec } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import { CheckpointError } from '@call-attribution/node-stream';
 import { removalsEnding } from '@call-attribution/node-stream/copies';
 import { FileLockedError, writeWholeFile } from '@call-attribution/node-stream/files';
@@ -77,14 +76,27 @@ async function writeFile(
   const version = settings.apiVersion.value;
   const isResumable = format !== 'parquet' && !isCopy(source);
   const resume = args.flag('resume');
-  if (resume && !isResumable) throw notResumable(isCopy(source));
+  if (resume && !isResumable)
+    throw new UsageError(
+      isCopy(source)
+        ? '--resume is for exports from the API; one from a copy starts over'
+        : '--resume: a Parquet file cannot be continued in its middle',
+      {
+        hints: [
+          '--partition month writes a file a month, and the same command writes those that are missing',
+        ],
+      },
+    );
   const left = existsSync(`${path}.checkpoint`);
   if (left && !resume && isResumable)
     say(io, `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`);
+  const { apiVersion, baseUrl, secret } = settings;
+  const key = apiVersion.value === 'v3' ? secret('accessKey') : null;
+  const keys = [baseUrl?.value, (key ?? secret('bearerToken'))?.value];
   const request: ExportRequest = {
     filter: printFilter(filter),
     typed: typedOptions(args, version, target),
-    source: fingerprintOf(settings),
+    source: createHash('sha256').update(JSON.stringify(keys)).digest('hex').slice(0, 16),
   };
   const { pick, encode } = formOfCalls(target, fields, version);
   let ended: Promise<Ending> | null = null;
@@ -116,9 +128,7 @@ async function writeFile(
   } else if (resume)
     say(
       io,
-      existsSync(path)
-        ? `${shown} is complete: there is nothing to resume; reading all calls again`
-        : 'there is nothing to resume; starting from the beginning',
+      `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls again`,
     );
   try {
     const { checkpoint } = sink;
@@ -138,18 +148,6 @@ async function writeFile(
   return ended;
 }
 
-const notResumable = (isOfCopy: boolean): UsageError =>
-  isOfCopy
-    ? new UsageError('--resume is for exports from the API; one from a copy starts over', {
-        hints: ['remove --resume'],
-      })
-    : new UsageError('--resume: a Parquet file cannot be continued in its middle', {
-        hints: [
-          '--partition month writes a file a month, and the same command writes those that are missing',
-          'calls export -o calls.ndjson can be resumed',
-        ],
-      });
-
 /** What an export was started with. It is kept with the checkpoint, so that `--resume` repeats exactly the same query. */
 interface ExportRequest {
   /** The filter, with relative times resolved. */
@@ -161,23 +159,17 @@ interface ExportRequest {
 }
 
 function refuseOther(kept: ExportRequest, { typed, source }: ExportRequest, shown: string): void {
-  if (kept.typed !== typed)
-    throw new UsageError(`cannot resume ${shown}: it was started with other options`, {
-      hints: [
-        `it was started with: ${kept.typed}`,
-        'write to another file with --output, or remove --resume to start over',
-      ],
-    });
-  if (kept.source !== source)
-    throw new UsageError(`cannot resume ${shown}: it was started with another URL or other keys`, {
-      hints: ['a file must not mix the calls of two accounts', 'remove --resume to start over'],
-    });
-}
-
-function fingerprintOf({ apiVersion, baseUrl, secret }: Settings): string {
-  const key = apiVersion.value === 'v3' ? secret('accessKey') : null;
-  const parts = [baseUrl?.value, (key ?? secret('bearerToken'))?.value];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  const others = [
+    ...(kept.typed === typed ? [] : ['other options']),
+    ...(kept.source === source ? [] : ['another URL or other keys']),
+  ];
+  if (others.length === 0) return;
+  throw new UsageError(`cannot resume ${shown}: it was started with ${others.join(' and ')}`, {
+    hints: [
+      `it was started with: ${kept.typed}`,
+      'write to another file with --output, or remove --resume to start over',
+    ],
+  });
 }
 
 function typedOptions(

@@ -23,16 +23,13 @@ import type { Job, Writer } from './each.ts';
 
 /** Writes a folder of Parquet files, a file a month, each with its receipt. */
 export function monthsWriter(args: Args, cwd: string): Writer {
-  const format = args.text('format') ?? 'parquet';
-  const isOther = format !== 'parquet';
-  if (isOther || args.flag('fields'))
+  const wrong = ['format', 'fields', 'resume'].find(
+    (name) => args.flag(name) && args.text(name) !== 'parquet',
+  );
+  if (wrong !== undefined)
     throw new UsageError(
-      `--${isOther ? `format ${format}` : 'fields'} cannot be used with --partition: the folder has Parquet files with all fields`,
-    );
-  if (args.flag('resume'))
-    throw new UsageError(
-      '--resume is for one file; with --partition the same command writes what is missing',
-      { hints: ['remove --resume'] },
+      `--${wrong} cannot be used with --partition: the folder has Parquet files with all fields, and the same command writes what is missing`,
+      { hints: [`remove --${wrong}`] },
     );
   const shown = outputOf(args);
   const path = resolve(cwd, shown);

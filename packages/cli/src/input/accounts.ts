@@ -27,13 +27,12 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   const accounts = stored?.accounts ?? accountsOfApi(args, io);
   const where = args.text('where');
   if (where === null) return accounts;
-  const { refuseMistake, refuseSequence, sourceWhere } = await import('./where.ts');
-  refuseMistake(where);
+  const { checkWhere, sourceWhere } = await import('./where.ts');
+  checkWhere(where, stored !== null);
   if (stored !== null) return accounts;
-  refuseSequence(where);
   return accounts.map(({ open, ...account }) => ({
     ...account,
-    open: async () => sourceWhere(await open(), where, account.settings.apiVersion.value, io),
+    open: async () => sourceWhere(await open(), where, io),
   }));
 }
 
@@ -114,11 +113,6 @@ function idOf(
       stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
     ],
   });
-}
-
-/** The account of a command that works on one. */
-export async function chooseAccount(command: string, args: Args, io: Io): Promise<ReadAccount> {
-  return onlyOf(await chooseAccounts(args, io), command);
 }
 
 /** The only one of the chosen accounts. */

@@ -25,15 +25,7 @@ export async function openClient(
   { ask = true }: { ask?: boolean } = {},
 ): Promise<Client> {
   refuseUnchosen(settings);
-  if (!settings.baseUrl) {
-    if (settings.account) throw missingOf(settings);
-    throw new UsageError('the URL of the API is not set', {
-      hints: [
-        'calls init asks for it and keeps it; or set CALLS_BASE_URL, or use --base-url',
-        'without an account, calls demo shows everything, and calls serve starts a sandbox',
-      ],
-    });
-  }
+  if (!settings.baseUrl) throw missingOf(settings);
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
@@ -94,29 +86,19 @@ async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<
     const first = access?.value ?? (await askHidden(`Access key${of} (not shown)`, io));
     return apiKeys(first, secret?.value ?? (await askHidden(`Secret key${of} (not shown)`, io)));
   }
-  if (settings.account) throw missingOf(settings);
-  if (isV2) {
-    throw new UsageError('v2 needs a bearer token, which is not set', {
-      hints: ['set CALLS_BEARER_TOKEN, or name a file with bearerTokenFile in calls.config.json'],
-    });
-  }
-  let missing = 'no keys are set';
-  if (access) missing = 'the secret key is not set';
-  else if (secret) missing = 'the access key is not set';
-  throw new UsageError(missing, {
-    hints: [
-      'calls init asks for them and keeps them',
-      'or set CALLS_ACCESS_KEY and CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN',
-      'without an account, calls serve starts a sandbox and prints its keys',
-    ],
-  });
+  throw missingOf(settings);
 }
 
-/** What an account of the configuration file does not have. */
+/** What is not set, and how to set it. */
 function missingOf(settings: Settings): UsageError {
   const [problem] = missingSettings(settings);
+  const others = [
+    'calls init asks for what is missing and keeps it',
+    'or set CALLS_BASE_URL, CALLS_ACCESS_KEY and CALLS_SECRET_KEY (v2: CALLS_BEARER_TOKEN)',
+    'without an account, calls demo shows everything, and calls serve starts a sandbox',
+  ];
   return new UsageError(problem?.message ?? 'the settings are incomplete', {
-    hints: problem?.hint ? [problem.hint] : [],
+    hints: settings.account === null || !problem?.hint ? others : [problem.hint],
   });
 }
 

@@ -35,11 +35,7 @@ import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
 /** What opening a copy needs. */
-export interface CopyContext {
-  readonly settings: Settings;
-  readonly args: Args;
-  readonly io: Io;
-}
+type CopyContext = Readonly<{ settings: Settings; args: Args; io: Io }>;
 
 /** Opens a store that exists, to read the calls of some accounts, or of all when none is named. */
 export async function openCopySource(
@@ -117,21 +113,16 @@ export class CopySource implements Source {
     const calls: Call[] = [];
     let total = 0;
     for (const account of await this.accounts()) {
-      const last = await this.#lastOfAccount(account, filter, most);
+      // Of a condition, all calls that the filter has are read.
+      const count = this.#where === null ? await this.store.count(account, this.#rows(filter)) : 0;
+      const last = await lastOf(this.callsOf(filter, [account], Math.max(0, count - most)), most);
       calls.push(...last.calls);
-      total += last.total;
+      total += this.#where === null ? count : last.total;
     }
     await this.sayAnswered(timesOf(filter));
     if (total === 0) await this.#explainNone(filter);
     calls.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
     return { calls: calls.slice(-most), total, isUnordered: false };
-  }
-
-  async #lastOfAccount(account: string, filter: Filter, most: number) {
-    if (this.#where !== null) return lastOf(this.callsOf(filter, [account]), most);
-    const total = await this.store.count(account, this.#rows(filter));
-    const { calls } = await lastOf(this.#read(account, this.#rows(filter), Math.max(0, total - most)), most);
-    return { calls, total };
   }
 
   async read({ filter: input }: CallStreamOptions): Promise<Reading> {
@@ -175,17 +166,19 @@ export class CopySource implements Source {
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
   async sayAnswered(period: TimeSlice | null = null) {
     const used = await this.#status();
-    const lacks: Lack[] = [];
+    const lacks: CopyVerdict[] = [];
+    const incomplete: string[] = [];
+    // Of several accounts, or of those that were chosen, each is named.
+    const isNamed = used.length > 1 || this.#accounts.length > 0;
     for (const { account } of used) {
       const verdict = await this.store.verdict(account, period ?? undefined);
       const words = verdict === null ? null : describeCopy(verdict);
-      if (verdict !== null && words !== null) lacks.push({ account, words, ...verdict });
+      if (verdict === null || words === null) continue;
+      lacks.push(verdict);
+      const of = isNamed ? ` of account ${account}` : '';
+      incomplete.push(`INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`);
     }
-    this.incomplete = lacks.map(({ account, words }) => {
-      // Of several accounts, or of those that were chosen, each is named.
-      const of = used.length > 1 || this.#accounts.length > 0 ? ` of account ${account}` : '';
-      return `INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`;
-    });
+    this.incomplete = incomplete;
     const text = answeredText(this.address, used);
     for (const line of [text, ...this.incomplete]) say(this.#io, line);
     return { text, lacks, held: used.reduce((sum, { calls }) => sum + calls, 0) };
@@ -214,13 +207,13 @@ export class CopySource implements Source {
   }
 
   /** The calls that match, in the order of their time. */
-  async *callsOf(filter: Filter, accounts: readonly string[]): AsyncGenerator<Call> {
+  async *callsOf(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
     const selection = this.#rows(filter);
     const selector = this.#where === null ? null : selectCalls({ where: this.#where });
     if (selector?.needsSequence)
       for (const account of accounts)
         for await (const call of this.#read(account, everything)) selector.learn(call, account);
-    const read = (account: string) => this.#read(account, selection);
+    const read = (account: string) => this.#read(account, selection, offset);
     const lists = accounts.map(async function* (account) {
       for await (const call of read(account))
         if (selector === null || selector.judge(call, account) === 'selected') yield call;
@@ -277,12 +270,6 @@ export class CopySource implements Source {
   }
 }
 
-/** What the copy of an account lacks, also in words. */
-interface Lack extends Pick<CopyVerdict, 'proof' | 'gaps'> {
-  readonly account: string;
-  readonly words: string;
-}
-
 /** The times that a filter is about. */
 function timesOf({ clauses }: Filter): TimeSlice {
   const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
@@ -304,34 +291,26 @@ function answeredText(shown: string, statuses: readonly AccountStatus[]): string
 
 function syncedText(statuses: readonly AccountStatus[]): string {
   const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
-  if (unsynced.length === statuses.length) return 'nothing was synced yet';
-  if (unsynced.length > 0)
-    return `nothing was synced yet of account${unsynced.length > 1 ? 's' : ''} ${unsynced.join(', ')}`;
+  if (unsynced.length > 0 || statuses.length === 0)
+    return `nothing was synced yet${unsynced.length < statuses.length ? ` of ${unsynced.join(', ')}` : ''}`;
   const [oldest = ''] = statuses.map(({ syncedAt }) => syncedAt ?? '').sort();
   return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
 /** The calls of several lists, each in the order of time, in the order of time. Those of one moment are in the order of the lists. */
 async function* inOrder(lists: readonly AsyncGenerator<Call>[]): AsyncGenerator<Call> {
-  const [only, ...others] = lists;
-  if (only === undefined) return;
-  if (others.length === 0) {
-    yield* only;
-    return;
-  }
-  const heads: { readonly rest: AsyncGenerator<Call>; next: Call }[] = [];
-  for (const rest of lists) {
-    const { done, value } = await rest.next();
-    if (!done) heads.push({ rest, next: value });
-  }
-  for (;;) {
-    const [head, ...others] = heads;
-    if (head === undefined) return;
-    let first = head;
-    for (const other of others) if (other.next.date_added < first.next.date_added) first = other;
-    yield first.next;
-    const { done, value } = await first.rest.next();
-    if (done) heads.splice(heads.indexOf(first), 1);
-    else first.next = value;
+  try {
+    const heads = await Promise.all(lists.map(async (rest) => ({ rest, head: await rest.next() })));
+    for (;;) {
+      let first: (typeof heads)[0] | undefined;
+      for (const each of heads)
+        if (!each.head.done && !(first && first.head.value.date_added <= each.head.value.date_added))
+          first = each;
+      if (first === undefined) return;
+      yield first.head.value;
+      first.head = await first.rest.next();
+    }
+  } finally {
+    for (const list of lists) await list.return(undefined);
   }
 }

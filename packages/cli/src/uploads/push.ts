@@ -27,7 +27,7 @@ import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { chooseAccount, type ReadAccount } from '../input/accounts.ts';
+import { chooseAccounts, onlyOf, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { contextOf } from '../input/connect.ts';
 import { filterOf, rangeOf, sayPeriod, withExtensions } from '../input/filter.ts';
@@ -79,7 +79,7 @@ interface Push {
 /** `calls push`: sends conversions to the API of a bid tool, each once. */
 export const push: Handler = async (args, io) => {
   const kind = args.command === 'push microsoft' ? 'microsoft' : 'google';
-  const account = await chooseAccount('calls push', args, io);
+  const account = onlyOf(await chooseAccounts(args, io), 'calls push');
   const context = contextOf(account.settings, io);
   let tool: Push['tool'] = sheetFormats['microsoft-ads'];
   let conversionName = args.text('conversion-name') ?? '';
