@@ -229,7 +229,7 @@ describe('toNdjson and toJsonArray', () => {
       const whole = Buffer.concat(await all(encoder([1, 2, 3]))).toString();
       const first = encoder.begin(null, signal);
       const begun = [...(first.page([1, 2], null) as Uint8Array[])];
-      const second = encoder.begin(JSON.parse(JSON.stringify(first.save?.())), signal);
+      const second = encoder.begin(JSON.parse(JSON.stringify(first.save?.() ?? null)), signal);
       const rest = [...(second.page([3], null) as Uint8Array[]), ...((await second.end?.()) ?? [])];
       expect(Buffer.concat([...begun, ...rest]).toString()).toBe(whole);
     }

@@ -1,9 +1,10 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Call, fields } from '@call-attribution/core/record';
+import { defineOperator } from '../operators/chain.ts';
 import { checkList, meantBy } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
-import { textEncoder } from './text.ts';
+import { chunksOf } from './text.ts';
 
 // What a spreadsheet takes for a formula; some read the full-width characters as the plain ones.
 const formula = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/;
@@ -18,11 +19,14 @@ function textOf(value: unknown, safe: boolean, item: unknown, column: string): s
   return safe && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value;
 }
 
-/** The text in a line: nothing for null, `""` for an empty string, quotes where they are needed. */
-function quoted(text: string | null): string {
-  if (text === null) return '';
-  if (text === '') return '""';
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** A line without its end: nothing for null, `""` for an empty string, quotes where they are needed. */
+function lineOf(texts: readonly (string | null)[]): string {
+  const cells = texts.map((text) => {
+    if (text === null) return '';
+    if (text === '') return '""';
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return cells.join(',');
 }
 
 /**
@@ -33,7 +37,7 @@ function quoted(text: string | null): string {
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
 export function csvLine(cells: readonly unknown[], { safe = false }: Pick<CsvOptions, 'safe'> = {}): string {
-  return `${cells.map((value, at) => quoted(textOf(value, safe, null, String(at + 1)))).join(',')}\r\n`;
+  return `${lineOf(cells.map((value, at) => textOf(value, safe, null, String(at + 1))))}\r\n`;
 }
 
 /** A column of your own. */
@@ -44,26 +48,13 @@ export interface CsvColumn<T> {
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** Says how a column is read of an item. */
-const readerOf = <T>(column: (keyof T & string) | CsvColumn<T>): ((item: T) => unknown) =>
-  typeof column === 'string' ? (item) => item[column] : column.value;
-
-/** Makes the function that writes one item as a line. */
-function csvRow<T>(
-  columns: readonly ((keyof T & string) | CsvColumn<T>)[],
-  safe: boolean,
-): (item: T) => string {
+/** Makes the function that gives the texts of the cells of an item. */
+function cellsOf<T>(columns: readonly (string | CsvColumn<T>)[], safe: boolean) {
   const titles = titlesOf(columns);
-  const readers = columns.map(readerOf);
-  const cells = new Array<string>(columns.length).fill('');
-  return (item) => {
-    for (const [at, read] of readers.entries())
-      cells[at] = quoted(textOf(read(item), safe, item, titles[at] ?? ''));
-    // Without the line end, which would have to be copied together with the rest before it can be looked at.
-    const line = cells.join(',');
-    if (line.isWellFormed()) return `${line}\r\n`;
-    throw halfPair(titles.find((_, at) => cells[at]?.isWellFormed() === false) ?? '', item, 'CSV');
-  };
+  const readers = columns.map((column) =>
+    typeof column === 'string' ? (item: T) => item[column as keyof T] : column.value,
+  );
+  return (item: T) => readers.map((read, at) => textOf(read(item), safe, item, titles[at] ?? ''));
 }
 
 /** Settings of `toCsv`. */
@@ -105,35 +96,55 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       'invalid_option',
       'columns is empty; name at least one column, or leave columns out for all fields',
     );
-  const columns = named ?? callColumns<T>();
+  const columns: readonly (string | CsvColumn<T>)[] = named ?? fields.map(({ name }) => name);
   const titles = titlesOf(columns);
-  const readers = columns.map(readerOf);
+  const cells = cellsOf(columns, safe);
   const texts = rowTexts();
-  return textEncoder<T>({
+  return defineOperator<T, Uint8Array>({
     name: 'toCsv',
     settings: { titles: named === undefined ? null : titles, safe, bom },
-    columnsOf(first) {
-      if (named === undefined) return isCall(first) ? null : Object.keys(Object(first));
-      for (const column of named) if (typeof column === 'string') known(column, first);
-      return null;
-    },
-    lines(found) {
-      const all = (found as readonly (keyof T & string)[] | null) ?? columns;
-      const odd = titlesOf(all).find((title) => !title.isWellFormed());
-      if (odd !== undefined) throw oddName(odd);
-      return {
-        head: `${bom ? '\uFEFF' : ''}${csvLine(titlesOf(all), { safe })}`,
-        item: csvRow<T>(all, safe),
-      };
-    },
     rows: {
       format: 'csv',
       fields: titles,
       text(item) {
         if (named === undefined && !isCall(item)) throw unnamed();
-        const cells = readers.map((read, at) => textOf(read(item), safe, item, titles[at] ?? ''));
-        return texts(titles, cells, item);
+        return texts(titles, cells(item), item);
       },
+    },
+    begin(state) {
+      /** The names of the columns, once the header is written. */
+      let header = state as readonly string[] | null;
+      /** Of a first row without names of columns. */
+      let own = header !== null && named === undefined ? cellsOf<T>(header, safe) : cells;
+      const begin = (names: readonly string[]): string => {
+        header = names;
+        const odd = names.find((title) => !title.isWellFormed());
+        if (odd !== undefined) throw oddName(odd);
+        return `${bom ? '\uFEFF' : ''}${csvLine(names, { safe })}`;
+      };
+      const row = (item: T): string => {
+        let head = '';
+        if (header === null) {
+          for (const column of named ?? []) if (typeof column === 'string') known(column, item);
+          const isOwn = named === undefined && !isCall(item);
+          head = begin(isOwn ? Object.keys(Object(item)) : titles);
+          if (isOwn && header !== null) own = cellsOf<T>(header, safe);
+        }
+        const texts = own(item);
+        const line = lineOf(texts);
+        // Without the line end, which would have to be copied together with the rest before it can be looked at.
+        if (line.isWellFormed()) return `${head}${line}\r\n`;
+        throw halfPair(
+          header?.[texts.findIndex((text) => text?.isWellFormed() === false)] ?? '',
+          item,
+          'CSV',
+        );
+      };
+      return {
+        page: (items) => chunksOf(items, row),
+        end: () => (header === null ? [Buffer.from(begin(titles))] : []),
+        save: () => header,
+      };
     },
   });
 }
@@ -148,8 +159,6 @@ function known(column: string, first: unknown): void {
     `there is no column ${column}. ${meantBy(column, names)} For a column of your own use { header, value }.`,
   );
 }
-
-const callColumns = <T>() => fields.map(({ name }) => name) as (keyof T & string)[];
 
 const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>
   columns.map((column) => (typeof column === 'string' ? column : column.header));

@@ -1,5 +1,5 @@
 import { defineOperator } from '../operators/chain.ts';
-import type { Operator, RowForm } from '../operators/operator.ts';
+import type { Operator } from '../operators/operator.ts';
 import { jsonOf, recordTexts } from './row-text.ts';
 
 /**
@@ -10,11 +10,10 @@ import { jsonOf, recordTexts } from './row-text.ts';
  * await pipeline(createCallStream(client), toNdjson(), process.stdout);
  */
 export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
-  const rows = { format: 'ndjson', fields: null, text: recordTexts() } as const;
-  return textEncoder<T>({
+  return defineOperator<T, Uint8Array>({
     name: 'toNdjson',
-    rows,
-    lines: () => ({ item: (item) => `${jsonOf(item, item, null)}\n` }),
+    rows: { format: 'ndjson', fields: null, text: recordTexts() },
+    begin: () => ({ page: (items) => chunksOf(items, (item) => `${jsonOf(item, item, null)}\n`) }),
   });
 }
 
@@ -25,75 +24,20 @@ export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
  * await pipeline(createCallStream(client), toJsonArray(), process.stdout);
  */
 export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
-  return textEncoder<T>({
+  return defineOperator<T, Uint8Array>({
     name: 'toJsonArray',
     rows: { format: 'json', fields: null, text: recordTexts() },
-    lines: () => ({ item: (item, isFirst) => `${isFirst ? '[' : ','}\n${jsonOf(item, item, null)}` }),
-    end: (isEmpty) => (isEmpty ? '[]\n' : '\n]\n'),
-  });
-}
-
-/** What an encoder of text writes. */
-export interface TextForm<T> {
-  /** Its name, for errors and checkpoints. */
-  readonly name: string;
-  /** What decides about the text. */
-  readonly settings?: unknown;
-  readonly rows: RowForm<T>;
-  /** The columns that follow from the first item; null when they are known before. */
-  columnsOf?(first: T): readonly string[] | null;
-  /** How items with these columns are written. */
-  lines(columns: readonly string[] | null): TextLines<T>;
-  /** What comes after everything. */
-  end?(isEmpty: boolean): string;
-}
-
-/** How items are written. */
-export interface TextLines<T> {
-  /** What comes before everything, even when there are no items. */
-  readonly head?: string;
-  /** The text of an item. */
-  item(item: T, isFirst: boolean): string;
-}
-
-/** What an encoder of text keeps. */
-interface TextState {
-  readonly isEmpty: boolean;
-  readonly columns: readonly string[] | null;
-}
-
-/** Makes an encoder of text: it keeps whether it has begun, and with which columns. */
-export function textEncoder<T>(form: TextForm<T>): Operator<T, Uint8Array> {
-  return defineOperator<T, Uint8Array>({
-    name: form.name,
-    settings: form.settings,
-    rows: form.rows,
     begin(state) {
-      let begun = state as TextState | null;
-      let lines = begun === null ? null : form.lines(begun.columns);
-      const begin = (chunks: Chunks, columns: readonly string[] | null): TextLines<T> => {
-        lines = form.lines(columns);
-        chunks.add(lines.head ?? '');
-        begun = { isEmpty: true, columns };
-        return lines;
-      };
+      let isEmpty = state === null;
       return {
-        page(items) {
-          const chunks = new Chunks();
-          for (const item of items) {
-            lines ??= begin(chunks, form.columnsOf?.(item) ?? null);
-            chunks.add(lines.item(item, begun?.isEmpty !== false));
-            if (begun?.isEmpty === true) begun = { ...begun, isEmpty: false };
-          }
-          return chunks.all();
-        },
-        end() {
-          const chunks = new Chunks();
-          lines ??= begin(chunks, null);
-          chunks.add(form.end?.(begun?.isEmpty !== false) ?? '');
-          return chunks.all();
-        },
-        save: () => begun,
+        page: (items) =>
+          chunksOf(items, (item) => {
+            const text = `${isEmpty ? '[' : ','}\n${jsonOf(item, item, null)}`;
+            isEmpty = false;
+            return text;
+          }),
+        end: () => [Buffer.from(isEmpty ? '[]\n' : '\n]\n')],
+        save: () => (isEmpty ? null : 'begun'),
       };
     },
   });
@@ -103,32 +47,28 @@ export function textEncoder<T>(form: TextForm<T>): Operator<T, Uint8Array> {
 const chunkBytes = 65_536;
 
 /**
- * Encodes each string into a chunk at once: that is twice as fast as joining many short strings first, and a string with characters
- * outside Latin-1 does not slow down the others.
+ * The texts of items as bytes. Each is encoded into a chunk at once: that is twice as fast as joining many short strings first, and a
+ * string with characters outside Latin-1 does not slow down the others.
  */
-class Chunks {
-  readonly #full: Uint8Array[] = [];
-  #chunk = Buffer.alloc(0);
-  #used = 0;
-
-  add(text: string): void {
+export function chunksOf<T>(items: readonly T[], textOf: (item: T) => string): Uint8Array[] {
+  const full: Uint8Array[] = [];
+  let chunk = Buffer.alloc(0);
+  let used = 0;
+  const cut = (): void => {
+    if (used > 0) full.push(chunk.subarray(0, used));
+    chunk = chunk.subarray(used);
+    used = 0;
+  };
+  for (const item of items) {
+    const text = textOf(item);
     const most = text.length * 3;
-    if (this.#chunk.length - this.#used < most) {
-      this.#cut();
-      this.#chunk = Buffer.allocUnsafeSlow(Math.max(chunkBytes, most));
+    if (chunk.length - used < most) {
+      cut();
+      chunk = Buffer.allocUnsafeSlow(Math.max(chunkBytes, most));
     }
-    this.#used += this.#chunk.write(text, this.#used);
-    if (this.#used >= chunkBytes) this.#cut();
+    used += chunk.write(text, used);
+    if (used >= chunkBytes) cut();
   }
-
-  all(): Uint8Array[] {
-    this.#cut();
-    return this.#full;
-  }
-
-  #cut(): void {
-    if (this.#used > 0) this.#full.push(this.#chunk.subarray(0, this.#used));
-    this.#chunk = this.#chunk.subarray(this.#used);
-    this.#used = 0;
-  }
+  cut();
+  return full;
 }

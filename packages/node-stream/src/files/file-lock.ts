@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -44,17 +44,30 @@ const youngMs = 1000;
 export async function lockFile(path: string): Promise<Unlock> {
   const owner = newOwner();
   const mine = `${path}.${owner.token}`;
+  const text = JSON.stringify(owner);
+  const check = async (): Promise<void> => {
+    if ((await stat(mine).catch(() => null)) === null) throw new FileLockedError(path, null, true);
+  };
   for (let attempt = 1; ; attempt += 1) {
     let other: Claim | undefined;
     try {
-      // Renamed, so that nobody sees a claim that says nothing.
-      await writeFile(`${mine}.new`, JSON.stringify(owner), { flag: 'wx' });
-      await rename(`${mine}.new`, mine);
+      await writeFile(mine, text, { flag: 'wx' });
       other = await livingClaim(path, mine);
-      if (other === undefined) return await held(path, mine, owner);
+      // Who stood still for a minute before it had the lock has lost it already.
+      if (other === undefined) await check();
     } catch (error) {
-      for (const file of [mine, `${mine}.new`]) await rm(file, { force: true });
+      await rm(mine, { force: true });
       throw error;
+    }
+    if (other === undefined) {
+      // Written, not touched: the time is then that of the file server, as it is for those who look at it.
+      const beat = () => void writeFile(mine, text, { flag: 'r+' }).catch(() => {});
+      const timer = setInterval(beat, heartbeatMs).unref();
+      const unlock = async (): Promise<void> => {
+        clearInterval(timer);
+        await rm(mine, { force: true });
+      };
+      return Object.assign(unlock, { check });
     }
     await rm(mine, { force: true });
     // A claim of this process may be given up at this moment: a pipeline fails before its sink has ended.
@@ -71,7 +84,7 @@ interface Claim {
   readonly age: number;
 }
 
-const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(\.new)?$/;
+const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** A claim of another run that is alive, the oldest one. Removes those that are dead. */
 async function livingClaim(path: string, mine: string): Promise<Claim | undefined> {
@@ -80,39 +93,20 @@ async function livingClaim(path: string, mine: string): Promise<Claim | undefine
   const living: Claim[] = [];
   for (const entry of await readdir(folder)) {
     const file = join(folder, entry);
-    const [claim, unfinished] = claimName.exec(entry.slice(start.length)) ?? [];
-    if (!entry.startsWith(start) || claim === undefined || file === resolve(mine)) continue;
+    const isClaim = entry.startsWith(start) && claimName.test(entry.slice(start.length));
+    if (!isClaim || file === resolve(mine)) continue;
     try {
-      const owner = unfinished === undefined ? readOwner(readSmallFile(file).text) : null;
+      // None in a claim that is being written at this moment.
+      const owner = readOwner(readSmallFile(file).text);
       const age = now - (await stat(file)).mtimeMs;
       const isLiving = (owner === null ? null : isRunning(owner)) ?? age < staleMs;
-      if (!isLiving) await rm(file, { force: true });
-      else if (unfinished === undefined) living.push({ file, owner, age });
+      if (isLiving) living.push({ file, owner, age });
+      else await rm(file, { force: true });
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
   return living.sort((a, b) => b.age - a.age)[0];
-}
-
-async function held(path: string, mine: string, owner: LockOwner): Promise<Unlock> {
-  const beat = async () => {
-    // Written, not touched: the time is then that of the file server, as it is for those who look at it.
-    const handle = await open(mine, 'r+');
-    await handle.write(JSON.stringify(owner), 0).finally(() => handle.close());
-  };
-  const check = async () => {
-    if ((await stat(mine).catch(() => null)) === null) throw new FileLockedError(path, null, true);
-  };
-  // Who stood still for a minute before it had the lock has lost it already.
-  await check();
-  const timer = setInterval(() => void beat().catch(() => {}), heartbeatMs);
-  timer.unref();
-  const unlock = async () => {
-    clearInterval(timer);
-    await rm(mine, { force: true });
-  };
-  return Object.assign(unlock, { check });
 }
 
 /** Who holds a lock: the contents of a claim. */

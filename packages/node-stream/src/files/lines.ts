@@ -34,28 +34,27 @@ export function createLineReader(
 ): LineReader {
   let parts: Uint8Array[] = [];
   let size = 0;
-  let edges: [first: Buffer, last: Buffer] | null = null;
+  /** The begin of a line that is too long. Of such a line only the end is kept. */
+  let first: Buffer | null = null;
 
   const keep = (part: Uint8Array): void => {
+    parts.push(part);
     size += part.length;
     // One byte more than the limit may be the CR of a CR LF.
-    if (size <= maxBytes + 1) parts.push(part);
-    else {
-      const kept = joined([...parts, part], parts.reduce((sum, each) => sum + each.length, 0) + part.length);
-      edges = [Buffer.from(edges?.[0] ?? kept.subarray(0, edge)), Buffer.from(kept.subarray(-edge))];
-      parts = [edges[1]];
-    }
+    if (size <= maxBytes + 1) return;
+    const kept = joined(parts);
+    first ??= Buffer.from(kept.subarray(0, edge));
+    parts = [Buffer.from(kept.subarray(-edge))];
   };
   const endLine = (): void => {
-    const bytes = size <= maxBytes + 1 ? joined(parts, size) : null;
-    const [first, last] = edges ?? [Buffer.alloc(0), Buffer.alloc(0)];
+    const bytes = joined(parts);
+    const begin = first;
     parts = [];
     size = 0;
-    edges = null;
-    const end = bytes?.at(-1) === carriageReturn ? bytes.length - 1 : bytes?.length;
-    if (bytes === null || end === undefined || end > maxBytes)
-      onTooLong(bytes?.subarray(0, edge) ?? first, bytes?.subarray(-edge) ?? last);
-    else onLine(end === bytes.length ? bytes : bytes.subarray(0, end));
+    first = null;
+    const line = bytes.at(-1) === carriageReturn ? bytes.subarray(0, -1) : bytes;
+    if (begin === null && line.length <= maxBytes) onLine(line);
+    else onTooLong(begin ?? bytes.subarray(0, edge), bytes.subarray(-edge));
   };
   return {
     push(chunk) {
@@ -74,9 +73,8 @@ export function createLineReader(
 }
 
 /** Parts as one buffer. Most lines are in one part, which is not copied. */
-function joined(parts: readonly Uint8Array[], size: number): Buffer {
+function joined(parts: readonly Uint8Array[]): Buffer {
   const [first] = parts;
-  if (parts.length !== 1 || first === undefined) return Buffer.concat(parts, size);
-  if (Buffer.isBuffer(first)) return first;
+  if (parts.length !== 1 || first === undefined) return Buffer.concat(parts);
   return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
 }
