@@ -17,6 +17,7 @@ export {
 export {
   exportMonths,
   type MonthFile,
+  type MonthReading,
   type MonthSource,
   type MonthsOptions,
   type MonthsSummary,

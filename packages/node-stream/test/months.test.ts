@@ -158,7 +158,7 @@ describe('exportMonths', () => {
     const all = records.map((record) => callOf(record as Partial<Call> & { sid: string }));
     const removals = { ...nothingRemoved, purgedBefore: '2026-02-01 00:00:00' };
     const copyOf = (kept: readonly Call[]): MonthSource => ({
-      ...{ version: 'v3', address: 'sqlite:calls.db', isInOrder: true, removals },
+      ...{ version: 'v3', address: 'sqlite:calls.db', removals },
       read: ({ from, to }) => ({
         calls: kept.filter(
           ({ date_added: at }) => (from === null || at >= from) && (to === null || at <= to),

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Call } from '@call-attribution/core';
 import {
   exportMonths,
   type MonthFile,
@@ -93,13 +92,10 @@ function apiOf(job: Job): MonthSource {
   const { calls, filter, stream } = job;
   return {
     ...originOf(job),
-    read(period, signal) {
+    async read(period, signal) {
       const options = { ...stream, filter: within(filter, period), ...(signal ? { signal } : {}) };
-      const reading = calls.read(options);
-      const all = async function* (): AsyncGenerator<Call> {
-        yield* (await reading).stream;
-      };
-      return { calls: all(), verdict: async () => (await (await reading).verdict) as Verdict };
+      const reading = await calls.read(options);
+      return { calls: reading.stream, verdict: async () => (await reading.verdict) as Verdict };
     },
   };
 }
@@ -109,7 +105,6 @@ async function copyOf(source: CopySource, account: string, job: Job): Promise<Mo
   const { note } = await source.store.removals(account);
   return {
     ...originOf(job),
-    isInOrder: true,
     removals: note,
     read(period) {
       let count = 0;

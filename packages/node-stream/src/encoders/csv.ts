@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { type Call, fields } from '@call-attribution/core/record';
+import type { Call } from '@call-attribution/core/record';
 import { defineOperator } from '../operators/chain.ts';
-import { checkList, meantBy } from '../operators/fields.ts';
+import { callFields, checkFields, checkList, namesOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { chunksOf } from './text.ts';
@@ -91,12 +91,7 @@ export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const { columns: named, safe = false, bom = false } = options;
   checkList('columns', named);
-  if (named?.length === 0)
-    throw new ConfigurationError(
-      'invalid_option',
-      'columns is empty; name at least one column, or leave columns out for all fields',
-    );
-  const columns: readonly (string | CsvColumn<T>)[] = named ?? fields.map(({ name }) => name);
+  const columns: readonly (string | CsvColumn<T>)[] = named ?? callFields;
   const titles = titlesOf(columns);
   const cells = cellsOf(columns, safe);
   const texts = rowTexts();
@@ -125,7 +120,12 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       const row = (item: T): string => {
         let head = '';
         if (header === null) {
-          for (const column of named ?? []) if (typeof column === 'string') known(column, item);
+          // A call may lack some of its fields.
+          checkFields(
+            'toCsv',
+            namesOf(...columns).filter((name) => !callFields.includes(name)),
+            item,
+          );
           const isOwn = named === undefined && !isCall(item);
           head = begin(isOwn ? Object.keys(Object(item)) : titles);
           if (isOwn && header !== null) own = cellsOf<T>(header, safe);
@@ -147,17 +147,6 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       };
     },
   });
-}
-
-/** Refuses a column that neither the first row nor any call has. */
-function known(column: string, first: unknown): void {
-  const own = Object.keys(Object(first));
-  if (own.includes(column) || fields.some(({ name }) => name === column)) return;
-  const names = isCall(first) ? fields.map(({ name }) => name) : own;
-  throw new ConfigurationError(
-    'invalid_option',
-    `there is no column ${column}. ${meantBy(column, names)} For a column of your own use { header, value }.`,
-  );
 }
 
 const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>

@@ -2,6 +2,5 @@
 
 export { type CsvColumn, type CsvOptions, csvLine, toCsv } from './csv.ts';
 export { toGzip } from './gzip.ts';
-export { type ParquetColumn, type ParquetOptions, toParquet } from './parquet.ts';
-export type { ParquetType } from './parquet-types.ts';
+export { type ParquetColumn, type ParquetOptions, type ParquetType, toParquet } from './parquet.ts';
 export { toJsonArray, toNdjson } from './text.ts';

@@ -1,12 +1,12 @@
-import type { Call, FieldSpec, FieldType } from '@call-attribution/core';
+import type { Call, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
+import { day, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
-import { checkList, inCall, meantBy } from '../operators/fields.ts';
+import { checkFields, checkList, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
-import { type ParquetType, storedType } from './parquet-types.ts';
-import { type Cell, jsonOf, rowTexts } from './row-text.ts';
+import { type Cell, halfPair, jsonOf, rowTexts } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
 /** A column, in the schema of a file. */
@@ -124,12 +124,67 @@ export interface ParquetColumn<T = Call> {
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** A column with its element of the file's schema, and its value of an item as the file has it. */
-interface ReadyColumn<T> {
-  readonly name: string;
-  readonly element: SchemaElement;
-  readonly read: (item: T) => Cell;
+/** The type of a Parquet column. `decimal` is a floating-point number. `timestamp` is a local time without a zone, as in the records. */
+export type ParquetType = 'string' | 'integer' | 'decimal' | 'date' | 'timestamp' | 'boolean';
+
+/** How the values of a type are stored. */
+interface StoredType {
+  /** The type in the schema of the file. */
+  readonly element: Omit<SchemaElement, 'name'>;
+  /** The value in the file; undefined for one that does not fit the type. */
+  store(wire: unknown): Cell;
 }
+
+const whole = /^-?\d+$/;
+const notFinite: ReadonlySet<unknown> = new Set(['NaN', 'Infinity', '-Infinity']);
+const upToMillis = 'YYYY-MM-DD HH:MM:SS.SSS'.length;
+
+const types: Readonly<Record<ParquetType, StoredType>> = {
+  string: {
+    element: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+    store(wire) {
+      const text = String(wire);
+      return text.isWellFormed() ? text : undefined;
+    },
+  },
+  integer: {
+    element: { type: 'INT64' },
+    store(wire) {
+      const isWhole = Number.isSafeInteger(wire) || (typeof wire === 'string' && whole.test(wire));
+      const integer = isWhole ? BigInt(wire as number | string) : wire;
+      return typeof integer === 'bigint' && BigInt.asIntN(64, integer) === integer ? integer : undefined;
+    },
+  },
+  decimal: {
+    element: { type: 'DOUBLE' },
+    // In words they are meant; as numbers they come from a calculation that went wrong.
+    store: (wire) => (notFinite.has(wire) ? Number(wire) : numberIn(wire)),
+  },
+  date: {
+    element: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
+    store(wire) {
+      const millis = parseNaive(`${wire} 00:00:00`);
+      return Number.isNaN(millis) ? undefined : millis / day;
+    },
+  },
+  timestamp: {
+    element: {
+      type: 'INT64',
+      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'MICROS' },
+    },
+    store(wire) {
+      const text = String(wire);
+      const millis = parseNaive(text.slice(0, upToMillis));
+      const micros = text.slice(upToMillis);
+      if (Number.isNaN(millis) || !/^\d{0,3}$/.test(micros)) return undefined;
+      return BigInt(millis) * 1000n + BigInt(micros.padEnd(3, '0'));
+    },
+  },
+  boolean: {
+    element: { type: 'BOOLEAN' },
+    store: (wire) => (typeof wire === 'boolean' ? wire : undefined),
+  },
+};
 
 const typeOf: Readonly<Record<FieldType, ParquetType>> = {
   string: 'string',
@@ -141,38 +196,51 @@ const typeOf: Readonly<Record<FieldType, ParquetType>> = {
   datetime: 'timestamp',
   'datetime-tenths': 'timestamp',
 };
+const typeOfField: ReadonlyMap<string, FieldType> = new Map(fields.map(({ name, type }) => [name, type]));
+
+/** A column with its element of the file's schema, and its value of an item as the file has it. */
+interface ReadyColumn<T> {
+  readonly name: string;
+  readonly element: SchemaElement;
+  readonly read: (item: T) => Cell;
+}
 
 /** Prepares the columns of the options. Throws for a name that is not a field. */
 function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
   checkList('columns', columns);
-  if (columns?.length === 0)
-    throw new ConfigurationError(
-      'invalid_option',
-      'columns is empty; name at least one column, or leave columns out for all fields',
+  if (columns === undefined) {
+    // They take what fits, and `odd` the rest.
+    const all = fields.map(({ name, type }) =>
+      columnOf<T>(name, typeOf[type], (item) => fitting(propertyOf(item, name), type)),
     );
-  if (columns === undefined) return [...fields.map((field) => fieldColumn<T>(field)), oddColumn];
+    return [...all, columnOf<T>('odd', 'string', oddValues)];
+  }
+  checkFields('toParquet', namesOf(...columns));
   return columns.map((column) => {
-    if (typeof column !== 'string') return ready(column.name, column.type, column.value);
-    const field = fields.find(({ name }) => name === column);
-    if (field) return ready(column, typeOf[field.type], (item) => propertyOf(item, column));
-    const hint = meantBy(
-      column,
-      fields.map(({ name }) => name),
-    );
-    throw new ConfigurationError(
-      'invalid_option',
-      `there is no field ${column}. ${hint} For a column of your own use { name, type, value }.`,
-    );
+    if (typeof column !== 'string') return strictColumn(column.name, column.type, column.value);
+    const type = typeOf[typeOfField.get(column) ?? 'string'];
+    return strictColumn(column, type, (item) => propertyOf(item, column));
   });
 }
 
-function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
-  const { store } = storedType(type, name);
+function columnOf<T>(name: string, type: ParquetType, read: (item: T) => Cell): ReadyColumn<T> {
+  return { name, element: { name, repetition_type: 'OPTIONAL', ...types[type].element }, read };
+}
+
+/** A column whose values all have to fit. */
+function strictColumn<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
+  if (!Object.hasOwn(types, type))
+    throw new ConfigurationError(
+      'invalid_option',
+      `column ${name} has the unknown type ${JSON.stringify(type)}; expected ${Object.keys(types).join(', ')}`,
+    );
   return columnOf(name, type, (item) => {
     const wire = value(item);
     if (wire === null || wire === undefined) return null;
-    const stored = store(wire, name, item);
+    const stored = types[type].store(wire);
     if (stored !== undefined) return stored;
+    if (type === 'string') throw halfPair(name, item, 'Parquet');
+    if (type === 'decimal') return numberOf(wire, name, item);
     throw new ItemError('unfit_value', {
       message: `column ${name}${inCall(item)} has type ${type}, which a ${typeof wire} value does not fit`,
       hint: 'choose another type for the column',
@@ -180,24 +248,11 @@ function ready<T>(name: string, type: ParquetType, value: (item: T) => unknown):
   });
 }
 
-function columnOf<T>(name: string, type: ParquetType, read: (item: T) => Cell): ReadyColumn<T> {
-  return { name, element: { name, repetition_type: 'OPTIONAL', ...storedType(type, name).element }, read };
-}
-
-/** A column of a field that takes what fits, and leaves out the rest. */
-const fieldColumn = <T>({ name, type }: FieldSpec): ReadyColumn<T> =>
-  columnOf(name, typeOf[type], (item) => fitting(propertyOf(item, name), type));
-
 /** A value of a field as its column has it; null for none, and for one that fits no column of this type. */
 function fitting(wire: unknown, type: FieldType): Cell {
   if (wire === null || wire === undefined || typeof wire === 'object') return null;
-  try {
-    const stored = storedType(typeOf[type], '').store(wire, '', null) ?? null;
-    return typeof stored === 'number' && !Number.isFinite(stored) ? null : stored;
-  } catch (error) {
-    if (error instanceof ItemError) return null;
-    throw error;
-  }
+  const stored = types[typeOf[type]].store(wire) ?? null;
+  return typeof stored === 'number' && !Number.isFinite(stored) ? null : stored;
 }
 
 /** Whether the column of a field gives back this value as it was sent. */
@@ -211,18 +266,11 @@ function isExact(wire: unknown, type: FieldType): boolean {
   return type !== 'datetime-tenths' || (wire as string).length === 'YYYY-MM-DD HH:MM:SS.S'.length;
 }
 
-const typeOfField: ReadonlyMap<string, FieldType> = new Map(fields.map(({ name, type }) => [name, type]));
-
 /** What the columns of the fields cannot give back as it was sent, by name, as JSON. */
 function oddValues(item: unknown): string | null {
-  let odd: [string, unknown][] | null = null;
-  for (const [name, value] of Object.entries(item as object)) {
+  const odd = Object.entries(item as object).filter(([name, value]) => {
     const type = typeOfField.get(name);
-    if (type === undefined ? value === undefined : isExact(value, type)) continue;
-    odd ??= [];
-    odd.push([name, value]);
-  }
-  return odd === null ? null : jsonOf(Object.fromEntries(odd), item, 'odd');
+    return type === undefined ? value !== undefined : !isExact(value, type);
+  });
+  return odd.length === 0 ? null : jsonOf(Object.fromEntries(odd), item, 'odd');
 }
-
-const oddColumn = columnOf<unknown>('odd', 'string', oddValues);

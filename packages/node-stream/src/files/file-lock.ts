@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -51,12 +51,14 @@ export async function lockFile(path: string): Promise<Unlock> {
   for (let attempt = 1; ; attempt += 1) {
     let other: Claim | undefined;
     try {
-      await writeFile(mine, text, { flag: 'wx' });
+      // Renamed, so that nobody sees a claim that says nothing.
+      await writeFile(`${mine}.new`, text, { flag: 'wx' });
+      await rename(`${mine}.new`, mine);
       other = await livingClaim(path, mine);
       // Who stood still for a minute before it had the lock has lost it already.
       if (other === undefined) await check();
     } catch (error) {
-      await rm(mine, { force: true });
+      for (const file of [mine, `${mine}.new`]) await rm(file, { force: true });
       throw error;
     }
     if (other === undefined) {
@@ -84,7 +86,7 @@ interface Claim {
   readonly age: number;
 }
 
-const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(\.new)?$/;
 
 /** A claim of another run that is alive, the oldest one. Removes those that are dead. */
 async function livingClaim(path: string, mine: string): Promise<Claim | undefined> {
@@ -93,15 +95,14 @@ async function livingClaim(path: string, mine: string): Promise<Claim | undefine
   const living: Claim[] = [];
   for (const entry of await readdir(folder)) {
     const file = join(folder, entry);
-    const isClaim = entry.startsWith(start) && claimName.test(entry.slice(start.length));
-    if (!isClaim || file === resolve(mine)) continue;
+    const [claim, unfinished] = claimName.exec(entry.slice(start.length)) ?? [];
+    if (!entry.startsWith(start) || claim === undefined || file === resolve(mine)) continue;
     try {
-      // None in a claim that is being written at this moment.
-      const owner = readOwner(readSmallFile(file).text);
+      const owner = unfinished === undefined ? readOwner(readSmallFile(file).text) : null;
       const age = now - (await stat(file)).mtimeMs;
       const isLiving = (owner === null ? null : isRunning(owner)) ?? age < staleMs;
-      if (isLiving) living.push({ file, owner, age });
-      else await rm(file, { force: true });
+      if (!isLiving) await rm(file, { force: true });
+      else if (unfinished === undefined) living.push({ file, owner, age });
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { type Call, type Clock, systemClock } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
@@ -32,18 +33,18 @@ export interface MonthSource {
   readonly address: string | null;
   /** A condition that the calls fulfil besides the filter, for receipts. */
   readonly where?: string;
-  /** Its calls come in the order of their time: the first one is the earliest. */
-  readonly isInOrder?: boolean;
   /** What was erased and purged from it. It goes into the folder of the account before the calls, and all months are written again. */
   readonly removals?: RemovalNote;
-  /** The calls of a period, both ends included, and what is proved of them, which is asked when all were read. */
-  read(
-    period: Span,
-    signal: AbortSignal | undefined,
-  ): {
-    readonly calls: Input<Call>;
-    readonly verdict: () => Promise<Verdict<Position> | null> | Verdict<Position> | null;
-  };
+  /** The calls of a period, both ends included. */
+  read(period: Span, signal: AbortSignal | undefined): MonthReading | Promise<MonthReading>;
+}
+
+/** Calls that are read. */
+export interface MonthReading {
+  /** The calls. Those of an iterable that is no stream come in the order of their time. */
+  readonly calls: Input<Call>;
+  /** What is proved of them, asked when all were read. */
+  readonly verdict: () => Promise<Verdict<Position> | null> | Verdict<Position> | null;
 }
 
 /** A month of calls in its file. */
@@ -94,11 +95,8 @@ export interface MonthsSummary {
   readonly verdict: Verdict<Position>;
 }
 
-/** What was found where the files go. */
-interface Held {
-  readonly receipt: Receipt | null;
-  readonly isComplete: boolean;
-}
+/** The months that are there: their receipts, and the lengths of the files. */
+type Held = ReadonlyMap<string, { readonly receipt: Receipt | null; readonly size: number }>;
 
 /**
  * Writes the calls of an account as Parquet, a file a month with its receipt: `account=101/month=2026-10.parquet`. Each file appears whole
@@ -133,7 +131,7 @@ export async function exportMonths(
   try {
     const held = await heldIn(target, folder, from, query);
     if (from.removals !== undefined && !isNothing(from.removals))
-      await putText(target, `${folder}/${removalsFile}`, printRemovals({ [account]: from.removals }));
+      await target.put(`${folder}/${removalsFile}`, textOf(printRemovals({ [account]: from.removals })));
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
     // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.
@@ -151,7 +149,7 @@ export async function exportMonths(
     for (let month = nextOf(months, files); month !== null; month = nextOf(months, files)) {
       if (pages >= maxPages) break;
       signal?.throwIfAborted();
-      const { receipt = null, isComplete = false } = held.get(month) ?? {};
+      const { receipt = null, size = 0 } = held.get(month) ?? {};
       const period = periodOf(month, months, query.asked, receipt);
       // An end that was asked for is written as it was.
       const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
@@ -161,20 +159,36 @@ export async function exportMonths(
         from.removals === undefined &&
         receipt?.verdict?.proof === 'whole' &&
         writtenAt >= parseNaive(beginOf(after(month))) + settle;
-      const isKept = isComplete && receipt?.filter === filter && (isSettled || writtenAt >= since);
-      if (isKept) {
-        files.set(month, fileIn(month, fileOf(month), receipt, true));
-      } else {
-        const written = await writeMonth(from, target, fileOf(month), {
-          ...{ month, period, signal },
-          about: { accounts: [account], ...(name === undefined ? {} : { name }), filter, asked: query.asked },
-          now: () => clock.now(),
+      const isComplete = receipt?.bytes?.length === size && receipt.filter === filter;
+      const isKept = isComplete && (isSettled || writtenAt >= since);
+      let now = receipt;
+      if (!isKept) {
+        const about = {
+          accounts: [account],
+          filter,
+          asked: query.asked,
+          ...(name === undefined ? {} : { name }),
+        };
+        const written = await writeMonth(from, target, {
+          month,
+          file: fileOf(month),
+          period,
+          signal,
+          about,
+          clock,
         });
         pages += written.pages;
         for (const other of written.others) months.add(other);
-        files.set(month, fileIn(month, fileOf(month), written.receipt, false));
+        now = written.receipt;
       }
-      onFile?.(files.get(month) as MonthFile);
+      const file = {
+        ...{ month, name: fileOf(month), isKept },
+        calls: now?.rows.count ?? 0,
+        bytes: now?.bytes?.length ?? 0,
+        verdict: now?.verdict ?? null,
+      };
+      files.set(month, file);
+      onFile?.(file);
     }
 
     const left = nextOf(months, files);
@@ -213,7 +227,8 @@ async function firstCall(
   period: Span,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly call: Call | null; readonly verdict: Verdict<Position> }> {
-  const { calls, verdict } = source.read(period, signal);
+  const { calls, verdict } = await source.read(period, signal);
+  const isStream = 'pages' in calls;
   let first: Call | null = null;
   let begin: string | null | undefined;
   for await (const { items, range } of sourceOf(calls).pages()) {
@@ -221,7 +236,7 @@ async function firstCall(
     if (first !== null && range !== null && range.from !== begin) break;
     for (const call of items)
       if (isTimed(call) && (first === null || call.date_added < first.date_added)) first = call;
-    if (first !== null && source.isInOrder === true) break;
+    if (first !== null && !isStream) break;
   }
   const proved = first === null ? await verdict() : null;
   const nothing = { proof: 'unproven', asked: period, proved: 0, gaps: [], notes: [] } as const;
@@ -236,8 +251,8 @@ async function heldIn(
   folder: string,
   { version, where }: MonthSource,
   query: CallQuery,
-): Promise<Map<string, Held>> {
-  const held = new Map<string, Held>();
+): Promise<Held> {
+  const held = new Map<string, { receipt: Receipt | null; size: number }>();
   for (const { name, size } of await target.list(folder)) {
     const [, month] = /\/month=(\d{4}-\d\d)\.parquet$/.exec(name) ?? [];
     if (month === undefined) continue;
@@ -253,7 +268,7 @@ async function heldIn(
         'checkpoint_invalid',
         `${folder} has an export of other calls: those of ${name} are chosen by ${[receipt.filter || 'no filter', ...(receipt.where ? [receipt.where] : [])].join(' and ')}. Export into another folder.`,
       );
-    held.set(month, { receipt, isComplete: receipt?.bytes?.length === size });
+    held.set(month, { receipt, size });
   }
   return held;
 }
@@ -264,18 +279,18 @@ const othersOf = ({ filter }: CallQuery): string =>
 
 interface MonthWork {
   readonly month: string;
+  readonly file: string;
   readonly period: Span;
   readonly signal: AbortSignal | undefined;
   readonly about: Pick<Receipt, 'accounts' | 'filter' | 'asked' | 'name'>;
-  now(): number;
+  readonly clock: Pick<Clock, 'now'>;
 }
 
 /** Reads a month and writes it, then its receipt. `others` are months of calls that came with it. */
 async function writeMonth(
   source: MonthSource,
   target: MonthTarget,
-  file: string,
-  { month, period, signal, about, now }: MonthWork,
+  { month, file, period, signal, about, clock }: MonthWork,
 ): Promise<{ readonly receipt: Receipt; readonly pages: number; readonly others: ReadonlySet<string> }> {
   const encoder = toParquet<Call>();
   const form = encoder.rows as RowForm<Call>;
@@ -289,14 +304,13 @@ async function writeMonth(
         pages += 1;
         const own = calls.filter((call) => !isTimed(call) || monthOf(call.date_added) === month);
         elsewhere += calls.length - own.length;
-        if (own.length < calls.length)
-          for (const call of calls) if (isTimed(call)) others.add(monthOf(call.date_added));
+        for (const call of calls) if (isTimed(call)) others.add(monthOf(call.date_added));
         for (const call of own) digest.add(form.text(call));
         return own;
       },
     }),
   });
-  const read = source.read(period, signal);
+  const read = await source.read(period, signal);
   const hash = createHash('sha256');
   let verdict: Verdict<Position> | null = null;
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, void> {
@@ -319,26 +333,13 @@ async function writeMonth(
   const receipt = receiptOf(file, facts, {
     rows: { ...digest.result(), format: form.format, fields: form.fields },
     bytes: { length, sha256: hash.digest('hex') },
-    writtenAt: new Date(now()).toISOString(),
+    writtenAt: new Date(clock.now()).toISOString(),
   });
-  await putText(target, receiptPath(file), sealed(receipt));
+  await target.put(receiptPath(file), textOf(sealed(receipt)));
   return { receipt, pages, others };
 }
 
-const putText = (target: MonthTarget, name: string, text: string): Promise<void> =>
-  target.put(
-    name,
-    (async function* () {
-      yield Buffer.from(text);
-    })(),
-  );
-
-const fileIn = (month: string, name: string, receipt: Receipt, isKept: boolean): MonthFile => ({
-  ...{ month, name, isKept },
-  calls: receipt.rows.count,
-  bytes: receipt.bytes?.length ?? 0,
-  verdict: receipt.verdict,
-});
+const textOf = (text: string): Readable => Readable.from([Buffer.from(text)]);
 
 /** What is proved of all months together. */
 function verdictOfAll(files: readonly MonthFile[], asked: Span, left: string | null): Verdict<Position> {

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
 import { CheckpointError } from '../errors.ts';
 import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
-import { checkCallFields, checkFields } from './fields.ts';
+import { checkFields } from './fields.ts';
 import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
 import { type Input, isPromise, leavable, noPositions, notResumable, sourceOf } from './sources.ts';
 
@@ -156,7 +156,7 @@ class OperatorChain<T> implements Chain<T> {
     let isCall = calls !== null;
     let { hasTime } = this.#source;
     return this.#operators.map((operator, at) => {
-      if (isCall) checkCallFields(operator.kind, operator.fields);
+      if (isCall) checkFields(operator.kind, operator.fields);
       const stage = operator.begin(states[at] ?? null, abort.signal);
       const running = { operator, stage, hasTime, isChecked: isCall };
       isCall &&= operator.gives === 'same';

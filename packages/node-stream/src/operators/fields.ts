@@ -17,34 +17,24 @@ export const nameOf = (of: unknown): string | null => (typeof of === 'string' ? 
 /** The fields among what is read. */
 export const namesOf = (...all: readonly unknown[]): string[] => all.filter((of) => typeof of === 'string');
 
-/** Refuses fields that are in no call. */
-export function checkCallFields(kind: string, names: readonly string[] | undefined): void {
-  check(kind, names, callFields, 'calls');
+/** Refuses fields that an item does not have. Null stands for any call. */
+export function checkFields(kind: string, names: readonly string[] = [], item: unknown = null): void {
+  if (typeof item !== 'object') return;
+  const known = item === null ? callFields : Object.keys(item);
+  const name = names.find((each) => !known.includes(each));
+  if (name === undefined) return;
+  const where = item === null ? 'calls' : 'the items';
+  throw new ConfigurationError(
+    'invalid_option',
+    `${kind}: ${where} have no field ${name}. ${meantBy(name, known)} What is no field is read by a function.`,
+  );
 }
 
-const callFields = fields.map(({ name }) => name);
-
-/** Refuses fields that an item does not have. */
-export function checkFields(kind: string, names: readonly string[] | undefined, item: unknown): void {
-  if (typeof item === 'object' && item !== null) check(kind, names, Object.keys(item), 'the items');
-}
-
-function check(
-  kind: string,
-  names: readonly string[] | undefined,
-  known: readonly string[],
-  where: string,
-): void {
-  const name = names?.find((each) => !known.includes(each));
-  if (name !== undefined)
-    throw new ConfigurationError(
-      'invalid_option',
-      `${kind}: ${where} have no field ${name}. ${meantBy(name, known)} For what is no field of theirs, pass a function.`,
-    );
-}
+/** The names of the fields of calls. */
+export const callFields: readonly string[] = fields.map(({ name }) => name);
 
 /** Which of the names may be meant by one that is not among them. */
-export function meantBy(name: string, known: readonly string[]): string {
+function meantBy(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   const [word = ''] = name.split('_');
   const alike = near === undefined ? known.filter((each) => each.startsWith(word)) : [near];
@@ -83,10 +73,16 @@ const kinds: Readonly<Record<string, string>> = {
   boolean: 'a boolean',
 };
 
-/** The number in a wire value: a finite number or a decimal string. The error names the field, never the value. */
-export function numberOf(value: unknown, field: string, item: unknown): number {
+/** The number in a wire value: a finite number or a decimal string. Undefined for anything else. */
+export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (typeof value === 'string' && decimal.test(value)) return Number(value);
+  return typeof value === 'string' && decimal.test(value) ? Number(value) : undefined;
+}
+
+/** The same, or an error that names the field, never the value. */
+export function numberOf(value: unknown, field: string, item: unknown): number {
+  const number = numberIn(value);
+  if (number !== undefined) return number;
   throw new ItemError(
     'unfit_value',
     `${field}${inCall(item)} is ${kinds[typeof value] ?? 'an object'}; expected a number or a decimal string such as "1.5"`,

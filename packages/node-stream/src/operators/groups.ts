@@ -34,7 +34,7 @@ export function aggregate<M extends Record<string, Measure<unknown, T>>, K exten
     settings: kind.settings,
     fields: kind.fields,
     begin(state) {
-      const groups = kind.open(state);
+      const groups = kind.open(state ?? []);
       return {
         page(items) {
           for (const item of items) groups.add(item);
@@ -68,7 +68,7 @@ export class GroupKind<T, Row> {
     const named = Array.isArray(by) ? by.map((name) => [name, name] as const) : Object.entries(by);
     this.keys = named.map(([name, of]) => ({ name, read: reader(of as Reading<T>) }));
     this.measures = Object.entries(measures);
-    const columns = [...taken, ...this.keys.map(({ name }) => name), ...this.measures.map(([name]) => name)];
+    const columns = [...taken, ...named.map(([name]) => name), ...Object.keys(measures)];
     const twice = columns.find((name, at) => columns.indexOf(name) !== at);
     if (twice !== undefined)
       throw new ConfigurationError(
@@ -88,22 +88,20 @@ export class GroupKind<T, Row> {
   }
 
   /** Empty groups, or those that others have saved. */
-  open(saved: unknown = null): Groups<T, Row> {
+  open(saved: unknown = []): Groups<T, Row> {
     const groups = new Groups<T, Row>(this);
-    if (saved !== null) groups.merge(saved);
+    groups.merge(saved);
     return groups;
   }
-}
-
-interface Group<T> {
-  readonly key: readonly Key[];
-  readonly parts: readonly Accumulator<unknown, T>[];
 }
 
 /** Groups that grow item by item. */
 export class Groups<T, Row> {
   readonly #kind: GroupKind<T, Row>;
-  readonly #groups = new Map<Key, Group<T>>();
+  readonly #groups = new Map<
+    Key,
+    readonly [key: readonly Key[], parts: readonly Accumulator<unknown, T>[]]
+  >();
 
   constructor(kind: GroupKind<T, Row>) {
     this.#kind = kind;
@@ -111,13 +109,13 @@ export class Groups<T, Row> {
 
   /** Measures an item in its group. */
   add(item: T): void {
-    for (const part of this.#at(this.#kind.keyOf(item)).parts) part.add(item);
+    for (const part of this.#partsAt(this.#kind.keyOf(item))) part.add(item);
   }
 
   /** One row per group, in the order the groups were first seen. */
   rows(): Row[] {
     const { keys, measures } = this.#kind;
-    return Array.from(this.#groups.values(), ({ key, parts }) => {
+    return Array.from(this.#groups.values(), ([key, parts]) => {
       const row: Record<string, unknown> = {};
       for (const [at, { name }] of keys.entries()) row[name] = key[at];
       for (const [at, [name]] of measures.entries()) row[name] = parts[at]?.result();
@@ -127,24 +125,22 @@ export class Groups<T, Row> {
 
   /** What it keeps, as plain JSON. */
   save(): unknown {
-    return Array.from(this.#groups.values(), ({ key, parts }) => [key, parts.map((part) => part.save())]);
+    return Array.from(this.#groups.values(), ([key, parts]) => [key, parts.map((part) => part.save())]);
   }
 
   /** Takes in what groups of the same kind have saved. */
   merge(saved: unknown): void {
-    for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[]) {
-      for (const [at, part] of this.#at(key).parts.entries()) part.merge(states[at]);
-    }
+    for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[])
+      for (const [at, part] of this.#partsAt(key).entries()) part.merge(states[at]);
   }
 
-  #at(key: readonly Key[]): Group<T> {
+  #partsAt(key: readonly Key[]): readonly Accumulator<unknown, T>[] {
     // A Map keeps types apart, and so does JSON.
     const id = key.length === 1 ? (key[0] ?? null) : JSON.stringify(key);
-    let group = this.#groups.get(id);
-    if (group === undefined) {
-      group = { key, parts: this.#kind.measures.map(([, make]) => make()) };
-      this.#groups.set(id, group);
-    }
-    return group;
+    const found = this.#groups.get(id);
+    if (found !== undefined) return found[1];
+    const parts = this.#kind.measures.map(([, make]) => make());
+    this.#groups.set(id, [key, parts]);
+    return parts;
   }
 }
