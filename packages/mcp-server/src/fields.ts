@@ -93,23 +93,24 @@ function unknownField(
   version: Version,
   name: string,
 ): never {
-  const help = `Use field names or the groups ${fieldGroups.join(', ')}; describe_data lists every field.`;
-  if (ofQuestions.has(toName(name)) && !findField(all, name))
+  const isElsewhere = findField(all, name) !== undefined;
+  if (!isElsewhere && ofQuestions.has(toName(name)))
     throw invalid(
       'derived_field',
       `A call has no "${quotable(name)}": it follows from other fields.`,
       'analyze_calls groups by it, where and measures take it, describe_data describes it.',
     );
-  if (findField(all, name))
-    throw invalid(
-      'unknown_field',
-      `The field "${quotable(name)}" does not exist in ${version} of the API.`,
-      help,
-    );
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
   const meant = nearest(name, [...fieldGroups, ...known, ...ofQuestions.keys()]);
-  throw invalid('unknown_field', `There is no field "${quotable(name)}".${didYouMean(meant)}`, help);
+  throw invalid(
+    'unknown_field',
+    isElsewhere
+      ? `The field "${quotable(name)}" does not exist in ${version} of the API.`
+      : `There is no field "${quotable(name)}".${didYouMean(meant)}`,
+    `Use field names or the groups ${fieldGroups.join(', ')}; describe_data lists every field.`,
+  );
 }
+
 const ofCalls: ReadonlySet<string> = new Set(fields.map(({ name }) => name));
 
 /** Fields that questions know and calls do not have: they follow from other fields, or from other calls. */

@@ -23,8 +23,6 @@ export interface MountOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins to accept in the `Origin` header, besides pages on loopback hosts; their pages may read responses (CORS). */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** Largest request body in bytes. Default 1 MiB. */
-  readonly maxBodyBytes?: number | undefined;
   /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
   readonly auth?: HttpAuth | false | undefined;
 }
@@ -35,8 +33,6 @@ export interface HttpOptions extends Omit<MountOptions, 'auth'> {
   readonly port?: number | undefined;
   /** Default `127.0.0.1`. An address that other machines can reach needs `auth`. */
   readonly host?: string | undefined;
-  /** Path of the endpoint. Default `/mcp`. */
-  readonly path?: string | undefined;
   /** How clients prove who they are. Default: anyone on this machine may connect. */
   readonly auth?: HttpAuth | undefined;
   /** Time for running calls to finish when the server is closed. Default `5s`. */
@@ -76,7 +72,7 @@ export async function serveHttp(
   server: Pick<CallsMcpServer, 'connect' | 'status' | 'log'>,
   options: HttpOptions = {},
 ): Promise<HttpEndpoint> {
-  const { port = 3000, host = '127.0.0.1', path = '/mcp', auth } = options;
+  const { port = 3000, host = '127.0.0.1', auth } = options;
   const drainTimeout = durationMillis(options.drainTimeout ?? '5s', 'drainTimeout');
   const named = options.allowedHosts?.find((name) => !isLoopback(name));
   if ((!isLoopback(host) || named !== undefined) && !isProtected(auth)) {
@@ -86,7 +82,7 @@ export async function serveHttp(
         'Set a token (CALLS_MCP_TOKEN or auth.token), or listen on 127.0.0.1 for this machine only.',
     );
   }
-  const endpoint = createEndpoint(server, path, options);
+  const endpoint = createEndpoint(server, '/mcp', options);
   const progress = createProgress();
   const listener = await listen(
     (request, response) => {
@@ -103,7 +99,7 @@ export async function serveHttp(
   const stop = () => listener.close(progress.drain(drainTimeout).then(() => endpoint.close()));
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= stop());
-  return { url: `${listener.url}${path}`, close, [Symbol.asyncDispose]: close };
+  return { url: `${listener.url}/mcp`, close, [Symbol.asyncDispose]: close };
 }
 
 /**
@@ -140,7 +136,7 @@ function createEndpoint(
   path: string | null,
   options: MountOptions,
 ): HttpMount {
-  const { maxBodyBytes = 1_048_576, allowedOrigins = [] } = options;
+  const { allowedOrigins = [] } = options;
   const allowedHosts = (options.allowedHosts ?? []).map((name) => name.toLowerCase());
   const auth = options.auth === false ? undefined : options.auth;
   const report = (error: unknown): void =>
@@ -176,7 +172,7 @@ function createEndpoint(
     if (refused) return refused;
     if (request.method !== 'POST')
       return refuse(405, { code: -32600, message: 'Method Not Allowed: use POST.' }, { allow: 'POST' });
-    const body = await readBody(request, parsed, maxBodyBytes);
+    const body = await readBody(request, parsed);
     if (body instanceof Response) return body;
     // A client may have left while its body was read.
     if (request.signal.aborted) return new Response(null, { status: 499 });
@@ -242,12 +238,11 @@ const refuse = (
   headers: Record<string, string> = {},
 ): Response => Response.json(errorResponse({ id, code, message }), { status, headers });
 
+/** Most bytes of a request body. */
+const maxBytes = 1024 * 1024;
+
 /** Reads messages that the SDK can answer: one, or a batch. `parsed`: what a parser of the application has read before. */
-async function readBody(
-  request: Request,
-  parsed: unknown,
-  maxBytes: number,
-): Promise<{ readonly value: unknown } | Response> {
+async function readBody(request: Request, parsed: unknown): Promise<{ readonly value: unknown } | Response> {
   if (!isJsonContentType(request.headers.get('content-type')))
     return refuse(415, {
       code: -32600,

@@ -91,39 +91,34 @@ export async function run(argv: readonly string[], io: ServeIo): Promise<number>
 
 /** What the command line says, by the names of `McpChoices`. */
 function optionsIn(argv: readonly string[]): Record<string, unknown> {
-  const kinds = Object.fromEntries(
+  const options = Object.fromEntries(
     Object.keys(lines).map((line) => {
-      const [, name = '', value = ''] = /^--(\S+)(?: <(\w+)>)?$/.exec(line) ?? [];
-      return [name, value];
+      const [, name = '', value] = /^--(\S+)(?: <(\w+)>)?$/.exec(line) ?? [];
+      const type: 'boolean' | 'string' = value === undefined ? 'boolean' : 'string';
+      return [name, { type, multiple: value === 'names' || value === 'kinds' }];
     }),
   );
-  const { tokens } = parseArgs({
-    args: argv.map((each) => (each === '-h' ? '--help' : each)),
-    options: Object.fromEntries(
-      Object.entries(kinds).map(([name, value]) => [name, { type: value === '' ? 'boolean' : 'string' }]),
-    ),
-    ...{ strict: false, allowPositionals: true, tokens: true },
-  });
-  const chosen: Record<string, unknown> = {};
-  for (const token of tokens) {
-    if (token.kind === 'positional') throw wrong(`Unexpected argument '${token.value}'.`);
-    if (token.kind !== 'option') continue;
-    const { name, rawName, value } = token;
-    const kind = kinds[name];
-    if (kind === undefined) {
-      const meant = nearest(name, Object.keys(kinds));
-      throw wrong(`Unknown option '${rawName}'.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
-    }
-    if (kind === '' && value !== undefined) throw wrong(`${rawName} takes no value.`);
-    if (kind !== '' && value === undefined) throw wrong(`${rawName} needs a value.`);
-    const key = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-    const list = (value ?? '').split(',').map((each) => each.trim());
-    const before = (chosen[key] ?? []) as readonly string[];
-    if (kind === 'names' || kind === 'kinds')
-      chosen[key] = [...before, ...list.filter((each) => each !== '')];
-    else chosen[key] = value ?? true;
+  try {
+    const { values } = parseArgs({ args: argv.map((each) => (each === '-h' ? '--help' : each)), options });
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+        Array.isArray(value)
+          ? value.flatMap((text) =>
+              String(text)
+                .split(/\s*,\s*/)
+                .filter(Boolean),
+            )
+          : value,
+      ]),
+    );
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '-+([\w-]+)/.exec(message)?.[1];
+    const meant = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
+    // Node.js goes on about how such a text can be passed.
+    throw wrong(`${message.split('. ')[0]}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
   }
-  return chosen;
 }
 
 /** Milliseconds of silence after which the API is taken to be stuck. */

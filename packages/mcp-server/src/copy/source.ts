@@ -155,7 +155,10 @@ export class Source {
         extensionsLeftOut: calls === 'all' ? 0 : null,
       };
     }
-    const { answers, ...origin } = await this.analyze([{ ...selection, measures: ['calls'] }], run);
+    const { answers, ...origin } = await this.analyze(
+      [{ ...selection, measures: ['calls'], personal: 'show' }],
+      run,
+    );
     const [answer] = answers;
     const said = sentencesOf([
       ...(answer?.leftOut ?? []).filter(({ code }) => code === 'no_time'),

@@ -1,11 +1,8 @@
-import { fields } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { type CallSelection, fieldsOf } from '@call-attribution/questions';
+import type { CallSelection } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
 import type { Period } from '../copy/copy.ts';
 import type { Origin } from '../copy/source.ts';
-import { findField, showValue } from '../fields.ts';
-import { agentsSee } from '../privacy/mask.ts';
 import { ToolError } from '../text/failures.ts';
 import { periodText } from '../text/words.ts';
 import type { Chosen } from './arguments.ts';
@@ -46,11 +43,7 @@ async function whyNothing(
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
     const { total, extensionsLeftOut } = await run.source.count(rest, run);
-    if (total > 0)
-      return [
-        `Without the condition it would be ${formatCount(total)}: no call meets it.`,
-        ...(await visitorValues(selection, run)),
-      ];
+    if (total > 0) return [`Without the condition it would be ${formatCount(total)}: no call meets it.`];
     if (extensionsLeftOut) return [extensionsOnly(extensionsLeftOut)];
   }
   return emptyPeriod(selection, period, run);
@@ -64,28 +57,6 @@ export async function explainEmptyBefore(
 ): Promise<readonly string[]> {
   const found = await reasons(() => emptyPeriod(selection, period, run), run);
   return found.map((note) => `Compared with nothing: ${note}`);
-}
-
-/** What fields hold that visitors write: a question itself does not say it, because it may be asked of records that are not masked. */
-async function visitorValues(
-  { where, ...rest }: CallSelection,
-  run: ToolContext,
-): Promise<readonly string[]> {
-  if (typeof where !== 'object') return [];
-  const compared = [...fieldsOf(where)].flatMap((name) => findField(fields, name) ?? []);
-  const notes: string[] = [];
-  for (const spec of new Set(
-    compared.filter((spec) => spec.visitorText && agentsSee(spec, run.reveal) === 'shown'),
-  )) {
-    const question = { ...rest, groupBy: [spec.name], measures: ['calls'], order: 'calls desc', limit: 4 };
-    const { answers } = await run.source.analyze([question], run);
-    const values = (answers[0]?.rows ?? []).flatMap((row) => {
-      const value = showValue(spec, row[spec.name], 60);
-      return value === null ? [] : [`${value} (${formatCount(Number(row.calls))})`];
-    });
-    if (values.length > 0) notes.push(`${spec.name} is most often ${values.slice(0, 3).join(', ')}.`);
-  }
-  return notes;
 }
 
 async function emptyPeriod(

@@ -28,7 +28,7 @@ describe('an answer of zero says why', () => {
     ["campaign LIKE '%generic%'", "No ppc_campaign is like '%generic%'"],
     ["state = 'Texas'", "state is never 'Texas'; nearest: 'TX' ("],
     ["ppc_status = 'proces'", "ppc_status is never 'proces'; nearest: 'Processed' ("],
-    ["vt_device = 'mobile'", 'vt_device is most often «m» ('],
+    ["vt_device = 'mobile'", "vt_device is never 'mobile'; nearest: 'm' ("],
   ])('of the condition %s', async (where, text) => {
     for (const [tool, args] of [
       ['analyze_calls', { measures: ['calls'] }],
