@@ -9,7 +9,7 @@ let failed = 0;
 for (const file of files) {
   const { status, signal, stderr } = spawnSync(process.execPath, [join(root, 'examples', file)], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 180_000,
   });
   if (status !== 0) {
     failed++;
