@@ -142,6 +142,11 @@ export const recordColumns: ReadonlyMap<string, string> = new Map([
   ...fieldColumns.flatMap(({ name, kind }) => (hot.has(name) ? [] : [[name, kind.type] as const])),
 ]);
 
+/** The columns of the fields in the order of a row: `sid` is the first. */
+export const rowColumns: readonly FieldColumn[] = [...recordColumns.keys()].flatMap(
+  (name) => columnOf.get(name) ?? [],
+);
+
 /** What the view `calls` shows: the account, and each field under its name. */
 export const viewColumns: string = [
   'account',
@@ -158,7 +163,7 @@ export interface CallRow {
   /** What it is found by. */
   readonly key: string;
   readonly versions: Versions;
-  /** The cells of {@link fieldColumns}. */
+  /** The cells of {@link rowColumns}. */
   readonly cells: readonly Cell[];
   readonly extension: 0 | 1;
   /** What its columns cannot give back, as JSON: values of fields, and fields that are not in the table. */
@@ -187,7 +192,7 @@ const covers = (versions: Versions, { v2, v3 }: Pick<FieldColumn, 'v2' | 'v3'>):
  */
 export function mergedRow(was: Pick<CallRow, 'versions' | 'cells' | 'odd'>, now: CallRow): CallRow {
   if (now.versions === was.versions || now.versions === 'v2,v3') return now;
-  const cells = fieldColumns.map(
+  const cells = rowColumns.map(
     (column, i) => (covers(now.versions, column) ? now.cells[i] : was.cells[i]) ?? null,
   );
   const before = Object.entries(was.odd === null ? {} : (JSON.parse(was.odd) as Fields)).filter(
@@ -200,14 +205,10 @@ export function mergedRow(was: Pick<CallRow, 'versions' | 'cells' | 'odd'>, now:
 }
 
 /** The values of a row, in the order of {@link recordColumns}. */
-export function valuesOf(account: string, { key, extension, versions, odd, cells }: CallRow): Cell[] {
-  const values: Cell[] = [account, key, extension, versions, odd];
-  for (const i of cellOrder) values.push(cells[i] ?? null);
-  return values;
-}
-
-const places = new Map(fieldColumns.map(({ name }, i) => [name, i]));
-const cellOrder = [...recordColumns.keys()].slice(5).map((name) => places.get(name) ?? 0);
+export const valuesOf = (account: string, { key, extension, versions, odd, cells }: CallRow): Cell[] => [
+  ...[account, key, extension, versions, odd],
+  ...cells.slice(1),
+];
 
 /** Some rows as they were read, a list of cells for each column. */
 export interface Rows {
@@ -282,7 +283,7 @@ export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<str
 
 /** The rows as they are written. */
 export function rowsOf(rows: Rows): Pick<CallRow, 'key' | 'versions' | 'cells' | 'odd'>[] {
-  const lists = fieldColumns.map(({ name }) => rows.cells(name));
+  const lists = rowColumns.map(({ name }) => rows.cells(name));
   return (rows.cells('sid') as readonly string[]).map((key, at) => {
     const odd = rows.odd.get(at);
     return {

@@ -13,7 +13,7 @@ import {
 } from '@call-attribution/node-stream/copies';
 import { holdAccount, readRemovals } from './accounts/hold.ts';
 import { keyOf } from './columns.ts';
-import { type Driver, insertRows, type Session } from './database/driver.ts';
+import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 import { everything } from './selection.ts';
@@ -25,16 +25,14 @@ import { deleteKeys } from './write.ts';
 const batch = 2_000;
 
 /** Adds to what was erased from an account, in a transaction that holds it. */
-const addErased = (session: Session, account: string, erased: RemovalNote['erased']): Promise<void> =>
-  insertRows(
-    session,
-    {
-      into: 'erased',
-      columns: ['account', 'made_with', 'caller'],
-      otherwise: 'ON CONFLICT (account, made_with, caller) DO NOTHING',
-    },
-    erased.flatMap(({ key, callers }) => callers.map((caller) => [account, key, caller])),
-  );
+async function addErased(session: Session, account: string, erased: RemovalNote['erased']): Promise<void> {
+  for (const { key, callers } of erased)
+    for (const caller of callers)
+      await session.run(
+        'INSERT INTO erased (account, made_with, caller) VALUES ($1, $2, $3) ON CONFLICT (account, made_with, caller) DO NOTHING',
+        [account, key, caller],
+      );
+}
 
 /** Moves the time before which an account has no calls, in a transaction that holds it. It never moves back. */
 async function setBorder(session: Session, account: string, before: string): Promise<void> {

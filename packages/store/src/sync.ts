@@ -30,6 +30,20 @@ const thisProcess = `process ${process.pid} on ${hostname()}`;
  * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
  */
 export function mirrorSink(store: Store, account: string, holder = thisProcess): UpsertSink {
+  return sinkInto(store, account, { holder });
+}
+
+/** The same, which forgets where the sync was, if it restarts, and goes on without calls that the store refuses, if it may. */
+function sinkInto(
+  store: Store,
+  account: string,
+  {
+    holder = thisProcess,
+    restart = false,
+    onError = 'fail',
+    onRefused,
+  }: Pick<AccountSyncOptions, 'holder' | 'restart' | 'onError' | 'onRefused'>,
+): UpsertSink {
   let claim: Claim | undefined;
   let removals: Removals | undefined;
   const claimed = async () => {
@@ -41,10 +55,24 @@ export function mirrorSink(store: Store, account: string, holder = thisProcess):
       claim = undefined;
       const { note } = await claimed();
       removals = await store.removals(account);
-      return note as SyncState | null;
+      return restart ? null : (note as SyncState | null);
     },
     leavesOut: (call) => removals?.isRemoved(call) ?? false,
-    commit: async ({ calls, state }) => store.commitClaimed(await claimed(), { calls, note: state }),
+    async commit({ calls, state }) {
+      const own = await claimed();
+      try {
+        return await store.commitClaimed(own, { calls, note: state });
+      } catch (error) {
+        const refused = new Set(error instanceof StoreError ? error.refused : []);
+        if (onError === 'fail' || refused.size === 0) throw error;
+        for (const at of refused) {
+          const call = calls[at];
+          if (call !== undefined) onRefused?.(call, error);
+        }
+        const others = calls.filter((_, at) => !refused.has(at));
+        return { ...(await store.commitClaimed(own, { calls: others, note: state })), refused: refused.size };
+      }
+    },
   };
 }
 
@@ -86,14 +114,17 @@ export async function syncAccount(
   store: Store,
   options: AccountSyncOptions = {},
 ): Promise<AccountSyncSummary> {
-  const { account: given, keys = [], holder, restart = false, onRefused, ...reading } = options;
+  const { account: given, keys = [], holder, restart, onRefused, ...reading } = options;
   let account = given ?? null;
   try {
     account ??= await accountIn(client, reading.signal);
-    await prepare(store, account, keys);
-    const sink = mirrorSink(store, account, holder);
+    const accounts = await store.accounts();
+    if (!accounts.some(({ id }) => id === account)) await store.putAccount({ id: account, name: account });
+    // Who reads the copy while it is filled may use the same keys.
+    await store.noteSyncKeys(account, keys, 'unknown');
+    const sink = sinkInto(store, account, { holder, restart, onRefused, onError: reading.onError });
     const filter = toFilter(reading.filter ?? '', { version: client.version });
-    const summary = await syncInto(client, sinkOf(sink, { restart, onRefused, onError: reading.onError }), {
+    const summary = await syncInto(client, sink, {
       ...reading,
       filter: client.version === 'v3' ? withExtensions(filter) : filter,
     });
@@ -138,44 +169,7 @@ async function accountIn(client: AccountClient, signal: AbortSignal | undefined)
   });
 }
 
-/** Adds an account that is not there. Who reads the copy while it is filled may use the same keys. */
-async function prepare(store: Store, account: string, keys: readonly AccountCredential[]): Promise<void> {
-  const accounts = await store.accounts();
-  if (!accounts.some(({ id }) => id === account)) await store.putAccount({ id: account, name: account });
-  await store.noteSyncKeys(account, keys, 'unknown');
-}
-
 function withExtensions(filter: Filter): Filter {
   if (filter.clauses.some(({ kind }) => kind === 'flag')) return filter;
   return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
-}
-
-/** A sink that forgets where the sync was, if it restarts, and goes on without calls that the store refuses, if it may. */
-function sinkOf(
-  sink: UpsertSink,
-  { restart, onError, onRefused }: Pick<AccountSyncOptions, 'restart' | 'onError' | 'onRefused'>,
-): UpsertSink {
-  return {
-    async load() {
-      // It also takes the account for this process.
-      const state = await sink.load();
-      return restart ? null : state;
-    },
-    leavesOut: (call) => sink.leavesOut?.(call) ?? false,
-    async commit(batch) {
-      try {
-        return await sink.commit(batch);
-      } catch (error) {
-        const mayGoOn = onError !== undefined && onError !== 'fail';
-        const refused = new Set(error instanceof StoreError ? error.refused : []);
-        if (!mayGoOn || refused.size === 0) throw error;
-        for (const at of refused) {
-          const call = batch.calls[at];
-          if (call !== undefined) onRefused?.(call, error);
-        }
-        const calls = batch.calls.filter((_, at) => !refused.has(at));
-        return { ...(await sink.commit({ ...batch, calls })), refused: refused.size };
-      }
-    },
-  };
 }

@@ -6,9 +6,9 @@ import {
   type CallRow,
   type Cell,
   columnOf,
-  fieldColumns,
   keyOf,
   mergedRow,
+  rowColumns,
   rowsOf,
   valuesOf,
   versionsOf,
@@ -49,7 +49,7 @@ function rowOf(given: Call): CallRow {
     odd ??= Object.create(null) as Record<string, unknown>;
     odd[name] = value;
   };
-  for (const { name, kind } of fieldColumns) {
+  for (const { name, kind } of rowColumns) {
     const value = call[name];
     if (value === undefined || value === null) {
       cells.push(null);
@@ -139,7 +139,7 @@ export async function writeCalls<T>(
       isSent = false;
     }
   if (!isSent) await send();
-  const written = batch.size === 0 ? 0 : await session.put();
+  const written = batch.size === 0 ? 0 : await session.put(before.length === 0);
   if (written > 0) await moveOn(session, account);
   const added = batch.size - before.length;
   return {
@@ -148,7 +148,7 @@ export async function writeCalls<T>(
   };
 }
 
-const dateAt = fieldColumns.findIndex(({ name }) => name === 'date_added');
+const dateAt = rowColumns.findIndex(({ name }) => name === 'date_added');
 
 /** Deletes calls by key, in a transaction that holds the account. */
 export async function deleteKeys(

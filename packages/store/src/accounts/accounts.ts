@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { type Driver, insertRows, type Session } from '../database/driver.ts';
+import type { Driver, Session } from '../database/driver.ts';
 import { holdAccount } from './hold.ts';
 
 /** An account in a store. */
@@ -207,10 +207,10 @@ export async function replaceSms(
   await driver.write(async (session) => {
     await holdAccount(driver, session, account);
     await session.run('DELETE FROM sms_numbers WHERE account = $1', [account]);
-    await insertRows(
-      session,
-      { into: 'sms_numbers', columns: ['account', 'number', 'sms_enabled', 'url'] },
-      numbers.map(({ number, smsEnabled, url }) => [account, number, smsEnabled, url]),
-    );
+    for (const { number, smsEnabled, url } of numbers)
+      await session.run(
+        'INSERT INTO sms_numbers (account, number, sms_enabled, url) VALUES ($1, $2, $3, $4)',
+        [account, number, smsEnabled, url],
+      );
   });
 }

@@ -18,8 +18,11 @@ export interface Session {
    * stopped while it sends holds no locks yet.
    */
   stage(rows: readonly (readonly Value[])[]): Promise<void>;
-  /** Adds the rows that were sent, or replaces those that are there and differ. Returns the number of rows that were written. */
-  put(): Promise<number>;
+  /**
+   * Adds the rows that were sent, or replaces those that are there and differ; where all are new, without looking for them. Returns the
+   * number of rows that were written.
+   */
+  put(areNew: boolean): Promise<number>;
 }
 
 /** The few points in which the SQL of the two databases differs. */
@@ -85,21 +88,3 @@ export const orReplace: string = `ON CONFLICT (account, sid) DO UPDATE SET ${oth
 /** The condition that a row differs from the one that is there, with the operator of the database. */
 export const differs = (operator: string): string =>
   others.map((name) => `records.${name} ${operator} excluded.${name}`).join(' OR ');
-
-/** Inserts some rows into a table, many in a statement. */
-export async function insertRows(
-  session: Session,
-  insert: { readonly into: string; readonly columns: readonly string[]; readonly otherwise?: string },
-  rows: readonly (readonly Value[])[],
-): Promise<void> {
-  const { into, columns, otherwise = '' } = insert;
-  for (let at = 0; at < rows.length; at += 100) {
-    const some = rows.slice(at, at + 100);
-    const values: Value[] = [];
-    const marks = some.map((row) => `(${row.map((value) => `$${values.push(value)}`).join(', ')})`);
-    await session.run(
-      `INSERT INTO ${into} (${columns.join(', ')}) VALUES ${marks.join(', ')} ${otherwise}`,
-      values,
-    );
-  }
-}

@@ -184,8 +184,9 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
         throw fromPostgres(signal?.aborted ? new Error('Query read timeout') : cause);
       }
     },
-    put: async () => {
-      const sql = `INSERT INTO records (${recordNames}) SELECT ${recordNames} FROM incoming ${orReplace} WHERE ${differs('IS DISTINCT FROM')}`;
+    async put(areNew) {
+      const insert = `INSERT INTO records (${recordNames}) SELECT ${recordNames} FROM incoming`;
+      const sql = areNew ? insert : `${insert} ${orReplace} WHERE ${differs('IS DISTINCT FROM')}`;
       return (await query(sql)).rowCount ?? 0;
     },
   };
