@@ -72,15 +72,13 @@ afterAll(async () => {
 async function send(bytes: string, to = port): Promise<string> {
   const socket = connect({ port: to, host: '127.0.0.1' });
   let seen = '';
-  socket.setEncoding('latin1');
-  socket.on('data', (part) => {
+  socket.setEncoding('latin1').on('data', (part) => {
     seen += part;
   });
   // A refusal may come before all was sent.
   socket.on('error', () => {});
-  // To the service a client that closes its side has left: what it asked for last would not be answered.
-  if (to === port) socket.write(Buffer.from(bytes, 'latin1'));
-  else socket.end(Buffer.from(bytes, 'latin1'));
+  // To the service a client that closes its side has left.
+  socket[to === port ? 'write' : 'end'](Buffer.from(bytes, 'latin1'));
   await once(socket, 'close');
   return seen;
 }
