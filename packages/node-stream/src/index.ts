@@ -14,6 +14,8 @@ export {
   StreamError,
   type StreamErrorCode,
 } from './errors.ts';
+// Sync: a copy that is kept up to date.
+export type { Pace } from './judge.ts';
 export {
   exportMonths,
   type MonthFile,
@@ -48,8 +50,6 @@ export {
   type DeadRecord,
 } from './read.ts';
 export type { Progress } from './reading.ts';
-// Sync: a copy that is kept up to date.
-export type { Pace } from './slices.ts';
 export {
   type FirstCount,
   type MovingPeriod,

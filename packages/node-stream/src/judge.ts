@@ -1,4 +1,5 @@
-import type { Span, Stretch } from './proof.ts';
+import type { IdSet } from './ids.ts';
+import type { ReadState, Span } from './proof.ts';
 
 /** What a range is asked for. */
 export interface Ask {
@@ -38,6 +39,42 @@ export interface Limits {
   readonly stray: number;
 }
 
+/** How a list is read. */
+export interface SliceOptions extends Limits {
+  /** The smallest difference of two positions. No range is narrower. */
+  readonly step: number;
+  /** Slices that are asked for at the same time. */
+  readonly ahead: number;
+  /** Stretches end here, so that what lies before can be counted by itself; null when they need not. */
+  readonly until: number | null;
+  /** Whether the items have positions; without, the list is one range. */
+  readonly hasPositions?: boolean;
+  /** Ends the requests in flight. */
+  readonly stop: AbortController;
+  /** Where an earlier read stopped. */
+  readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
+  /** What a slice of an earlier read has shown, where this one goes on. */
+  readonly pace?: Pace | null;
+  /** Slices after which no more is asked for. */
+  readonly most?: number;
+  /** Ids that other ranges of the same list have brought. */
+  readonly others?: IdSet | null;
+  /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
+  readonly keepsArrived?: boolean;
+}
+
+/** How close items lie, so that the next slices can be planned. */
+export interface Pace {
+  /** Items of a range. */
+  readonly items: number;
+  /** The width of that range. */
+  readonly width: number;
+  /** Items that a page holds. */
+  readonly size: number;
+  /** Items that an open end still holds, as far as answers have shown that. */
+  readonly left: number;
+}
+
 /**
  * What an answer for a range is. `complete`: it has at least as many items as its total. `full`: the range has more. `outside`: it has items
  * that lie nowhere near the range. `untotalled`: it has no total, or goes on by cursors.
@@ -63,24 +100,4 @@ export function judge<T>(
 /** Whether items come in order of their positions. */
 export function isRising(ats: readonly number[]): boolean {
   return ats.every((at, i) => i === 0 || at >= (ats[i - 1] as number));
-}
-
-/** What a range that was read page by page is. */
-export function pagedStretch(
-  { from, to }: Span<number>,
-  {
-    total,
-    got,
-    calls,
-    shared,
-    isProvable,
-  }: { total: number | null; got: number; calls: number; shared: number; isProvable: boolean },
-): Stretch<number> {
-  const stretch = { from, to, counted: total, shared, calls, at: null };
-  if (isProvable && got === total && calls + shared === total) return { ...stretch, is: 'proved' };
-  if (total === null || !isProvable)
-    return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };
-  if (calls + shared < total)
-    return { ...stretch, is: 'short', why: 'fewer', missing: total - calls - shared };
-  return { ...stretch, is: 'unproven', why: 'unsteady' };
 }

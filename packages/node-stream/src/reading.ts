@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
-import type { Asked } from './judge.ts';
+import type { Asked, SliceOptions } from './judge.ts';
 import type { Checkpoint, Page, Range } from './page.ts';
 import {
   add,
@@ -17,7 +17,7 @@ import {
   verdictOf,
   withLost,
 } from './proof.ts';
-import { type Slice, type SliceOptions, slices } from './slices.ts';
+import { type Slice, slices } from './slices.ts';
 
 /** How far a read has come. */
 export interface Progress {

@@ -1,6 +1,6 @@
 import { StreamError } from './errors.ts';
 import { IdSet } from './ids.ts';
-import { type Answer, type Ask, type Asked, isRising, judge, type Limits, pagedStretch } from './judge.ts';
+import { type Answer, type Ask, type Asked, isRising, judge, type Pace, type SliceOptions } from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
 
 // A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
@@ -10,40 +10,6 @@ import type { ReadState, Span, Stretch } from './proof.ts';
 /** An answer that was not what was asked for; another one may be. */
 export class Misplaced extends Error {
   override readonly name = 'Misplaced';
-}
-
-/** How a list is read. */
-export interface SliceOptions extends Limits {
-  /** The smallest difference of two positions. No range is narrower. */
-  readonly step: number;
-  /** Slices that are asked for at the same time. */
-  readonly ahead: number;
-  /** Stretches end here, so that what lies before can be counted by itself; null when they need not. */
-  readonly until: number | null;
-  /** Whether the items have positions; without, the list is one range. */
-  readonly hasPositions?: boolean;
-  /** Ends the requests in flight. */
-  readonly stop: AbortController;
-  /** Where an earlier read stopped. */
-  readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
-  /** How close items lie where the read begins, and how many there are until the end, if an earlier read has shown it. */
-  readonly pace?: (Pace & { readonly left: number }) | null;
-  /** Slices after which no more is asked for. */
-  readonly most?: number;
-  /** Ids that other ranges of the same list have brought. */
-  readonly others?: IdSet | null;
-  /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
-  readonly keepsArrived?: boolean;
-}
-
-/** How close items lie: so many in a range of this width. A page holds `size` of them. */
-export interface Pace {
-  /** Items of a range. */
-  readonly items: number;
-  /** The width of that range. */
-  readonly width: number;
-  /** Items that a page holds. */
-  readonly size: number;
 }
 
 /** Items that are delivered together. */
@@ -69,12 +35,10 @@ const fewRequests = 100;
 const requestsPerSlice = 20;
 /** Of a page, what a slice is meant to hold. */
 const fill = 0.85;
-/** A range of fewer pages is divided into equal parts. */
-const fewPages = 4;
+/** A range of fewer pages is read on where a page ends; in one of more, places are planned, so that several are read at a time. */
+const fewPages = 16;
 
 interface Piece<T> extends Span<number> {
-  /** How many items it holds, as far as answers have shown that. */
-  count: number | null;
   answer?: Promise<Answer<T> | Misplaced>;
 }
 
@@ -101,12 +65,6 @@ export const slices = <T>(
   options: SliceOptions,
 ): AsyncGenerator<Slice<T>, void, void> => new Slicer(source, options).read(ranges);
 
-/** How much of a piece lies behind a place in it, if it is even. */
-function restOf({ from, to, count }: Piece<unknown>, end: number): number | null {
-  if (from === null || to === null || count === null) return count;
-  return (count * (to - end)) / (to - from);
-}
-
 class Slicer<T> {
   readonly #source: Asked<T>;
   readonly #options: SliceOptions;
@@ -118,16 +76,19 @@ class Slicer<T> {
   #asked: Span<number> = { from: null, to: null };
   #work: Piece<T>[] = [];
   /** Items and the width that held them, where the list was seen last. */
-  #pace: { readonly items: number; readonly width: number } | null = null;
+  #pace: Pick<Pace, 'items' | 'width'> | null;
   /** Items that a page holds: fewer than were asked for, once the server has shown that it gives no more. */
   #size: number;
+  /** The list has shown that it is in no order. */
+  #isMixed = false;
   /** Items of the last answer that held fewer than were asked for and not all. */
   #short = 0;
   #empty = 0; // slices before
   #peels = 0;
+  #left: number; // of an open end
   #first: number | null = null;
   /** Only whole ranges were asked for so far. */
-  #isFirst = true;
+  #isFirst: boolean;
   #requests = 0;
   #delivered = 0;
   #given = 0;
@@ -135,11 +96,10 @@ class Slicer<T> {
   constructor(source: Asked<T>, options: SliceOptions) {
     this.#source = source;
     this.#options = options;
-    this.#size = options.rows;
-    if (!options.pace) return;
-    this.#pace = options.pace;
-    this.#size = Math.min(options.pace.size, options.rows);
-    this.#isFirst = false;
+    this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
+    this.#pace = options.pace ?? null;
+    this.#left = options.pace?.left ?? 0;
+    this.#isFirst = this.#pace === null;
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
@@ -174,7 +134,7 @@ class Slicer<T> {
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
     this.#asked = { from: ranges[0]?.from ?? null, to: ranges.at(-1)?.to ?? null };
-    this.#work = ranges.map(({ from, to }) => ({ from, to, count: this.#options.pace?.left ?? null }));
+    this.#work = ranges.map(({ from, to }) => ({ from, to }));
     const pages = from?.pages ?? null;
     if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
     while (this.#work.length > 0) {
@@ -215,17 +175,15 @@ class Slicer<T> {
 
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
-    const { ahead, most: all = Number.POSITIVE_INFINITY } = this.#options;
-    const most = Math.min(ahead, Math.ceil((all - this.#given) / 2));
-    for (const [i, piece] of this.#work.entries()) {
-      // What was cut is still taken.
-      const isCut = i === 0 && piece.to !== null && piece.count !== null && piece.count <= this.#size;
-      if (i >= most && !isCut) return;
+    const { ahead, most = Number.POSITIVE_INFINITY } = this.#options;
+    const pieces = Math.min(ahead, Math.ceil((most - this.#given) / 2));
+    for (let i = 0; i < Math.min(pieces, this.#work.length); i += 1) {
+      const piece = this.#work[i] as Piece<T>;
       if (piece.answer !== undefined) continue;
       if (i > 0 && this.#pace === null) return;
       const end = this.#endByPace(piece, i);
-      const next: Piece<T> = end === null ? piece : { from: piece.from, to: end, count: null };
-      if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to, count: restOf(piece, end) });
+      const next: Piece<T> = end === null ? piece : { from: piece.from, to: end };
+      if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to });
       next.answer = this.#ask(next);
       // It is thrown when its slice is next.
       next.answer.catch(() => {});
@@ -233,30 +191,23 @@ class Slicer<T> {
   }
 
   /** Where a slice of this piece should end so that it fills most of a page; null: ask for it as it is. */
-  #endByPace({ from, to, count }: Piece<T>, before: number): number | null {
+  #endByPace({ from, to }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
     const { step } = this.#options;
     const { items, width } = this.#pace;
-    const inSteps = (size: number): number => Math.max(step, Math.floor(size / step) * step);
     const aim = fill * this.#size;
-    if (to !== null && count !== null && count < fewPages * this.#size) {
-      const parts = count <= this.#size ? 1 : Math.ceil(count / aim);
-      return parts < 2 || to - from <= step ? null : from + inSteps((to - from) / parts);
-    }
-    const ideal = inSteps((aim * width) / Math.max(items, 0.1));
-    const end = from + Math.min(ideal, inSteps(8 * width));
+    const ideal = Math.max(step, Math.floor(Math.min((aim * width) / items, 8 * width) / step) * step);
+    const end = from + ideal;
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
     // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
-    return this.#empty > before || (count ?? 0) - before * aim < aim + 0.5 * this.#size ? null : end;
+    return this.#empty > before || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
   #learn(count: number, { from, to }: Span<number>): void {
     this.#empty = count === 0 ? this.#empty + 1 : 0;
-    const last = this.#work.at(-1);
-    if (last?.to === null && last.count !== null) last.count -= count;
+    this.#left -= count;
     if (from === null || to === null) return;
-    const width = to - from;
-    const items = Math.max(count, 1);
+    const [items, width] = [Math.max(count, 1), to - from];
     const before = this.#pace;
     const isEven =
       before !== null &&
@@ -362,12 +313,8 @@ class Slicer<T> {
       const fresh = take(next);
       got += next.ids.length;
       isSteady &&= next.total === total || next.ids.length === 0;
-      if (fresh > 0 && !isWhole) {
-        // It gives fewer than were asked for, and others with the next page. When that happens twice, it never gives more.
-        if (rows === this.#short) this.#size = rows;
-        this.#short = rows;
-        return 'cut' as const;
-      }
+      // It gives fewer than were asked for, and others with the next page.
+      if (fresh > 0 && !isWhole) return 'cut' as const;
       if (fresh === 0) break;
       if (next.ids.some((id) => !this.#seen.has(id))) this.#delivered += 1;
     }
@@ -375,56 +322,99 @@ class Slicer<T> {
     return { items, twice: twice.sort(), isProved };
   }
 
-  /** Cuts a range that holds more than a page, where the answer shows. */
-  async #cut(piece: Piece<T>, { ids, ats, total }: Answer<T>): Promise<'cut'> {
-    const { step, stray } = this.#options;
+  /** A range that holds more than a page becomes two, where the answer shows. */
+  async #cut(piece: Piece<T>, answer: Answer<T>): Promise<'cut'> {
+    const { ids, ats } = answer;
+    const { step, stray, most = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#given >= most) this.#work = [];
+    if (this.#work.length === 0) return 'cut';
     const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
     const highest = piece.to ?? Number.POSITIVE_INFINITY;
-    const all = Math.max(total ?? 0, 1);
+    const total = answer.total ?? 0;
+    // When it gives as few twice although there are more, it never gives more.
+    if (ids.length === this.#short) this.#size = ids.length;
+    if (ids.length < this.#size) this.#short = ids.length;
+    this.#isFirst = false;
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
-    const [begin = 0, last = 0] = [known[0], known.at(-1)];
-    const isAstray = begin < lowest || last > highest;
-    // Newest first, the page shows the end: that is enough where little lies before it.
-    const isFalling = piece.from !== null && all < fewPages * size && isRising([...ats].reverse());
-    const isShown = (isRising(ats) || isFalling) && begin < last && !isAstray;
-    let end: number;
-    let left: number | null = null; // how many lie before the cut
-    let start = isFalling ? lowest : Math.max(lowest, begin - step);
-    if (isShown) {
-      end = known[Math.floor(known.length * (isFalling ? 1 - fill : fill))] ?? last;
-    } else if (isAstray) {
-      // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
-      const from = piece.from ?? Math.min(begin, last - 2 * stray);
-      end = (from + (piece.to ?? from + 2 * stray)) / 2;
-    } else if (begin === last && this.#peels < 4) {
+    const [first = 0, last = 0] = [known[0], known.at(-1)];
+    const isInside = known.length === ids.length && first >= lowest && last <= highest;
+    const isUp = isInside && isRising(ats);
+    const isDown = isInside && isRising(ats.toReversed());
+    this.#isMixed ||= isInside && !isUp && !isDown;
+    // At first places are planned: several slices can be asked for at a time.
+    const few = this.#pace === null ? 2 : fewPages;
+    if (isUp !== isDown && !this.#isMixed && total > ids.length && total < few * size) {
+      // Between two items that lie apart, so that the two ranges have none in common, however the server reads fractions of seconds.
+      const part = total / Math.ceil(total / (0.95 * size));
+      const at = ats.findLastIndex((one, i) => i < part && Math.abs((ats[i + 1] ?? one) - one) > step);
+      const end = Math.min(ats[at] ?? Number.NaN, ats[at + 1] ?? Number.NaN) + step;
+      if (end > lowest && end < highest) return this.#goOn(piece, answer, at + 1, end);
+    }
+    let [from, to] = [piece.from ?? first, piece.to ?? last];
+    let ends: readonly number[];
+    let left = 0; // how many lie before the first cut; 0 when nobody knows
+    if (isUp && !isDown) {
+      from = Math.max(lowest, first - step);
+      ends = [known[Math.floor(known.length * fill)] ?? last];
+      left = known.filter((at) => at < (ends[0] as number)).length;
+    } else if (isUp && this.#peels < 4) {
       // What comes before the only position that shows, the position itself, and the rest; a few times: more would never end.
-      end = [last - step, last].find((at) => at > lowest) ?? last + step;
       this.#peels += 1;
+      ends = [[last - step, last].find((at) => at > lowest) ?? last + step];
+    } else if (isInside && !isDown && total < fewPages * size) {
+      // In no order, a page shows a sample.
+      const parts = Math.ceil(total / (fill * size));
+      ends = Array.from(
+        { length: parts - 1 },
+        (_, i) => known[Math.floor((known.length * (i + 1)) / parts)] ?? last,
+      );
+    } else if (!isInside) {
+      // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
+      from = piece.from ?? Math.min(first, last - 2 * stray);
+      ends = [(from + (piece.to ?? from + 2 * stray)) / 2];
     } else {
-      this.#peels = 0;
-      // The page shows a sample, or the other end; of an open range, the last page shows where the rest lies.
-      let [from, to] = [piece.from ?? begin, piece.to ?? last];
+      // The page shows the other end; of an open range, the last page shows where the rest lies.
       if (piece.from === null || piece.to === null) {
-        const far = await this.#ask(piece, Math.ceil(all / ids.length) - 1, ids.length);
+        const far = await this.#ask(piece, Math.ceil(total / ids.length) - 1, ids.length);
+        if (!(far instanceof Misplaced) && judge(far, piece, this.#options) === 'outside')
+          throw new StreamError('range_ignored');
         const others = far instanceof Misplaced ? [] : far.ats.filter(Number.isFinite);
         if (piece.from === null) from = others.reduce((a, b) => Math.min(a, b), from);
         if (piece.to === null) to = others.reduce((a, b) => Math.max(a, b), to);
       }
       // Half a page at first: nothing shows how even the list is.
-      left = all / (all < fewPages * size ? Math.ceil(all / (fill * size)) : (2 * all) / size);
-      end = from + ((to - from) * left) / all;
-      start = from;
+      left = Math.min(total, size) / 2;
+      ends = [from + ((to - from) * left) / total];
     }
-    end = Math.floor(end / step) * step;
-    if (end <= lowest) end = (piece.from ?? end) + step;
-    if (end >= highest) end = (piece.to ?? end) - step;
-    if (isShown) left = known.filter((at) => at < end).length + (isFalling ? all - known.length : 0);
-    if (left !== null && left > 0) this.#pace = { items: left, width: Math.max(step, end - start) };
-    this.#isFirst = false;
-    const right = left === null && piece.to !== null ? null : all - (left ?? 0);
-    const { from, to } = piece;
-    this.#work.splice(0, 1, { from, to: end, count: left }, { from: end, to, count: right });
+    ends = [...new Set(ends.map((end) => Math.floor(end / step) * step))].filter(
+      (end) => end > lowest && end < highest,
+    );
+    if (ends.length === 0) ends = [piece.from === null ? highest - step : lowest + step];
+    if (left > 0) this.#pace = { items: left, width: Math.max(step, (ends[0] as number) - from) };
+    if (piece.to === null) this.#left = total;
+    const pieces = [...ends, piece.to].map((end, i) => ({ from: ends[i - 1] ?? piece.from, to: end }));
+    this.#work.splice(0, 1, ...pieces);
+    return 'cut';
+  }
+
+  /** Keeps the first items of a page that is in order, and asks for the rest: the two totals together prove both. */
+  async #goOn(piece: Piece<T>, answer: Answer<T>, count: number, end: number): Promise<'cut'> {
+    const { ids, ats, total } = answer;
+    const before: Piece<T> = { from: piece.from, to: end };
+    const after: Piece<T> = { from: end, to: piece.to };
+    const [kept, rest] = (ats[0] as number) < end ? [before, after] : [after, before];
+    rest.answer = this.#ask(rest);
+    this.#work.splice(0, 1, before, after);
+    if (piece.to === null) this.#left = total ?? 0;
+    const next = await rest.answer;
+    if (!(next instanceof Misplaced) && next.total !== null && total === count + next.total)
+      kept.answer = Promise.resolve({
+        ...answer,
+        ids: ids.slice(0, count),
+        ats: ats.slice(0, count),
+        total: count,
+      });
     return 'cut';
   }
 
@@ -453,16 +443,13 @@ class Slicer<T> {
   }
 
   #sliceOf(piece: Span<number>, fresh: readonly Found<T>[]) {
-    const { from = null, to = null, count = null } = this.#work.find((one) => one.answer === undefined) ?? {};
-    const isKnown = from !== null && to !== null && count !== null && count > 0 && to > from;
-    const pace = isKnown ? { items: count, width: to - from } : this.#pace;
     return {
       from: piece.from,
       to: piece.to,
       items: fresh.map(({ answer, index }) => answer.item(index)),
       border: [...this.#border.keys()],
       first: this.#first,
-      pace: pace === null ? null : { ...pace, size: this.#size },
+      pace: this.#pace && { ...this.#pace, size: this.#size, left: this.#left },
     };
   }
 
@@ -578,9 +565,14 @@ class Slicer<T> {
       this.#work.shift();
       this.#isFirst = false;
       this.#border = atEnd;
-      const facts = { total, got, calls, shared: shared.size, isProvable };
-      const stretches = [pagedStretch(piece, facts)];
-      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches, pages: null };
+      const { from, to } = piece;
+      const missing = total === null ? 0 : total - calls - shared.size;
+      let judged: Pick<Stretch, 'is' | 'why' | 'missing'> = { is: 'unproven', why: 'unsteady' };
+      if (total === null) judged = { is: 'unproven', why: 'no_total' };
+      else if (isProvable && missing > 0) judged = { is: 'short', why: 'fewer', missing };
+      else if (isProvable && missing === 0 && got === total) judged = { is: 'proved' };
+      const stretch = { ...judged, from, to, counted: total, shared: shared.size, calls, at: null };
+      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches: [stretch], pages: null };
       return;
     }
   }

@@ -6,6 +6,7 @@ import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attr
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
+import { readsMovingLists, readsMovingPages } from './laws/shifting.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 6);
 const open: { close(): Promise<void> }[] = [];
@@ -25,6 +26,11 @@ async function serve(options: Parameters<typeof startHostileServer>[0] = {}) {
   open.push(server);
   return server;
 }
+
+test('each record of a list that moves is read once, whatever moves where', () => readsMovingLists(5 * runs));
+
+test('seconds of several pages are read completely, or the verdict says that they are not', () =>
+  readsMovingPages(5 * runs));
 
 describe('a hostile server over real sockets', () => {
   test('a server that fails, lies, returns fewer rows and moves is read completely, each record once', () =>

@@ -26,7 +26,7 @@ import {
 } from '../proof.ts';
 import { Parsing } from '../read.ts';
 import { allOf, reportProgress } from '../reading.ts';
-import { type Slice, type SliceOptions, slices } from '../slices.ts';
+import { type Slice, slices } from '../slices.ts';
 import type { SyncSettings } from './options.ts';
 import { askedOf, bounding, dueOf, inOrder, isFaulty, mayChange } from './plan.ts';
 import {
@@ -177,7 +177,7 @@ export class SyncRun {
     others: IdSet | null,
   ): AsyncGenerator<ReadBatch, boolean, void> {
     const { rows, prefetch } = this.#options;
-    const { paged } = this.#part;
+    const { pace, paged, stretches } = this.#part;
     const isPaged = paged !== null && paged.from === range.from && paged.to === range.to;
     const read = slices(source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
       ...callSteps,
@@ -186,7 +186,7 @@ export class SyncRun {
       until: numberOf(this.#until),
       stop: this.#stop,
       from: isPaged ? { border: [], pages: paged.pages } : null,
-      pace: this.#paceAt(range),
+      pace: stretches.some(({ to }) => to !== null && to === range.from) ? pace : null,
       most: this.#pagesLeft,
       others,
       keepsArrived: true,
@@ -201,16 +201,6 @@ export class SyncRun {
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
     }
     return isDone;
-  }
-
-  /** How close calls lie where an interrupted read goes on. */
-  #paceAt(range: Span): NonNullable<SliceOptions['pace']> | null {
-    const first = this.#firstOf(range);
-    const { pace, stretches } = this.#part;
-    const goesOn = stretches.some(({ to }) => to !== null && to === range.from);
-    if (first === undefined || pace === null || !goesOn) return null;
-    const left = Math.max(0, first.total - knownIn(stretches, first));
-    return { ...pace, left };
   }
 
   /** Takes the calls of a slice, and what was read with it. */

@@ -25,13 +25,13 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'ranges do not share their border': [
     'slices.ts',
-    '{ from: end, to, count: right }',
-    '{ from: end + step, to, count: right }',
+    'from: ends[i - 1] ?? piece.from,',
+    'from: i === 0 ? piece.from : (ends[i - 1] ?? 0) + step,',
   ],
   'slices that are read ahead do not share their border': [
     'slices.ts',
-    '{ from: end, to: piece.to, count: restOf(piece, end) }',
-    '{ from: end + this.#options.step, to: piece.to, count: restOf(piece, end) }',
+    'next, { from: end, to: piece.to }',
+    'next, { from: end + this.#options.step, to: piece.to }',
   ],
   'what lies at a border comes twice': [
     'slices.ts',
@@ -92,10 +92,11 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'what lies at a border is told as doubled': ['slices.ts', 'this.#border.get(id) === at ||', ''],
   'a list without totals is called complete': [
-    'judge.ts',
-    "return { ...stretch, is: 'unproven', why: total === null ? 'no_total' : 'unsteady' };",
-    "return { ...stretch, is: total === null ? 'proved' : 'unproven' };",
+    'slices.ts',
+    "if (total === null) judged = { is: 'unproven', why: 'no_total' };",
+    "if (total === null) judged = { is: 'proved' };",
   ],
+  'what a page does not show is not counted': ['slices.ts', 'total === count + next.total', 'total >= count'],
   'a list without totals ends with its first page': [
     'slices.ts',
     'const isSame = fresh.length === 0 && shared.size === before;',
