@@ -134,7 +134,7 @@ function changeOf(
 ): string {
   if (text === undefined || text === '') return '';
   const change = Number(value);
-  if (change === 0) return markup(text);
+  if (!/[1-9]/.test(text)) return markup(text);
   const shown = `${change < 0 ? '▼' : '▲'} ${markup(text)}`;
   const judged = judgeChange(column, change);
   return judged === null ? shown : `<b class="chart-${judged}" title="${judged}">${shown}</b>`;

@@ -4,7 +4,6 @@ import {
   type Charted,
   columnTitle,
   covered,
-  formatChange,
   formatValue,
   partOfBucket,
   withPart,
@@ -42,7 +41,7 @@ export interface ReportRow {
   /** Its groups in words. */
   readonly name: string;
   readonly cells: readonly string[];
-  /** The values of the cells as they are shown: of a change the difference of its figures. */
+  /** The values of the cells. */
   readonly values: readonly AnswerValue[];
   /** What the picture shows of it. */
   readonly value: number;
@@ -115,12 +114,10 @@ function figuresOf(
   row: Readonly<Record<string, AnswerValue>>,
   nameOf: (group: string) => string,
 ): Pick<ReportRow, 'cells' | 'values'> {
-  const figures = columns.map((column, at) => {
+  const figures = columns.map((column) => {
     const value = row[column.name] ?? null;
     if (column.kind === 'group') return { text: nameOf(column.name), value };
-    if (column.kind !== 'change') return { text: formatValue(column, value), value };
-    const [now, before] = [columns[at - 2], columns[at - 1]].map((each) => row[each?.name ?? '']);
-    return formatChange(column, value, [now, before]);
+    return { text: formatValue(column, value), value };
   });
   return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };
 }

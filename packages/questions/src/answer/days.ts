@@ -1,9 +1,9 @@
 import { day } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
-import { dayNumber, isBucket, startOfDay, weekdayOf } from '../fields/calendar.ts';
-import { type Alignment, bucketStart, unmoved } from '../question/buckets.ts';
+import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
+import { type Alignment, timeKey, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
-import type { ClosedPeriod, Period } from '../question/period.ts';
+import type { Period } from '../question/period.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 
 /** The stretch whose days count: a period up to its end or now. Of all time it is from the first call to the last. */
@@ -23,35 +23,27 @@ export function daysIn(
   { from, to }: Period,
   moved: Alignment = unmoved,
 ): (key: readonly Value[]) => number | null {
-  const shift = moved.day * day;
-  const weekday = groups.findIndex(({ name }) => name === 'weekday');
+  const dated = groups.flatMap(({ name }, i) =>
+    isBucket(name) || name === 'weekday' ? [{ i, keyAt: timeKey(name, moved) }] : [],
+  );
+  let found: Map<string, number> | null = null;
+  const count = (start: number, end: number): Map<string, number> => {
+    const millis = new Map<string, number>();
+    for (let at = start; at < end; ) {
+      const next = Math.min(end, startOfDay(dayNumber(at) + 1));
+      const id = dated.map(({ keyAt }) => keyAt(at)).join(' ');
+      millis.set(id, (millis.get(id) ?? 0) + next - at);
+      at = next;
+    }
+    return millis;
+  };
   return (key) => {
     if (from === null || to === null) return null;
-    let [start, end] = [from + shift, to + shift];
-    for (const [i, { name }] of groups.entries()) {
-      if (!isBucket(name)) continue;
-      const at = key[i];
-      if (typeof at !== 'number') return null;
-      const own = at - (name === 'day' ? 0 : moved[name]);
-      start = Math.max(start, bucketStart(name, own));
-      end = Math.min(end, bucketStart(name, own + 1));
-    }
-    if (end <= start) return 0;
-    if (weekday < 0) return (end - start) / day;
-    const at = key[weekday];
+    if (dated.length === 0) return Math.max(0, to - from) / day;
     // Calls without a time are of no day.
-    return typeof at === 'number' ? weekdaysIn({ from: start, to: end }, at) : null;
+    const own = dated.map(({ i }) => key[i] ?? null);
+    if (own.includes(null)) return null;
+    found ??= count(from, to);
+    return (found.get(own.join(' ')) ?? 0) / day;
   };
-}
-
-/** How many days of the week of that number, from 1 for Monday, lie in a stretch. */
-function weekdaysIn({ from, to }: ClosedPeriod, at: number): number {
-  const weeks = Math.floor((to - from) / (7 * day));
-  let millis = 0;
-  for (let start = from + weeks * 7 * day; start < to; ) {
-    const end = Math.min(to, startOfDay(dayNumber(start) + 1));
-    if (weekdayOf(start) + 1 === at) millis += end - start;
-    start = end;
-  }
-  return weeks + millis / day;
 }

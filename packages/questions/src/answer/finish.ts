@@ -81,7 +81,9 @@ interface Sides<T> {
 }
 
 /** How many days a group has in each period. */
-function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
+type DaysOf = Sides<(key: readonly Value[]) => number | null>;
+
+function daysOf(plan: ReadQuestion, { total }: Counted): DaysOf {
   const { groups, period, compared } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -95,9 +97,10 @@ function measuredCells(
   { total }: Counted,
   group: CountedGroup,
   inside: Sides<boolean>,
-  days: Sides<number | null>,
+  daysOf: DaysOf,
 ): Cells {
   const cells: Cells = {};
+  const days = { now: () => daysOf.now(group.key), past: () => daysOf.past(group.key) };
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
     const own = group[of];
     if (own === null) return inside[of] ? measure.empty : null;
@@ -113,7 +116,9 @@ function measuredCells(
     cells[`${column}_before`] = before;
     if (measure.unit === 'time') continue;
     const isPerDay = plan.changesPerDay && growsWithTime(measure);
-    const [one, other] = isPerDay ? [perDay(value, days.now), perDay(before, days.past)] : [value, before];
+    const [one, other] = isPerDay
+      ? [perDay(value, days.now()), perDay(before, days.past())]
+      : [value, before];
     const isKnown = typeof one === 'number' && typeof other === 'number';
     cells[`${column}_change`] = isKnown ? exact(one - other) : null;
   }
@@ -127,16 +132,7 @@ function totalsOf(plan: ReadQuestion, counted: Counted, spend: SpendFound | null
   const orNull = (values: readonly PartValue[] | null) => (values?.[0] ? values : null);
   const group = { key: [], now: orNull(counted.total.now), past: orNull(counted.total.past) };
   const days = daysOf({ ...plan, groups: [] }, counted);
-  const cells = measuredCells(
-    plan,
-    counted,
-    group,
-    { now: true, past: true },
-    {
-      now: days.now([]),
-      past: days.past([]),
-    },
-  );
+  const cells = measuredCells(plan, counted, group, { now: true, past: true }, days);
   if (spend === null) return cells;
   const { amount, calls } = spend.total;
   return { ...cells, spend: exact(amount), cost_per_call: calls === 0 ? null : exact(amount / calls) };
@@ -157,10 +153,7 @@ function rowsOf(
       now: compared === null || isInside(plan.groups, key, period, unmoved),
       past: compared !== null && isInside(plan.groups, key, compared, moved),
     };
-    const cells = measuredCells(plan, counted, group, inside, {
-      now: days.now(key),
-      past: days.past(key),
-    });
+    const cells = measuredCells(plan, counted, group, inside, days);
     if (spend === null) return { key, cells };
     const [amount, calls] = [spend.of(key[0] ?? null), group.now?.[0] ?? 0];
     const cost = amount === null || calls === 0 ? null : amount / calls;

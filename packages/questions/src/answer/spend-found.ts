@@ -1,5 +1,5 @@
 import type { Value } from '../conditions/condition.ts';
-import { compareText, fold } from '../conditions/fold.ts';
+import { fold } from '../conditions/fold.ts';
 import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';
@@ -40,7 +40,7 @@ export function spendOf(
     if (own === undefined || found.length > 1) {
       const near = field?.personal ? '' : nearestValues(name, known);
       let hint = near === '' ? 'no group' : `nearest: ${near}`;
-      const others = found.map(({ text }) => (text === '' ? "''" : text)).sort(compareText);
+      const others = found.map(({ text }) => (text === '' ? "''" : text)).sort();
       if (found.length > 1) hint = `means ${others.join(' and ')}`;
       unmatched.push(`'${name.slice(0, 60)}' (${spent}; ${hint})`);
       continue;

@@ -15,7 +15,6 @@ export {
 } from './time.ts';
 export {
   columnTitle,
-  formatChange,
   formatCount,
   formatCounted,
   formatShare,

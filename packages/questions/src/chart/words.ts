@@ -51,30 +51,6 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
   return value < 0 ? `-${change}` : `+${change}`;
 }
 
-/**
- * A change as people read it, and its value: the difference of the two figures as they are shown, so that 9.2 after 5.6 is +3.6. One that is
- * no difference of the two, such as one per day, is shown as it is.
- */
-export function formatChange(
-  column: ShownColumn,
-  change: AnswerValue | undefined,
-  [now, before]: readonly [AnswerValue | undefined, AnswerValue | undefined],
-): { readonly text: string; readonly value: number } {
-  let value = typeof change === 'number' ? change : 0;
-  const isDifference =
-    typeof now === 'number' && typeof before === 'number' && Math.abs(now - before - value) < 1e-9;
-  if (isDifference) value = figure(column.unit, now) - figure(column.unit, before);
-  const text = formatValue(column, change === null ? null : value);
-  return { text, value: /[1-9]/.test(text) ? value : 0 };
-}
-
-/** The number that is shown of a value. */
-function figure(unit: AnswerColumn['unit'], value: number): number {
-  if (unit === 'share') return Number((value * 100).toFixed(1)) / 100;
-  if (unit === 'minutes') return Number(value.toFixed(1));
-  return unit === 'money' || unit === 'number' ? Number(value.toFixed(2)) : Math.round(value);
-}
-
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {
   if (unit === 'share') return formatShare(value);
   if (unit === 'minutes') return decimal(value, 1);

@@ -1,6 +1,6 @@
 import { day } from '@call-attribution/core/time';
 import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
-import { compareText, fold, likePattern } from './fold.ts';
+import { compareValues, fold, likePattern } from './fold.ts';
 
 type Plain = Exclude<Value, null>;
 
@@ -87,7 +87,7 @@ function comparison(operator: Operator, literal: Literal, term: Term | undefined
     return (value) => (fold(String(value)) === folded) === (operator === '=');
   // Values with an order of their own.
   if (isOrdered) return (value) => meets(placeOf(String(value)) - placeOf(text));
-  return (value) => meets(compareText(String(value), text));
+  return (value) => meets(compareValues(String(value), text));
 }
 
 /** Whether an order, below, at or above 0, meets an operator. */

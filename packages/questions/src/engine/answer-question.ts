@@ -7,11 +7,10 @@ import type { AccountStatus, Answer } from '../question/answer.ts';
 import type { Period } from '../question/period.ts';
 import { type ReadQuestion, readQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
-import { QuestionCount } from './count.ts';
+import { QuestionCount, shiftOf } from './count.ts';
 import { usualMemory } from './memory.ts';
 import { type Calls, isColumns, Records } from './records.ts';
 import { neededFields } from './sequences.ts';
-import { shiftOf } from './zone-shift.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {

@@ -1,4 +1,4 @@
-import { naiveAt } from '@call-attribution/core/time';
+import { instantOf, minute, naiveAt } from '@call-attribution/core/time';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
@@ -13,7 +13,6 @@ import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
 import { Memory } from './memory.ts';
 import { GroupTable, readerOf } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
-import { shiftOf } from './zone-shift.ts';
 
 /** What was seen of an account; times are naive milliseconds. */
 interface SeenAccount {
@@ -186,6 +185,25 @@ export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
       asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(field),
     ),
   );
+
+/** How times are moved into the zone of an answer; null when they are not. */
+export function shiftOf({ zones: { timeZone, inZone } }: Pick<ReadSelection, 'zones'>): Batch['shift'] {
+  if (timeZone === null || inZone === null) return null;
+  const shown = (naive: number): number => naiveAt(instantOf(naive, timeZone).epochMs, inZone);
+  // Between two clock changes the shift is the same, and no zone changes its clocks twice within a quarter of an hour.
+  const block = 15 * minute;
+  const shifts = new Map<number, number>();
+  return (naive) => {
+    const at = Math.floor(naive / block);
+    let shift = shifts.get(at);
+    if (shift === undefined) {
+      const [start, end] = [at * block, (at + 1) * block - 1];
+      shift = shown(start) - start === shown(end) - end ? shown(start) - start : Number.NaN;
+      shifts.set(at, shift);
+    }
+    return Number.isNaN(shift) ? shown(naive) : naive + shift;
+  };
+}
 
 /** Is a time in a period? */
 export function within(time: number | null, { from, to }: Period): boolean {

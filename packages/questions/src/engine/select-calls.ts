@@ -8,11 +8,10 @@ import { allFields } from '../fields/vocabulary.ts';
 import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
-import { judgesOf, within } from './count.ts';
+import { judgesOf, shiftOf, within } from './count.ts';
 import { Memory, usualMemory } from './memory.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
-import { shiftOf } from './zone-shift.ts';
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {
@@ -59,7 +58,7 @@ export function selectCalls(
     call.fill(columns, account);
     kept.add(call, sids);
   });
-  let places: ReadonlyMap<string, Place> | null = null;
+  let places: ReturnType<typeof placesOf> | null = null;
   const set = (record: Call, account: string): void => {
     call.fill(columnsOf([record], fields), account);
     call.at = 0;
@@ -107,15 +106,12 @@ export function selectCalls(
 
 const idOf = (account: string, sid: unknown): string => `${account} ${String(sid)}`;
 
-/** A call among all calls of its account. */
-interface Place {
-  readonly calls: Batch;
-  readonly at: number;
-}
-
-function placesOf(kept: KeptCalls): ReadonlyMap<string, Place> {
-  const places = new Map<string, Place>();
-  for (const { calls, sids } of kept.accounts(null))
-    for (const [at, sid] of sids.entries()) places.set(idOf(calls.account, sid), { calls, at });
-  return places;
+/** Where each call is among all calls of its account. */
+function placesOf(kept: KeptCalls): ReadonlyMap<string, { readonly calls: Batch; readonly at: number }> {
+  const all = [...kept.accounts(null)];
+  return new Map(
+    all.flatMap(({ calls, sids }) =>
+      sids.map((sid, at) => [idOf(calls.account, sid), { calls, at }] as const),
+    ),
+  );
 }

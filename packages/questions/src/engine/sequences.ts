@@ -1,4 +1,4 @@
-import { compareText } from '../conditions/fold.ts';
+import { compareValues } from '../conditions/fold.ts';
 import { Batch, nobody, type Sequence } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
@@ -19,22 +19,36 @@ export function neededFields(plan: Needs): readonly string[] {
 
 const [bytesOfCall, bytesOfId] = [48, 24];
 
-/** What is kept of some calls of an account. */
-type Kept = Pick<Batch, 'length' | 'sentTimes' | 'talks' | 'extensions' | 'callers' | 'columns'> & {
+/** What is kept of the calls of an account. */
+interface Kept {
   /** Empty texts for calls that came in order. */
-  readonly sids: readonly string[];
-};
+  sids: string[];
+  times: number[];
+  talks: number[];
+  extensions: number[];
+  callers: number[];
+  readonly columns: Record<string, unknown[]>;
+}
 
 /** Calls that are kept until all are there: what is needed of each, field by field. */
 export class KeptCalls {
   readonly #fields: readonly string[];
   readonly #memory: Memory;
-  readonly #accounts = new Map<string, Kept[]>();
-  readonly #texts = new Map<unknown, unknown>();
+  readonly #accounts = new Map<string, Kept>();
+  /** One copy of each text, since most come again and again. */
+  readonly #texts = new Map<string, string>();
 
   constructor(plan: Needs, memory: Memory) {
     this.#fields = namedInRecord(plan).filter((name) => name !== 'date_added' && name !== 'talk_minutes');
     this.#memory = memory;
+  }
+
+  #keptOf(account: string): Kept {
+    const columns = Object.fromEntries(this.#fields.map((name) => [name, []]));
+    const none = { sids: [], times: [], talks: [], extensions: [], callers: [], columns };
+    const kept = this.#accounts.get(account) ?? none;
+    this.#accounts.set(account, kept);
+    return kept;
   }
 
   /** Keeps what is needed of calls. Those of one time are in the order of their ids, if they have any, otherwise as they come. */
@@ -43,27 +57,18 @@ export class KeptCalls {
     sids: readonly string[],
   ): void {
     this.#memory.take(length * (bytesOfCall + 8 * this.#fields.length) + bytesOfId * sids.length);
-    this.#keep(account, {
-      ...{ length, sids: sids.length === 0 ? new Array<string>(length).fill('') : sids },
-      sentTimes: sentTimes.slice(0, length),
-      talks: talks.slice(0, length),
-      extensions: extensions.slice(0, length),
-      callers: callers.slice(0, length),
-      columns: Object.fromEntries(
-        this.#fields.map((name) => [
-          name,
-          Array.from({ length }, (_, at) => this.#once(columns[name]?.[at])),
-        ]),
-      ),
-    });
+    const kept = this.#keptOf(account);
+    for (let at = 0; at < length; at += 1) {
+      kept.sids.push(sids[at] ?? '');
+      kept.times.push(sentTimes[at] as number);
+      kept.talks.push(talks[at] as number);
+      kept.extensions.push(extensions[at] as number);
+      kept.callers.push(callers[at] as number);
+    }
+    for (const [name, own] of Object.entries(kept.columns))
+      for (let at = 0; at < length; at += 1) own.push(this.#once(columns[name]?.[at]));
   }
 
-  #keep(account: string, kept: Kept): void {
-    const list = this.#accounts.get(account) ?? [];
-    if (list.push(kept) === 1) this.#accounts.set(account, list);
-  }
-
-  /** One copy of a text that comes again and again. */
   #once(value: unknown): unknown {
     if (typeof value !== 'string') return value;
     const known = this.#texts.get(value);
@@ -75,14 +80,17 @@ export class KeptCalls {
 
   /** Keeps the calls of another one of the same question. */
   merge(other: KeptCalls, callerOf: Int32Array): void {
-    for (const [account, list] of other.#accounts)
-      for (const kept of list) {
-        this.#memory.take(kept.length * (bytesOfCall + 8 * this.#fields.length));
-        const callers = kept.callers.map((caller) =>
-          caller === nobody ? nobody : (callerOf[caller] as number),
-        );
-        this.#keep(account, { ...kept, callers });
-      }
+    for (const [account, theirs] of other.#accounts) {
+      const kept = this.#keptOf(account);
+      this.#memory.take(theirs.sids.length * (bytesOfCall + 8 * this.#fields.length));
+      kept.sids = kept.sids.concat(theirs.sids);
+      kept.times = kept.times.concat(theirs.times);
+      kept.talks = kept.talks.concat(theirs.talks);
+      kept.extensions = kept.extensions.concat(theirs.extensions);
+      kept.callers = kept.callers.concat(theirs.callers.map((caller) => callerOf[caller] ?? nobody));
+      for (const [name, own] of Object.entries(theirs.columns))
+        kept.columns[name] = (kept.columns[name] ?? []).concat(own);
+    }
   }
 
   /**
@@ -93,24 +101,15 @@ export class KeptCalls {
     shift: Batch['shift'],
     ends: ReadonlyMap<string, number> = new Map(),
   ): Generator<{ readonly calls: Batch; readonly sids: readonly string[] }> {
-    for (const [account, list] of this.#accounts) {
+    for (const [account, { sids, ...kept }] of this.#accounts) {
       const calls = new Batch(shift);
-      const sids = list.flatMap((kept) => kept.sids);
       calls.account = account;
       calls.length = sids.length;
-      calls.columns = Object.fromEntries(
-        this.#fields.map((name) => [name, list.flatMap(({ columns }) => columns[name] ?? [])]),
-      );
-      calls.sentTimes = new Float64Array(sids.length);
-      calls.talks = new Float64Array(sids.length);
-      calls.extensions = new Uint8Array(sids.length);
-      calls.callers = new Int32Array(sids.length);
-      let at = 0;
-      for (const kept of list) {
-        for (const name of ['sentTimes', 'talks', 'extensions', 'callers'] as const)
-          calls[name].set(kept[name], at);
-        at += kept.length;
-      }
+      calls.columns = kept.columns;
+      calls.sentTimes = new Float64Array(kept.times);
+      calls.talks = new Float64Array(kept.talks);
+      calls.extensions = new Uint8Array(kept.extensions);
+      calls.callers = new Int32Array(kept.callers);
       calls.sequences = sequencesOf(calls, sids, ends.get(account) ?? null);
       calls.move();
       yield { calls, sids };
@@ -176,7 +175,7 @@ function orderOf(times: Float64Array, sids: readonly string[]): Uint32Array {
   };
   const compare = (a: number, b: number): number => {
     const [x, y] = [timeAt(a), timeAt(b)];
-    return x === y ? compareText(sids[a] ?? '', sids[b] ?? '') || a - b : x - y;
+    return x === y ? compareValues(sids[a] ?? '', sids[b] ?? '') || a - b : x - y;
   };
   for (let at = 1; at < order.length; at += 1) if (compare(at - 1, at) > 0) return order.sort(compare);
   return order;

@@ -63,24 +63,17 @@ export function alignmentOf(
 /** Reads the key of a group from a call. */
 export function keyReader({ name, read, isTime }: ReadField, moved: Alignment): (call: Batch) => Value {
   if (!isTime) return read;
-  const keyAt = timeKey(name);
-  const add = name === 'week' || name === 'month' ? moved[name] : 0;
-  return ({ time }) => (time === null ? null : keyAt(time + moved.day * day) + add);
+  const keyAt = timeKey(name, moved);
+  return ({ time }) => (time === null ? null : keyAt(time));
 }
 
 /** The key of a group by time. */
-export function timeKey(name: string): (time: number) => number {
-  if (name === 'month') {
-    const months = new Map<number, number>();
-    return (time) => {
-      const number = dayNumber(time);
-      const key = months.get(number) ?? bucketOf('month', time);
-      months.set(number, key);
-      return key;
-    };
-  }
-  if (isBucket(name)) return (time) => bucketOf(name, time);
-  return name === 'weekday' ? (time) => weekdayOf(time) + 1 : hourOf;
+export function timeKey(name: string, moved: Alignment = unmoved): (time: number) => number {
+  const shift = moved.day * day;
+  if (name === 'hour') return (time) => hourOf(time + shift);
+  if (name === 'weekday') return (time) => weekdayOf(time + shift) + 1;
+  if (!isBucket(name) || name === 'day') return (time) => dayNumber(time + shift);
+  return (time) => bucketOf(name, time + shift) + moved[name];
 }
 
 /** A group as an answer shows it. */

@@ -70,7 +70,7 @@ export interface CountedMeasure extends Measure {
   value(
     own: readonly PartValue[],
     whole: readonly PartValue[],
-    days: number | null,
+    days: () => number | null,
     scale: number,
   ): AnswerValue;
   /** Calls that it cannot take into account: why, and the part that counts those it can. */
@@ -172,7 +172,7 @@ export const measures: readonly CountedMeasure[] = [
     ...{ ...counted, name: 'per_day', unit: 'number', better: 'more' },
     meaning: 'Calls by the days of the period, up to its end or now.',
     parts: () => [allCalls],
-    value: ([calls = null], _, days) => (days === null || days <= 0 ? null : (calls ?? 0) / days),
+    value: ([calls], _, daysOf) => ((daysOf() ?? 0) > 0 ? ratio(calls, daysOf()) : null),
   },
   {
     ...{ ...calls, name: 'missed', better: 'less', ...leavesTalk },
