@@ -61,20 +61,6 @@ const calls = [
 ];
 const rowsOf = async (question: Question) => (await answerQuestion(question, calls)).rows;
 
-test('a question that is aborted ends before the next call', async () => {
-  const abort = new AbortController();
-  let read = 0;
-  async function* slowly() {
-    for (const each of calls) {
-      read += 1;
-      yield each;
-      abort.abort(new Error('enough'));
-    }
-  }
-  await expect(answerQuestion({ signal: abort.signal }, slowly())).rejects.toThrow('enough');
-  expect(read).toBe(2);
-});
-
 test('the first and the last call are from when they are, to the fraction of a second', async () => {
   const { accounts } = await answerQuestion({}, [call('a', { date_added: '2026-10-01 10:00:00.5' })]);
   expect(accounts[0]).toMatchObject({ first: '2026-10-01 10:00:00.5', last: '2026-10-01 10:00:00.5' });

@@ -67,29 +67,20 @@ function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]
   return [...points].flatMap(([id, point]) => (allowed.has(id) ? [point] : []));
 }
 
-/** The first and the last day that buckets are made up for. */
+/** The first and the last day that buckets are made up for: an open end is that of the calls, in the finest groups. */
 function dayRange(
-  { period, groups }: ReadQuestion,
-  { total, groups: counted }: Counted,
+  { period, parts }: ReadQuestion,
+  { total }: Counted,
   dates: readonly string[],
 ): { readonly first: number; readonly last: number } | null {
-  // The keys of compared calls lie on those of the period, and an open end is that of the calls in the finest groups.
-  const name = ['day', 'week', 'month'].find((each) => dates.includes(each));
-  const at = groups.findIndex((group) => group.name === name);
-  if (name === undefined || !isBucket(name)) return null;
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  if (period.from === null || period.to === null) {
-    for (const { key } of counted) {
-      const own = key[at];
-      if (typeof own !== 'number') continue;
-      low = Math.min(low, own);
-      high = Math.max(high, own);
-    }
-    if (low > high || total.now[0] === 0) return null;
-  }
-  const first = period.from === null ? dayNumber(bucketStart(name, low)) : dayNumber(period.from);
-  const last = period.to === null ? dayNumber(bucketStart(name, high + 1)) - 1 : dayNumber(period.to - 1);
-  return first <= last ? { first, last } : null;
+  const name = (['day', 'week', 'month'] as const).find((each) => dates.includes(each)) ?? 'day';
+  const timeOf = (wanted: 'first' | 'last') => total.now[parts.findIndex(({ id }) => id === wanted)] ?? null;
+  const [first, last] = [period.from ?? timeOf('first'), period.to ?? timeOf('last')];
+  if (first === null || last === null) return null;
+  const keyAt = timeKey(name);
+  const start = period.from ?? bucketStart(name, keyAt(first));
+  const end = period.to ?? bucketStart(name, keyAt(last) + 1);
+  return start < end ? { first: dayNumber(start), last: dayNumber(end - 1) } : null;
 }
 
 /** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */

@@ -67,12 +67,10 @@ export class RunningAnswers {
   readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
   readonly #callers = new Numbering();
   readonly #records: Records;
-  readonly #signal: AbortSignal | undefined;
 
   /** See `createAnswers`. */
   constructor(questions: readonly Question[], options: AnswerOptions) {
     const { memory = usualMemory, now } = options;
-    this.#signal = questions.find((question) => question.signal !== undefined)?.signal;
     this.#all = questions.map((question) => {
       checkQuestion(question);
       return new QuestionCount(readQuestion(question, { now }), memory);
@@ -105,23 +103,9 @@ export class RunningAnswers {
 
   /** Counts calls of an account. */
   async addAll(calls: Calls, account = 'main'): Promise<void> {
-    this.#signal?.throwIfAborted();
-    const take = (item: Call | ColumnBatch): void => {
+    for await (const item of calls) {
       if (isColumns(item)) this.#count(item, account, []);
       else this.#records.add(item, account);
-    };
-    if (Symbol.iterator in calls) {
-      let count = 0;
-      for (const item of calls) {
-        count += 1;
-        if (count % 1024 === 0) this.#signal?.throwIfAborted();
-        take(item);
-      }
-      return;
-    }
-    for await (const item of calls) {
-      this.#signal?.throwIfAborted();
-      take(item);
     }
   }
 

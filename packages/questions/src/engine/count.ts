@@ -57,7 +57,7 @@ export class QuestionCount {
   add(calls: Batch, sids: readonly string[]): void {
     const seen = this.#seenOf(calls.account);
     seen.calls += calls.length;
-    for (const time of calls.sentTimes.subarray(0, calls.length)) {
+    for (const time of calls.sentTimes) {
       if (time < seen.first) seen.first = time;
       if (time > seen.last) seen.last = time;
     }

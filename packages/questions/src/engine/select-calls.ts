@@ -2,7 +2,6 @@ import type { Call } from '@call-attribution/core';
 import type { Value } from '../conditions/condition.ts';
 import { compareValues } from '../conditions/fold.ts';
 import { Batch } from '../fields/batch.ts';
-import type { ReadField } from '../fields/derived.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
@@ -69,11 +68,6 @@ export function selectCalls(
     if (place !== undefined) place.calls.at = place.at;
     call.sequences = place?.calls.sequences ?? null;
   };
-  /** Days of the week are sorted as they follow each other. */
-  const placeOf = ({ read, isOrdered, values = [] }: ReadField): Value => {
-    const value = read(call);
-    return isOrdered && typeof value === 'string' ? values.indexOf(value) : value;
-  };
   return {
     period: plan.period,
     needsSequence: isSequence,
@@ -92,7 +86,7 @@ export function selectCalls(
     },
     keyOf(record, account) {
       set(record, account);
-      return [...groups.map(placeOf), account, String(record.sid)];
+      return [...groups.map(({ read }) => read(call)), account, String(record.sid)];
     },
     compare(a, b) {
       for (let i = 0; i < a.length; i += 1) {

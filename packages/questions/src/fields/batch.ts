@@ -67,25 +67,17 @@ export class Batch {
     this.columns = columns;
     this.length = length;
     this.account = account;
-    if (this.talks.length < length) {
-      this.sentTimes = new Float64Array(length);
-      this.talks = new Float64Array(length);
-      this.extensions = new Uint8Array(length);
-      this.callers = new Int32Array(length);
-    }
-    const {
-      date_added: dates = [],
-      talk_minutes: talks = [],
-      is_extension: extensions = [],
-      ani = [],
-    } = columns;
-    for (let i = 0; i < length; i += 1) this.sentTimes[i] = timeOf(dates[i]) ?? Number.NaN;
-    for (let i = 0; i < length; i += 1) this.talks[i] = tenthsOf(talks[i]) ?? Number.NaN;
-    for (let i = 0; i < length; i += 1) this.extensions[i] = Number(extensions[i] === true);
-    const numbers = this.#numbers;
-    for (let i = 0; i < length && numbers !== null; i += 1) {
-      const key = callerKey(ani[i]);
-      this.callers[i] = key === null ? nobody : numbers.of(key);
+    this.sentTimes = new Float64Array(length);
+    this.talks = new Float64Array(length);
+    this.extensions = new Uint8Array(length);
+    this.callers = new Int32Array(length);
+    const { date_added: dates, talk_minutes: talks, is_extension: extensions, ani } = columns;
+    for (let i = 0; i < length; i += 1) {
+      this.sentTimes[i] = timeOf(dates?.[i]) ?? Number.NaN;
+      this.talks[i] = tenthsOf(talks?.[i]) ?? Number.NaN;
+      this.extensions[i] = Number(extensions?.[i] === true);
+      const key = this.#numbers === null ? null : callerKey(ani?.[i]);
+      this.callers[i] = key === null ? nobody : (this.#numbers?.of(key) ?? nobody);
     }
     this.move();
   }

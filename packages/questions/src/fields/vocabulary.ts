@@ -1,45 +1,26 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
+import type { Value } from '../conditions/condition.ts';
 import { type ConditionResult, readCondition } from '../conditions/parse.ts';
 import { derived, type QuestionField, type ReadField } from './derived.ts';
 import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 
-/** Fields that are read of each call in any case. */
-const known: Readonly<Record<string, ReadField['read']>> = {
-  date_added: ({ time }) => time,
-  talk_minutes: ({ talk }) => inTenths(talk),
-};
-
 const inTenths = (tenths: number | null): number | null => (tenths === null ? null : tenths / 10);
 
-type Reading = Pick<ReadField, 'type' | 'scale' | 'read'>;
-
-function readingOf({ name, type }: FieldSpec): Reading {
-  switch (type) {
-    case 'datetime':
-    case 'datetime-tenths':
-      return { type: 'time', scale: 1, read: (call) => timeOf(call.value(name)) };
-    case 'decimal-string':
-      return { type: 'number', scale: 10, read: (call) => inTenths(tenthsOf(call.value(name))) };
-    case 'integer':
-    case 'integer-string':
-      return {
-        ...{ type: 'number', scale: 1 },
-        read: (call) => integerOf(call.value(name), type === 'integer'),
-      };
-    default:
-      return { type: 'text', scale: 1, read: (call) => textOf(call.value(name)) };
-  }
-}
-
-function fieldOf(spec: FieldSpec): ReadField {
-  const { name, meaning, personal, otherNames = [] } = spec;
-  const reading = readingOf(spec);
-  return {
-    ...{ name, meaning, personal, otherNames, isTime: false, needsSequence: false, needs: [name] },
-    ...reading,
-    read: known[name] ?? reading.read,
-  };
+function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec): ReadField {
+  const own = { name, meaning, personal, otherNames, isTime: false, needsSequence: false, needs: [name] };
+  // The times and the minutes of calls are known in any case.
+  if (name === 'date_added') return { ...own, type: 'time', scale: 1, read: ({ time }) => time };
+  if (name === 'talk_minutes')
+    return { ...own, type: 'number', scale: 10, read: ({ talk }) => inTenths(talk) };
+  const typed = (kind: ReadField['type'], read: (value: unknown) => Value, scale = 1): ReadField => ({
+    ...{ ...own, type: kind, scale },
+    read: (call) => read(call.value(name)),
+  });
+  if (type === 'datetime' || type === 'datetime-tenths') return typed('time', timeOf);
+  if (type === 'decimal-string') return typed('number', (value) => inTenths(tenthsOf(value)), 10);
+  if (type !== 'integer' && type !== 'integer-string') return typed('text', textOf);
+  return typed('number', (value) => integerOf(value, type === 'integer'));
 }
 
 function byName(): ReadonlyMap<string, ReadField> {

@@ -31,8 +31,6 @@ export interface CallSelection {
 
 /** A question: which calls, grouped by what, what of each group, and which groups to show. */
 export interface Question extends CallSelection {
-  /** Ends the question early. */
-  readonly signal?: AbortSignal | undefined;
   /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
   readonly groupBy?: readonly string[] | undefined;
   /**
@@ -69,8 +67,7 @@ export interface Question extends CallSelection {
 
 const questionNames: readonly (keyof Question)[] = [
   ...(['from', 'to', 'period', 'timeZone', 'inZone', 'accounts', 'calls', 'where', 'q'] as const),
-  ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend'] as const),
-  ...(['personal', 'signal'] as const),
+  ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend', 'personal'] as const),
 ];
 
 /** Refuses names that a question does not have: it would be answered as another question. */
