@@ -16,9 +16,7 @@ async function open(errors: readonly Error[], everyMs: number | null, signal = n
     if (error) throw error;
     return 'open';
   };
-  const opened = await untilOpen(first, { everyMs, onFailure: (message) => said.push(message) }, {
-    signal,
-  } as Io);
+  const opened = await untilOpen(first, everyMs, { signal } as Io, ({ message }) => said.push(message));
   return { opened, said };
 }
 

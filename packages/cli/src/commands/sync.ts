@@ -34,8 +34,6 @@ export const sync = command({
   ],
   async run(args, io) {
     const { interval } = await import('../interval.ts');
-    const { periodOf, rangeOf, sayPeriod, steadyFilterOf } = await import('../input/filter.ts');
-    const { serveStatus } = await import('../serving/status-server.ts');
     const { again } = await import('../syncing/repeat.ts');
     const { openSync, saySync } = await import('../syncing/sync.ts');
     const everyMs = interval(args, 'every');
@@ -44,18 +42,7 @@ export const sync = command({
     if (args.flag('status-host') && !args.flag('status-port'))
       throw new UsageError('--status-host needs --status-port');
     const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
-    const synced = await openSync(args, io, {
-      command: 'calls sync',
-      everyMs,
-      failsAtOnce: true,
-      serve: (status) => serveStatus(args, status, io),
-      restart: args.flag('restart'),
-      filter: async (context) => {
-        await sayPeriod(await rangeOf(args, context), context, io);
-        return steadyFilterOf(args, context);
-      },
-      period: (context) => periodOf(args, context),
-    }).catch((error: unknown) => {
+    const synced = await openSync(args, io, { everyMs, feeds: [] }).catch((error: unknown) => {
       throw io.signal.aborted ? new Interrupted(resumes) : error;
     });
     try {

@@ -1,20 +1,27 @@
+import { dirname, join, resolve } from 'node:path';
 import { apiKeys, bearerToken, createClient } from '@call-attribution/core';
+import {
+  accountNameWords,
+  isAccountName,
+  readSmallFile,
+  versionOfUrl,
+} from '@call-attribution/core/settings';
 import {
   plainSettings,
   type SecretName,
-  type Settings,
   secretCommand,
   secretSettings,
+  userConfigFile,
 } from '@call-attribution/mcp-server/settings';
-import type { Handler } from '../args.ts';
-import { UsageError } from '../errors.ts';
+import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
+import type { Args, Handler } from '../args.ts';
+import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { report } from '../failures.ts';
-import { type Io, say, show } from '../io.ts';
+import { fileError, type Io, say, show } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import { version } from '../version.ts';
-import { type ConfigEntry, openConfig, type Place } from './own-config.ts';
 import { ask, askHidden, canAsk } from './prompt.ts';
 import { readGivenSettings } from './settings.ts';
 
@@ -29,7 +36,7 @@ interface Answers {
   readonly baseUrl: string | null;
   readonly apiVersion: 'v2' | 'v3';
   readonly timeZone: string | null;
-  readonly secrets: Readonly<Partial<Record<SecretName, Secret>>>;
+  readonly secrets: ReadonlyMap<SecretName, Secret>;
 }
 
 const words: Readonly<Record<SecretName, string>> = {
@@ -38,68 +45,122 @@ const words: Readonly<Record<SecretName, string>> = {
   bearerToken: 'bearer token',
 };
 
+/** The credentials that a version takes. */
+const secretNames = (apiVersion: 'v2' | 'v3'): readonly SecretName[] =>
+  apiVersion === 'v2' ? ['bearerToken'] : ['accessKey', 'secretKey'];
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isKey = (name: string): boolean => /^(?:accessKey|secretKey|bearerToken)(?:File|Command)?$/.test(name);
+
 /** `calls init`: asks for address, keys and time zone, tries them, and keeps them for all later commands. */
 export const init: Handler = async (args, io) => {
-  const place = openConfig(args, io);
+  const account = args.text('account');
+  if (account !== null && !isAccountName(account))
+    throw new UsageError(`--account: a name is ${accountNameWords}`);
+  // The file that --config or CALLS_CONFIG names, else that of the user.
+  const named = args.text('config') ?? (io.env.CALLS_CONFIG || null);
+  const path = named === null ? userConfigFile(io.env) : resolve(io.cwd, named);
+  if (path === null) throw new UsageError('there is no folder of your own; name the file with --config');
+  const json = readConfig(path);
+  const accounts = isObject(json.accounts) ? json.accounts : {};
+  const names = Object.keys(accounts);
+
   const preferred = args.text('default');
-  if (preferred !== null) return makeDefault(place, preferred, io);
-  if (place.isTaken) await mayReplace(place, io);
+  if (preferred !== null) {
+    const hint = names.length > 0 ? `it has ${names.join(', ')}` : 'calls init --account NAME adds one';
+    if (!names.includes(preferred))
+      throw new UsageError(`${path} has no account ${JSON.stringify(preferred)}`, { hints: [hint] });
+    await writeConfig(path, { ...json, default: preferred });
+    await show(io, [`${preferred} is the account of every command without --account`]);
+    return exitCodes.ok;
+  }
+
+  const hasKeys = Object.keys(json).some(isKey);
+  if (account === null ? hasKeys : names.includes(account)) {
+    const has = `${path} has ${account === null ? 'an address and keys' : `the account ${account}`} already`;
+    const other = '--account NAME adds another account';
+    if (!canAsk(io))
+      throw new UsageError(has, { hints: [`${other}; to begin again, remove what is there from the file`] });
+    if (!/^y/i.test(await ask(`${has}. Replace? y or n`, 'n', io)))
+      throw new UsageError('nothing was changed', { hints: [other] });
+  }
+
+  const known = given(json, args, io);
   const answers = canAsk(io)
-    ? await askUntilRight(answersFrom(readGivenSettings(args, io), place), io, args.flag('debug'))
-    : await tried(whole(answersFrom(readGivenSettings(args, io), place)), io);
-  await place.keep(entryOf(answers));
-  const chosen = place.account === null ? '' : ` --account ${place.account}`;
+    ? await askUntilRight(known, io, args.flag('debug'))
+    : await tried(whole(known), io);
+  const { baseUrl, apiVersion, timeZone, secrets } = answers;
+  const plain = { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone };
+  // An account says only what is different from what all share.
+  const own = Object.entries(plain).filter(([name, value]) => account === null || json[name] !== value);
+  try {
+    const fault = await makeOwnFolder(dirname(path));
+    if (fault !== null) throw new UsageError(`${dirname(path)} ${fault}; keys are not kept there`);
+    const settings: Record<string, unknown> = Object.fromEntries(own);
+    for (const name of secretNames(apiVersion)) {
+      const { value = '', command = null } = secrets.get(name) ?? {};
+      const file = `${account === null ? '' : `${account}.`}${words[name].replace(' ', '-')}`;
+      if (command === null) await writeWholeFile(join(dirname(path), file), `${value}\n`, { mode: 0o600 });
+      settings[command === null ? `${name}File` : `${name}Command`] = command ?? file;
+    }
+    const withoutKeys = Object.fromEntries(Object.entries(json).filter(([name]) => !isKey(name)));
+    // The first account is the one that is meant when none is named.
+    const asDefault = names.length === 0 && !hasKeys ? { default: account } : {};
+    if (account === null) await writeConfig(path, { ...withoutKeys, ...settings });
+    else await writeConfig(path, { ...json, ...asDefault, accounts: { ...accounts, [account]: settings } });
+  } catch (error) {
+    throw fileError(error, path);
+  }
+  const chosen = account === null ? '' : ` --account ${account}`;
   await show(io, [
-    `kept in ${place.path}, which only you can read`,
+    `kept in ${path}, which only you can read`,
     `next: calls doctor${chosen}, calls list --from 7d${chosen}`,
   ]);
   return exitCodes.ok;
 };
 
-/** `calls init --default NAME`: the account that is meant when none is named. */
-async function makeDefault(place: Place, account: string, io: Io): Promise<number> {
-  if (!place.accounts.includes(account))
-    throw new UsageError(`${place.path} has no account ${JSON.stringify(account)}`, {
-      hints: [
-        place.accounts.length > 0
-          ? `it has ${place.accounts.join(', ')}`
-          : 'calls init --account NAME adds one',
-      ],
-    });
-  await place.makeDefault(account);
-  await show(io, [`${account} is the account of every command without --account`]);
-  return exitCodes.ok;
-}
-
-async function mayReplace(place: Place, io: Io): Promise<void> {
-  const has = `${place.path} has ${place.account === null ? 'an address and keys' : `the account ${place.account}`} already`;
-  if (!canAsk(io)) {
-    throw new UsageError(has, {
-      hints: ['--account NAME adds another account; to begin again, remove what is there from the file'],
-    });
+/** What is in the configuration file; nothing when it is not there. */
+function readConfig(path: string): Json {
+  let text: string;
+  try {
+    ({ text } = readSmallFile(path, 1024 * 1024));
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return {};
+    throw new UsageError(`${path} cannot be read (${systemCode(error) ?? 'unknown reason'})`);
   }
-  const answer = await ask(`${has}. Replace? y or n`, 'n', io);
-  if (!/^y/i.test(answer))
-    throw new UsageError('nothing was changed', { hints: ['--account NAME adds another account'] });
+  try {
+    const json: unknown = JSON.parse(text);
+    if (isObject(json)) return json;
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${path} does not hold one JSON object`, {
+    hints: ['mend it, or name another file with --config'],
+  });
 }
 
-/** What options, environment and, for an account, the file say already. */
-function answersFrom({ baseUrl, apiVersion, timeZone, secret }: Settings, { shared }: Place): Answers {
-  const kept = (name: SecretName) => {
+const writeConfig = (path: string, json: Json): Promise<void> =>
+  writeWholeFile(path, `${JSON.stringify(json, null, 2)}\n`, { mode: 0o600 });
+
+/** What options, environment and, of what all accounts share, the file say already. */
+function given(json: Json, args: Args, io: Io): Answers {
+  const { baseUrl, apiVersion, timeZone, secret } = readGivenSettings(args, io);
+  const shared = (name: string) => (typeof json[name] === 'string' ? json[name] : null);
+  const secrets = new Map<SecretName, Secret>();
+  for (const name of Object.keys(words) as SecretName[]) {
     const found = secret(name);
-    return found === null ? {} : { [name]: { value: found.value, command: null } };
-  };
+    if (found !== null) secrets.set(name, { value: found.value, command: null });
+  }
   return {
-    baseUrl: baseUrl?.value ?? shared.baseUrl ?? null,
-    apiVersion: apiVersion.origin === 'default' && shared.apiVersion === 'v2' ? 'v2' : apiVersion.value,
-    timeZone: timeZone?.value ?? shared.timeZone ?? null,
-    secrets: { ...kept('accessKey'), ...kept('secretKey'), ...kept('bearerToken') },
+    baseUrl: baseUrl?.value ?? shared('baseUrl'),
+    apiVersion: apiVersion.origin === 'default' && shared('apiVersion') === 'v2' ? 'v2' : apiVersion.value,
+    timeZone: timeZone?.value ?? shared('timeZone'),
+    secrets,
   };
 }
-
-/** The credentials that a version takes. */
-const secretNames = (apiVersion: 'v2' | 'v3'): readonly SecretName[] =>
-  apiVersion === 'v2' ? ['bearerToken'] : ['accessKey', 'secretKey'];
 
 /** Without a terminal, everything has to be there. */
 function whole(answers: Answers): Answers {
@@ -107,45 +168,49 @@ function whole(answers: Answers): Answers {
   const missing = [
     ...(baseUrl === null ? ['CALLS_BASE_URL'] : []),
     ...secretNames(apiVersion)
-      .filter((name) => !secrets[name])
+      .filter((name) => !secrets.has(name))
       .map((name) => secretSettings[name]),
     ...(timeZone === null ? ['CALLS_TIME_ZONE'] : []),
   ];
   if (missing.length === 0) return answers;
-  throw new UsageError(
-    `there is no terminal to ask at, and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set`,
-    {
-      hints: ['run calls init at a terminal, or set them: what they say is tried and kept'],
-    },
-  );
+  const are = missing.length === 1 ? 'is' : 'are';
+  throw new UsageError(`there is no terminal to ask at, and ${missing.join(', ')} ${are} not set`, {
+    hints: ['run calls init at a terminal, or set them: what they say is tried and kept'],
+  });
 }
 
 /** Asks until the server accepts what was typed. */
 async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<Answers> {
   let answers = known;
   for (;;) {
-    answers = await asked(answers, io);
+    const typed = await askFor('baseUrl', 'URL of the API, up to /v2 and /v3', answers.baseUrl, io);
+    const offered = versionOfUrl(typed) ?? answers.apiVersion;
+    const apiVersion = (await askFor('apiVersion', 'Version of the API', offered, io)) === 'v2' ? 'v2' : 'v3';
+    const baseUrl = await baseOf(typed);
+    say(io, `requests go to ${baseUrl}/${apiVersion}; they are tried with the keys`);
+    const secrets = new Map<SecretName, Secret>();
+    for (const name of secretNames(apiVersion))
+      secrets.set(name, answers.secrets.get(name) ?? (await askSecret(name, io)));
+    const zone = answers.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const timeZone = await askFor('timeZone', "Time zone of the account's times", zone, io);
+    answers = { baseUrl, apiVersion, secrets, timeZone };
     try {
       return await tried(answers, io);
     } catch (error) {
       if (io.signal.aborted) throw error;
       await report(error, io, { debug });
       say(io, 'nothing is kept yet. Enter takes what is in brackets, Ctrl-C ends.');
-      answers = { ...answers, secrets: {} };
+      answers = { ...answers, secrets: new Map() };
     }
   }
 }
 
-async function asked(known: Answers, io: Io): Promise<Answers> {
-  const baseUrl = await askFor('baseUrl', 'URL of the API, up to /v2 and /v3', known.baseUrl, io);
-  const apiVersion =
-    (await askFor('apiVersion', 'Version of the API', known.apiVersion, io)) === 'v2' ? 'v2' : 'v3';
-  const secrets: Partial<Record<SecretName, Secret>> = {};
-  for (const name of secretNames(apiVersion))
-    secrets[name] = known.secrets[name] ?? (await askSecret(name, io));
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const timeZone = await askFor('timeZone', "Time zone of the account's times", known.timeZone ?? own, io);
-  return { baseUrl, apiVersion, secrets, timeZone };
+/** An address as a client reads it, without a version at its end. */
+async function baseOf(typed: string): Promise<string> {
+  const auth = versionOfUrl(typed) === 'v2' ? bearerToken('none') : apiKeys('none', 'none');
+  const client = createClient({ baseUrl: typed, auth });
+  await client.close();
+  return client.baseUrl;
 }
 
 async function askFor(
@@ -157,24 +222,14 @@ async function askFor(
   for (;;) {
     const typed = await ask(question, offered, io);
     const read = plainSettings[name].read(typed, 'the answer');
-    if ('value' in read) {
-      if (name !== 'baseUrl') return typed;
-      const problem = await problemOfUrl(typed);
-      if (problem === null) return typed;
-      say(io, problem);
-      continue;
+    try {
+      // A client refuses more: such as an address with a query.
+      if ('value' in read && name === 'baseUrl') await baseOf(typed);
+      if ('value' in read) return typed;
+      say(io, `${read.message}${read.hint === undefined ? '' : `; ${read.hint}`}`);
+    } catch (error) {
+      say(io, error instanceof Error ? error.message : String(error));
     }
-    say(io, `${read.message}${read.hint === undefined ? '' : `; ${read.hint}`}`);
-  }
-}
-
-/** What a client says of a URL; null when it takes it. */
-async function problemOfUrl(baseUrl: string): Promise<string | null> {
-  try {
-    await createClient({ baseUrl, auth: apiKeys('none', 'none') }).close();
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
   }
 }
 
@@ -186,9 +241,7 @@ async function askSecret(name: SecretName, io: Io): Promise<Secret> {
     const command = await ask(`Command that prints the ${words[name]}, or Enter to type it`, '', io);
     if (command === '') continue;
     try {
-      const { value } = secretCommand(command, `the command of the ${words[name]}`)();
-      if (value !== '') return { value, command };
-      say(io, 'the command prints nothing');
+      return { value: secretCommand(command, `the command of the ${words[name]}`)().value, command };
     } catch (error) {
       if (io.signal.aborted) throw error;
       await report(error, io, { debug: false });
@@ -199,32 +252,22 @@ async function askSecret(name: SecretName, io: Io): Promise<Secret> {
 /** The answers, once the server has responded to them. */
 async function tried(answers: Answers, io: Io): Promise<Answers> {
   const { baseUrl, apiVersion, secrets } = answers;
-  const { accessKey, secretKey, bearerToken: token } = secrets;
+  const value = (name: SecretName): string => secrets.get(name)?.value ?? '';
   const client = createClient({
     baseUrl: baseUrl ?? '',
     version: apiVersion,
     auth:
-      token && apiVersion === 'v2'
-        ? bearerToken(token.value)
-        : apiKeys(accessKey?.value ?? '', secretKey?.value ?? ''),
+      apiVersion === 'v2'
+        ? bearerToken(value('bearerToken'))
+        : apiKeys(value('accessKey'), value('secretKey')),
     userAgent: `call-attribution-cli/${version}`,
   });
   try {
     const { signal } = io;
     const { total } = await whileWaiting('trying the keys', () => client.countCalls({ signal }));
     say(io, `the server accepts them: ${count(total)} calls`);
-    return answers;
+    return { ...answers, baseUrl: client.baseUrl };
   } finally {
     await client.close();
   }
-}
-
-function entryOf({ baseUrl, apiVersion, timeZone, secrets }: Answers): ConfigEntry {
-  return {
-    plain: { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone },
-    secrets: secretNames(apiVersion).flatMap((name) => {
-      const secret = secrets[name];
-      return secret === undefined ? [] : [{ name, ...secret }];
-    }),
-  };
 }

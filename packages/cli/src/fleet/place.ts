@@ -33,7 +33,7 @@ export function engineUrl(args: Args, io: Io): string | null {
 /** Opens the engine of a job. `work` waits for one that does not answer. */
 export function openEngine(url: string, job: string, args: Args, io: Io): Promise<Engine> {
   const everyMs = args.command === 'fleet work' ? 10_000 : null;
-  return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), { everyMs }, io);
+  return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), everyMs, io);
 }
 
 /** The job that was typed, by its name or its file, and its engine, for a task that looks at what others do. */

@@ -23,7 +23,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { interval } from '../interval.ts';
 import { type Io, say, write } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
-import { again, sayRetry } from '../syncing/repeat.ts';
+import { again, type OnFailure, sayRetry } from '../syncing/repeat.ts';
 import { openSync, type Sync, saySync } from '../syncing/sync.ts';
 import { count, duration, plural } from '../terminal/numbers.ts';
 import { stopped } from '../terminal/waiting.ts';
@@ -187,15 +187,13 @@ function explainListening(error: unknown): never {
 async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
   const { args, io, settings, feeds, at, password, notify, log, isLog } = serving;
   const everyMs = interval(args, 'every');
-  const onFailure = (message: string): void => {
-    if (isLog) log('error', 'sync failed', { error: message });
-    else sayRetry(message, everyMs ?? 0, io);
-  };
+  const onFailure: OnFailure = isLog
+    ? ({ message }) => log('error', 'sync failed', { error: message })
+    : sayRetry(everyMs ?? 0, io);
   let sync: Sync | null = null;
   if (everyMs !== null) {
     const accounts = [...new Set(feeds.map(({ account }) => account))];
-    const ofFeeds = accounts.length === 0 ? {} : { accounts };
-    sync = await openSync(args, io, { command: 'calls serve --every', everyMs, onFailure, ...ofFeeds });
+    sync = await openSync(args, io, { everyMs, feeds: accounts, onFailure });
   }
   // Without --every a store was named.
   const store = sync?.store ?? (await openChosen(chosen as ChosenStore, settings));
@@ -222,15 +220,12 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
         notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
         const { each } = sync;
         const once = (): Promise<number> =>
-          each(
-            (run) => {
-              const { account, new: added, changed, pending, skipped } = run.summary;
-              if (isLog) log('info', 'synced', { account, new: added, changed, pending, skipped });
-              else saySync(run, store.name, io);
-              return exitCodes.ok;
-            },
-            ({ message }) => onFailure(message),
-          );
+          each((run) => {
+            const { account, new: added, changed, pending, skipped } = run.summary;
+            if (isLog) log('info', 'synced', { account, new: added, changed, pending, skipped });
+            else saySync(run, store.name, io);
+            return exitCodes.ok;
+          }, onFailure);
         await again(once, everyMs, io, onFailure);
       }
       return exitCodes.ok;

@@ -6,17 +6,25 @@ import { type Io, say } from '../io.ts';
 import { duration } from '../terminal/numbers.ts';
 import { pause } from '../terminal/waiting.ts';
 
-/** Takes the message of a failure after which something is tried again. */
-type OnFailure = (message: string) => void;
+/** Takes a failure after which something is tried again. */
+export type OnFailure = (failure: CliError) => void;
+
+/** Says that something failed, and when it is tried again. */
+export const sayRetry =
+  (everyMs: number, io: Io): OnFailure =>
+  ({ message, hints }) => {
+    say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(everyMs)}`);
+    for (const hint of hints) say(io, `  → ${hint}`);
+  };
 
 const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
 
-/** Repeats a run until the signal aborts. An error that may pass is reported: by `onFailure`, or in a sentence on stderr. */
+/** Repeats a run until the signal aborts. An error that may pass is reported. */
 export async function again(
   once: () => Promise<unknown>,
   everyMs: number,
   io: Io,
-  onFailure?: OnFailure,
+  onFailure = sayRetry(everyMs, io),
 ): Promise<void> {
   while (!io.signal.aborted) {
     try {
@@ -28,7 +36,7 @@ export async function again(
       const mayPass =
         CallsError.is(error) && error.kind === 'disk' ? error.isRetryable : passing.has(failure.exitCode);
       if (!mayPass) throw error;
-      report(failure, everyMs, io, onFailure);
+      onFailure(failure);
     }
     await pause(everyMs, io.signal);
   }
@@ -40,8 +48,9 @@ export async function again(
  */
 export async function untilOpen<T>(
   open: () => Promise<T>,
-  { everyMs, onFailure }: { readonly everyMs: number | null; readonly onFailure?: OnFailure },
+  everyMs: number | null,
   io: Io,
+  onFailure = sayRetry(everyMs ?? 0, io),
 ): Promise<T> {
   for (;;) {
     try {
@@ -49,25 +58,10 @@ export async function untilOpen<T>(
     } catch (error) {
       if (everyMs === null || !CallsError.is(error) || !error.isRetryable) throw error;
       if (!io.signal.aborted) {
-        report(await explain(error), everyMs, io, onFailure);
+        onFailure(await explain(error));
         await pause(everyMs, io.signal);
       }
       if (io.signal.aborted) throw new Interrupted();
     }
   }
-}
-
-/** Says that something failed, and when it is tried again. */
-export function sayRetry(message: string, everyMs: number, io: Io): void {
-  say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(everyMs)}`);
-}
-
-function report(
-  { message, hints }: CliError,
-  everyMs: number,
-  io: Io,
-  onFailure: OnFailure = (message) => sayRetry(message, everyMs, io),
-): void {
-  onFailure(message);
-  for (const hint of hints) say(io, `  → ${hint}`);
 }

@@ -1,6 +1,5 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import type { MovingPeriod } from '@call-attribution/node-stream';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
@@ -12,34 +11,23 @@ import { exitCodes } from '../exit-codes.ts';
 import { configuredAccounts, eachAccount, planEach, typedAccounts } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
 import { clientsOf, contextOf, type NamedAccount } from '../input/connect.ts';
-import type { FilterContext } from '../input/filter.ts';
+import { periodOf, rangeOf, sayPeriod, steadyFilterOf } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
+import { serveStatus } from '../serving/status-server.ts';
 import { keysOf, needStore, openChosen } from '../stores/open.ts';
 import { count, duration } from '../terminal/numbers.ts';
-import { untilOpen } from './repeat.ts';
+import { type OnFailure, untilOpen } from './repeat.ts';
 
-/** Which calls a command syncs, and how often. */
+/** How often a command syncs, and for what. */
 interface SyncScope {
-  /** The command, for messages. */
-  readonly command: string;
-  /** IDs of the accounts that are needed. Default: that of the calls. */
-  readonly accounts?: readonly string[];
-  /** The calls that the options describe; without it all calls. */
-  readonly filter?: (context: FilterContext) => Promise<Filter>;
-  /** Does the first run read all calls again? */
-  readonly restart?: boolean;
-  /** The period that moves from run to run. */
-  readonly period?: (context: FilterContext) => Promise<MovingPeriod | null>;
   /** From run to run. */
   readonly everyMs: number | null;
-  /** Is a failed run reported as "not ready" at once? */
-  readonly failsAtOnce?: boolean;
-  /** Reports a store that cannot be opened yet. Default: a sentence on stderr. */
-  readonly onFailure?: (message: string) => void;
-  /** Starts to serve how the runs are doing, before the store is open: that may have to wait. Returns what stops it. */
-  readonly serve?: (status: SyncStatus) => Promise<() => void>;
+  /** IDs of the accounts that feeds need; empty for those that the options choose. */
+  readonly feeds: readonly string[];
+  /** Reports a store that cannot be opened yet. */
+  readonly onFailure?: OnFailure;
 }
 
 /** What a run did for one account. */
@@ -55,10 +43,7 @@ export interface Sync {
   /** How the runs are doing. */
   readonly status: SyncStatus;
   /** Brings each account up to date, with its own credentials; see `eachAccount`. */
-  each(
-    report: (run: SyncRun) => number | Promise<number>,
-    onFailure?: (error: CliError) => unknown,
-  ): Promise<number>;
+  each(report: (run: SyncRun) => number | Promise<number>, onFailure?: OnFailure): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -66,45 +51,54 @@ export interface Sync {
 const labelOf = ({ name }: Pick<NamedAccount, 'name'>): string => name ?? 'main';
 
 /** Opens the store that the options and settings name, for the accounts that they choose. */
-export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sync> {
-  const ids = scope.accounts ?? [];
-  const named = accountsOf(args, ids, io);
-  const synced = named.map((account) => ({ ...account, id: idOf(account, args, ids) }));
-  refuseOtherFeeds(
-    ids,
-    synced.map(({ id }) => id),
-  );
-  const accounts = await planEach(
-    synced,
-    async ({ settings }): Promise<Filter> =>
-      (await scope.filter?.(contextOf(settings, io))) ?? { clauses: [] },
-  );
+export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }: SyncScope): Promise<Sync> {
+  const isServing = args.command === 'serve';
+  const named = accountsOf(args, feeds, io);
+  const synced = named.map((account) => ({ ...account, id: idOf(account, args, feeds) }));
+  const ids = synced.map(({ id }) => id);
+  const missing = feeds.filter((id) => !ids.includes(id));
+  if (missing.length > 0)
+    throw new UsageError(
+      `there are feeds of account ${missing.join(', ')}, and what is synced is account ${ids.join(', ')}`,
+      {
+        hints: [
+          'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
+        ],
+      },
+    );
+  const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
+    const context = contextOf(settings, io);
+    await sayPeriod(await rangeOf(args, context), context, io);
+    return steadyFilterOf(args, context);
+  });
   const { settings } = named[0] ?? { settings: readSettings(args, io) };
-  const chosen = needStore(args, settings, io, scope.command);
+  const chosen = needStore(args, settings, io, isServing ? 'calls serve --every' : 'calls sync');
   const lookback = interval(args, 'lookback');
   const status = createSyncStatus({
-    every: scope.everyMs ?? Number.POSITIVE_INFINITY,
+    every: everyMs ?? Number.POSITIVE_INFINITY,
     accounts: accounts.map(labelOf),
-    failsAtOnce: scope.failsAtOnce,
+    failsAtOnce: !isServing,
     clock: io.clock,
   });
   const clients = clientsOf(io, { ask: true });
   const started = new Set<NamedAccount>();
-  let stopServing = (): void => undefined;
+  let stopStatus = (): void => undefined;
   const close = async (): Promise<void> => {
-    stopServing();
+    stopStatus();
     await clients.close();
   };
   try {
     // A missing key is reported before a store is created.
     const [only, ...others] = accounts;
     if (only && others.length === 0) await clients.of(only);
-    if (scope.serve) stopServing = await scope.serve(status);
-    const store = await untilOpen(() => openChosen(chosen, settings, { create: true }), scope, io);
+    // calls serve has a status port of its own. Opening the store may have to wait.
+    if (!isServing) stopStatus = await serveStatus(args, status, io);
+    const open = () => openChosen(chosen, settings, { create: true });
+    const store = await untilOpen(open, everyMs, io, onFailure);
     const once = async (account: (typeof accounts)[0]) => {
       const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
-      const period = (await scope.period?.(contextOf(settings, io))) ?? null;
+      const period = await periodOf(args, contextOf(settings, io));
       const client = await clients.of(account);
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
@@ -115,7 +109,7 @@ export async function openSync(args: Args, io: Io, scope: SyncScope): Promise<Sy
           ...(lookback === null ? {} : { lookback }),
           filter,
           keys: keysOf(settings),
-          restart: scope.restart === true && !started.has(account),
+          restart: args.flag('restart') && !started.has(account),
           onError: bad.onError,
           onRefused: bad.refuse,
           onProgress,
@@ -186,20 +180,6 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
     });
   if (id !== null && !isAccountName(id)) throw new UsageError(`--account must be ${accountNameWords}`);
   return id;
-}
-
-/** Refuses feeds of accounts that nothing syncs. */
-function refuseOtherFeeds(ids: readonly string[], synced: readonly (string | null)[]): void {
-  const missing = ids.filter((id) => !synced.includes(id));
-  if (missing.length === 0) return;
-  throw new UsageError(
-    `there are feeds of account ${missing.join(', ')}, and what is synced is account ${synced.join(', ')}`,
-    {
-      hints: [
-        'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
-      ],
-    },
-  );
 }
 
 /** Says what a sync did. Returns the exit status. */
