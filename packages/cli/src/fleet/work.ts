@@ -19,7 +19,7 @@ import { Interrupted, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
-import { serveStatus } from '../serving/status-server.ts';
+import { serveStatus } from '../syncing/status-server.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
 import { progressLine, whileWaiting } from '../terminal/waiting.ts';
 import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';

@@ -15,10 +15,10 @@ import { periodOf, rangeOf, sayPeriod, steadyFilterOf } from '../input/filter.ts
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
-import { serveStatus } from '../serving/status-server.ts';
 import { keysOf, needStore, openChosen } from '../stores/open.ts';
 import { count, duration } from '../terminal/numbers.ts';
 import { type OnFailure, untilOpen } from './repeat.ts';
+import { serveStatus } from './status-server.ts';
 
 /** How often a command syncs, and for what. */
 interface SyncScope {
