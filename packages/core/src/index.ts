@@ -49,14 +49,7 @@ export {
   type KnownErrorCode,
   ResponseError,
 } from './errors/calls-error.ts';
-export type {
-  ConfigurationErrorCode,
-  ConnectionErrorCode,
-  DeadlineErrorCode,
-  ErrorCode,
-  HttpErrorCode,
-  ResponseErrorCode,
-} from './errors/codes.ts';
+export type { ErrorCode } from './errors/codes.ts';
 export { redact } from './errors/redact.ts';
 export type {
   DispatchController,

@@ -223,47 +223,6 @@ describe('other ways to send', () => {
   class TokenExpired extends Error {
     override name = 'TokenExpired';
   }
-  const mistakes: [string, () => unknown, { cause: string; said: RegExp }][] = [
-    [
-      'a property of undefined',
-      () => JSON.parse('{}').nothing.key,
-      { cause: 'TypeError', said: /^Cannot read properties of undefined/ },
-    ],
-    [
-      'a name that does not exist',
-      () => Function('return LEAK_one')(),
-      { cause: 'ReferenceError', said: /^…/ },
-    ],
-    ['JSON that is none', () => JSON.parse('{LEAK'), { cause: 'SyntaxError', said: /position/ }],
-    ['no response', () => undefined, { cause: 'TypeError', said: /^Cannot read properties of undefined/ }],
-  ];
-  test.each(mistakes)(
-    'a mistake in fetch is not retried, and its cause leads to it: %s',
-    async (_, wrong, want) => {
-      let calls = 0;
-      const { client } = await serve(
-        {},
-        {
-          fetch: async () => {
-            calls += 1;
-            return wrong() as Response;
-          },
-        },
-      );
-      const error = await failure(client.listCalls());
-      expect(error).toBeInstanceOf(ConfigurationError);
-      expect(error).toMatchObject({
-        code: 'invalid_option',
-        attempts: 1,
-        isRetryable: false,
-        cause: { name: want.cause, message: expect.stringMatching(want.said) },
-      });
-      expect(inspect(error)).toMatch(/at .*(?:transport\.test|fetch-dispatcher)\.ts:\d+/);
-      expect(inspect(error)).not.toContain('LEAK');
-      expect(calls).toBe(1);
-    },
-  );
-
   test.each([
     ['an error of its own', new TokenExpired('token key-one of LEAK@example.com'), 'TokenExpired'],
     ['an error without a name', new Error('LEAK'), 'Error'],

@@ -3,15 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   ConfigurationError,
-  type ConfigurationErrorCode,
   ConnectionError,
-  type ConnectionErrorCode,
   DeadlineError,
-  type DeadlineErrorCode,
   HttpError,
-  type HttpErrorCode,
   ResponseError,
-  type ResponseErrorCode,
 } from '@call-attribution/core';
 import { CheckpointError, StreamError } from '@call-attribution/node-stream';
 import { StoreError, type StoreErrorCode } from '@call-attribution/store';
@@ -126,21 +121,21 @@ describe('trouble', () => {
 function coded(code: string): Error {
   return Object.assign(new Error('quoted'), { code });
 }
-function ofHttp(...codes: HttpErrorCode[]): Error[] {
+function ofHttp(...codes: HttpError['code'][]): Error[] {
   return codes.map(
     (code) => new HttpError(code, 'The server said no.', { url: 'https://api.example.com/v3' }),
   );
 }
-function ofConfiguration(...codes: ConfigurationErrorCode[]): Error[] {
+function ofConfiguration(...codes: ConfigurationError['code'][]): Error[] {
   return codes.map((code) => new ConfigurationError(code, 'It is set wrong.'));
 }
-function ofConnection(...codes: ConnectionErrorCode[]): Error[] {
+function ofConnection(...codes: ConnectionError['code'][]): Error[] {
   return codes.map((code) => new ConnectionError(code, 'There is no way.'));
 }
-function ofDeadline(...codes: DeadlineErrorCode[]): Error[] {
+function ofDeadline(...codes: DeadlineError['code'][]): Error[] {
   return codes.map((code) => new DeadlineError(code, 'It took too long.'));
 }
-function ofResponse(...codes: ResponseErrorCode[]): Error[] {
+function ofResponse(...codes: ResponseError['code'][]): Error[] {
   return codes.map((code) => new ResponseError(code, 'It is not right.'));
 }
 function ofStore(...codes: StoreErrorCode[]): Error[] {

@@ -9,8 +9,7 @@ const call = { ...fixtureCalls(3)[1], ...onlyV2, ppc_campaign: 'Spring', ppc_gcl
 const recordOf = (version: 'v2' | 'v3', change: object = {}) => ({
   ...fromCall({ ...call, ...change } as Call, version),
 });
-const asRead = (version: 'v2' | 'v3', change: object = {}) =>
-  toCall(recordOf(version, change), version, { records: 'off' });
+const asRead = (version: 'v2' | 'v3', change: object = {}) => toCall(recordOf(version, change), version);
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
   const opened = async () => {

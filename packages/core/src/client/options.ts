@@ -5,7 +5,7 @@ import type { Fetch } from '../http/fetch-dispatcher.ts';
 import type { CustomHeaders } from '../http/headers.ts';
 import type { Limiter, LimiterOptions } from '../http/limiter.ts';
 import type { ProxyServer } from '../http/proxy.ts';
-import type { RetryOptions, RetryPolicy } from '../http/retry.ts';
+import type { ClientRetry, RetryOptions } from '../http/retry.ts';
 import type { Log, Logger, LogLevel } from '../log/logger.ts';
 import type { RecordProblem } from '../record/check-record.ts';
 import type { Version } from '../record/fields.ts';
@@ -14,36 +14,26 @@ import type { Environment } from '../settings/environment.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Duration } from '../time/duration.ts';
 
-/** Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
-export interface TimeoutOptions extends RequestTimeoutOptions {
+/** Deadlines in milliseconds. */
+export interface Timeouts {
   /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default '10s' */
-  readonly connect?: Duration | undefined;
-}
-
-/** Deadlines of a request: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
-export interface RequestTimeoutOptions {
+  readonly connect: number;
   /** Silence of the server, before or within a response: milliseconds, or a string such as '30s'. @default '15s' */
-  readonly idle?: Duration | undefined;
+  readonly idle: number;
   /** One attempt, including its whole body: milliseconds, or a string such as '30s'. @default '1m' */
-  readonly attempt?: Duration | undefined;
+  readonly attempt: number;
   /**
    * The whole call, with all attempts and the waits between them: milliseconds, or a string such as '30s'. A list of many pages has it
    * for each page. @default '2m'
    */
-  readonly total?: Duration | undefined;
-}
-
-/** Deadlines in milliseconds. */
-export interface Timeouts {
-  /** Until a connection is made. */
-  readonly connect: number;
-  /** Silence of the server. */
-  readonly idle: number;
-  /** One attempt. */
-  readonly attempt: number;
-  /** The whole call. */
   readonly total: number;
 }
+
+/** Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
+export type TimeoutOptions = { readonly [deadline in keyof Timeouts]?: Duration | undefined };
+
+/** Deadlines of a request: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
+export type RequestTimeoutOptions = Omit<TimeoutOptions, 'connect'>;
 
 /** The response that a result was read from. */
 export interface ResponseInfo {
@@ -178,7 +168,7 @@ export interface Settings
   readonly legacy: Address | undefined;
   readonly version: Version;
   readonly timeout: Timeouts;
-  readonly retry: RetryPolicy;
+  readonly retry: ClientRetry;
   readonly limiter: Limiter | undefined;
   /** Proxies by the origins of the servers. */
   readonly proxies: ReadonlyMap<string, ProxyServer>;
@@ -193,10 +183,8 @@ export interface Settings
   readonly ownHeaders: readonly string[];
 }
 
-/** What a client uses unless an option says otherwise. */
-export const clientDefaults: {
-  /** Calls of a page. */
-  readonly rows: number;
-  /** Deadlines in milliseconds. */
-  readonly timeout: Timeouts;
-} = { rows: 250, timeout: { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 } };
+/** What a client uses unless an option says otherwise: calls of a page, and deadlines in milliseconds. */
+export const clientDefaults: { readonly rows: number; readonly timeout: Timeouts } = {
+  rows: 250,
+  timeout: { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 },
+};

@@ -12,7 +12,7 @@ import {
   ResponseError,
 } from '../errors/calls-error.ts';
 import { wordsOf } from '../errors/code-table.ts';
-import { type HttpErrorCode, httpErrors, responseErrors } from '../errors/codes.ts';
+import { httpErrors, responseErrors } from '../errors/codes.ts';
 import { withDetails } from '../errors/with-details.ts';
 import type { DispatchController, HttpRequest, HttpResponse, RequestDispatcher } from '../http/dispatch.ts';
 import { headerText, plainHeaders, requestIdOf, secretValues } from '../http/headers.ts';
@@ -218,7 +218,7 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
       waitMs = retryDelay(retry, attempt, error.retryAfterMs, settings.random);
       if (error.code === 'rate_limited') limiter?.pause(waitMs);
       const isSilence = error.limit === 'idle' || error.limit === 'connect';
-      const isLast = attempt >= retry.attempts || (isSilence && retry.afterSilence === false);
+      const isLast = attempt >= retry.attempts || (isSilence && !retry.afterSilence);
       if (!error.isRetryable || isLast) throw error;
       if (clock.now() + waitMs >= end) {
         // Silence says nothing about when to come back: its own advice is the better one.
@@ -465,7 +465,7 @@ async function decode(response: HttpResponse, maxOutputLength: number): Promise<
   return { ...response, body };
 }
 
-const statusCodes: Readonly<Record<number, HttpErrorCode>> = {
+const statusCodes: Readonly<Record<number, HttpError['code']>> = {
   401: 'unauthorized',
   403: 'unauthorized',
   404: 'not_found',

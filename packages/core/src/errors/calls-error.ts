@@ -1,15 +1,10 @@
 import type { FilterArgumentError, FilterSyntaxError } from '@call-attribution/query-dsl';
 import { type CodeTable, wordsOf } from './code-table.ts';
 import {
-  type ConfigurationErrorCode,
-  type ConnectionErrorCode,
   configurationErrors,
   connectionErrors,
-  type DeadlineErrorCode,
   deadlineErrors,
-  type HttpErrorCode,
   httpErrors,
-  type ResponseErrorCode,
   responseErrors,
 } from './codes.ts';
 import { type ErrorKind, errorKinds } from './kinds.ts';
@@ -24,35 +19,38 @@ export interface ErrorWords {
   readonly hint?: string;
 }
 
-/** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
-export interface ErrorDetails {
+/** What an error may know besides its code and its words. */
+export interface KnownDetails {
   /** Its kind, where the code alone does not say it. */
-  readonly kind?: ErrorKind;
+  readonly kind: ErrorKind;
   /** Could the same request succeed when it is sent again? */
-  readonly isRetryable?: boolean;
+  readonly isRetryable: boolean;
   /** The deadline that passed, with `timeout`. */
-  readonly limit?: 'connect' | 'idle' | 'attempt' | 'total';
+  readonly limit: 'connect' | 'idle' | 'attempt' | 'total';
   /** HTTP status of the response, if there was one. */
-  readonly status?: number;
+  readonly status: number;
   /** The server's own reason, in a safe line. */
-  readonly serverReason?: string | undefined;
+  readonly serverReason: string | undefined;
   /** The credentials that the request carried, when they are refused. */
-  readonly credentials?: 'token' | 'keys';
+  readonly credentials: 'token' | 'keys';
   /** Request id from the server, for its support. */
-  readonly requestId?: string;
+  readonly requestId: string;
   /** How many times the request was sent. */
-  readonly attempts?: number;
+  readonly attempts: number;
   /** URL of the request, without secrets. */
-  readonly url?: string;
+  readonly url: string;
   /** Beginning of the response body, at most 400 characters and redacted. */
-  readonly body?: string;
+  readonly body: string;
   /** What to do next. */
-  readonly hint?: string;
+  readonly hint: string;
   /** How long the server asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number;
   /** The error that led to this one. */
-  readonly cause?: unknown;
+  readonly cause: unknown;
 }
+
+/** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
+export type ErrorDetails = Partial<KnownDetails>;
 
 /**
  * Marks the errors of the family, whichever copy or version of a package made them. query-dsl, which imports nothing, marks
@@ -137,21 +135,8 @@ export class CallsError<Code extends string = string> extends Error {
   /** Plain form for structured logs. */
   toJSON(): Record<string, unknown> {
     const { name, code, kind, message, isRetryable, status, requestId, attempts, url, body, hint } = this;
-    const { retryAfterMs } = this;
-    return {
-      name,
-      code,
-      kind,
-      message,
-      isRetryable,
-      status,
-      requestId,
-      attempts,
-      url,
-      body,
-      hint,
-      retryAfterMs,
-    };
+    const sent = { status, requestId, attempts, url, body, hint, retryAfterMs: this.retryAfterMs };
+    return { name, code, kind, message, isRetryable, ...sent };
   }
 }
 
@@ -191,7 +176,7 @@ function withHint(message: string, hint: string | undefined): string {
 }
 
 /** An option, an argument, a setting or a file that a person wrote is wrong; nothing was sent. It never holds a secret. */
-export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
+export class ConfigurationError extends CallsError<keyof typeof configurationErrors> {
   static override readonly codes: CodeTable = configurationErrors;
   static {
     nameErrors(ConfigurationError, 'ConfigurationError');
@@ -199,7 +184,7 @@ export class ConfigurationError extends CallsError<ConfigurationErrorCode> {
 }
 
 /** The server responded with a status that is not success. */
-export class HttpError extends CallsError<HttpErrorCode> {
+export class HttpError extends CallsError<keyof typeof httpErrors> {
   static override readonly codes: CodeTable = httpErrors;
   static {
     nameErrors(HttpError, 'HttpError');
@@ -207,7 +192,7 @@ export class HttpError extends CallsError<HttpErrorCode> {
 }
 
 /** There was no complete response: the connection could not be made, or was lost. */
-export class ConnectionError extends CallsError<ConnectionErrorCode> {
+export class ConnectionError extends CallsError<keyof typeof connectionErrors> {
   static override readonly codes: CodeTable = connectionErrors;
   static {
     nameErrors(ConnectionError, 'ConnectionError');
@@ -215,7 +200,7 @@ export class ConnectionError extends CallsError<ConnectionErrorCode> {
 }
 
 /** A deadline passed. */
-export class DeadlineError extends CallsError<DeadlineErrorCode> {
+export class DeadlineError extends CallsError<keyof typeof deadlineErrors> {
   static override readonly codes: CodeTable = deadlineErrors;
   static {
     nameErrors(DeadlineError, 'DeadlineError');
@@ -223,7 +208,7 @@ export class DeadlineError extends CallsError<DeadlineErrorCode> {
 }
 
 /** A response came with a good status, but it is not what was requested. */
-export class ResponseError extends CallsError<ResponseErrorCode> {
+export class ResponseError extends CallsError<keyof typeof responseErrors> {
   static override readonly codes: CodeTable = responseErrors;
   static {
     nameErrors(ResponseError, 'ResponseError');

@@ -19,9 +19,6 @@ export const configurationErrors = codeTable({
   },
 });
 
-/** Codes of `ConfigurationError`. */
-export type ConfigurationErrorCode = keyof typeof configurationErrors;
-
 /** What the codes of `HttpError` mean. */
 export const httpErrors = codeTable({
   usage: {
@@ -48,9 +45,6 @@ export const httpErrors = codeTable({
   },
 });
 
-/** Codes of `HttpError`. */
-export type HttpErrorCode = keyof typeof httpErrors;
-
 /** What the codes of `ConnectionError` mean. */
 export const connectionErrors = codeTable({
   away: {
@@ -61,9 +55,6 @@ export const connectionErrors = codeTable({
   },
 });
 
-/** Codes of `ConnectionError`. */
-export type ConnectionErrorCode = keyof typeof connectionErrors;
-
 /** What the codes of `DeadlineError` mean. */
 export const deadlineErrors = codeTable({
   away: {
@@ -71,9 +62,6 @@ export const deadlineErrors = codeTable({
       'A deadline of `timeout` passed; `limit` says which. The server or a proxy may be stuck; if it is only slow, request fewer rows or raise that deadline.',
   },
 });
-
-/** Codes of `DeadlineError`. */
-export type DeadlineErrorCode = keyof typeof deadlineErrors;
 
 /** What the codes of `ResponseError` mean. */
 export const responseErrors = codeTable({
@@ -99,13 +87,9 @@ export const responseErrors = codeTable({
   },
 });
 
-/** Codes of `ResponseError`. */
-export type ResponseErrorCode = keyof typeof responseErrors;
-
 /** Stable names of what can go wrong in this package. New ones may be added; these keep their meaning. */
-export type ErrorCode =
-  | ConfigurationErrorCode
-  | HttpErrorCode
-  | ConnectionErrorCode
-  | DeadlineErrorCode
-  | ResponseErrorCode;
+export type ErrorCode = keyof (typeof configurationErrors &
+  typeof httpErrors &
+  typeof connectionErrors &
+  typeof deadlineErrors &
+  typeof responseErrors);

@@ -2,13 +2,6 @@
 export * from './calls-error.ts';
 export { itemAt, propertyOf } from './checked-reads.ts';
 export { type CodeEntry, type CodesByKind, type CodeTable, codeTable } from './code-table.ts';
-export type {
-  ConfigurationErrorCode,
-  ConnectionErrorCode,
-  DeadlineErrorCode,
-  ErrorCode,
-  HttpErrorCode,
-  ResponseErrorCode,
-} from './codes.ts';
+export type { ErrorCode } from './codes.ts';
 export { escapeControls } from './escape-controls.ts';
 export { type ErrorKind, errorKinds } from './kinds.ts';

@@ -25,13 +25,6 @@ const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
  */
 export function networkError(error: unknown, origin: string, hasBegun: boolean): CallsError {
   if (error instanceof ProxyFailure) return proxyError(error, origin);
-  // Within a body only the platform throws, in words of its own.
-  if (!hasBegun && isMistake(error))
-    return new ConfigurationError(
-      'invalid_option',
-      'What sends the requests, the function passed as fetch or the dispatcher, has a mistake in its program.',
-      { hint: 'The cause has its frames; correct it.', kind: 'bug', cause: bareError(error) },
-    );
   const code = codeOf(error) ?? parserNameOf(error);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
   const name = nameOf(error);
@@ -67,21 +60,6 @@ export const bodyDamaged = (encoding: string, cause?: Error): ResponseError =>
     isRetryable: true,
     ...(cause && { cause }),
   });
-
-/** What `fetch` of the platforms throws without a code when there is no response: of the same type as a mistake in a program. */
-const fetchFailure =
-  /^(?:fetch failed|failed to fetch|load failed|networkerror|network connection lost|error (?:sending|reading)|terminated)/i;
-
-/** The first frame of an error that the platform has thrown, and not the program. */
-const platformFrame = /^\s+at [^\n]*\b(?:ext|node):/;
-
-/** Is it an error of a program, such as a property of undefined, and not a failure of the network? Trying again cannot help then. */
-function isMistake(error: unknown): error is Error {
-  if (!(error instanceof Error) || !/^(?:Type|Reference|Range|Syntax)Error$/.test(error.name)) return false;
-  const code = codeOf(error);
-  if (code !== undefined) return code.startsWith('ERR_INVALID_ARG');
-  return !fetchFailure.test(error.message) && !platformFrame.test(framesOf(error));
-}
 
 /** The parser of the transport has a name instead of a code when it meets something that is not HTTP, and so have decoders. */
 const parserNameOf = (error: unknown): string | undefined =>

@@ -28,12 +28,16 @@ export interface RetryPolicy {
   readonly baseDelay: number;
   /** Upper bound of every wait that the client chooses itself. */
   readonly maxDelay: number;
+}
+
+/** The policy of a client. */
+export interface ClientRetry extends RetryPolicy {
   /** Whether it is sent again after silence. */
-  readonly afterSilence?: boolean;
+  readonly afterSilence: boolean;
 }
 
 /** When a client sends requests again unless it is told otherwise. */
-export const retryDefaults: RetryPolicy = {
+export const retryDefaults: ClientRetry = {
   attempts: 4,
   baseDelay: 250,
   maxDelay: 8_000,
@@ -41,7 +45,7 @@ export const retryDefaults: RetryPolicy = {
 };
 
 /** What was given, and the rest. */
-export function readRetry(given: RetryOptions | undefined, rest: RetryPolicy): RetryPolicy {
+export function readRetry(given: RetryOptions | undefined, rest: ClientRetry): ClientRetry {
   if (given === undefined) return rest;
   const { attempts = rest.attempts, baseDelay = rest.baseDelay, maxDelay = rest.maxDelay } = given;
   checkWhole(attempts, 'retry.attempts');
@@ -49,7 +53,7 @@ export function readRetry(given: RetryOptions | undefined, rest: RetryPolicy): R
     attempts,
     baseDelay: durationMillis(baseDelay, 'retry.baseDelay'),
     maxDelay: durationMillis(maxDelay, 'retry.maxDelay'),
-    afterSilence: given.afterSilence ?? rest.afterSilence ?? true,
+    afterSilence: given.afterSilence ?? rest.afterSilence,
   };
 }
 

@@ -8,8 +8,8 @@ import type { Call } from './generated/calls.ts';
 import type { Row } from './generated/checks.ts';
 import { hasOnlyDocumented, shapeOf } from './record-shape.ts';
 
-/** What happens to a record that differs from the table: `strict` throws, `report` reports it and keeps it, `off` keeps it. */
-export type RecordMode = 'strict' | 'report' | 'off';
+/** What happens to a record that differs from the table: `strict` throws, `report` reports it and keeps it. */
+export type RecordMode = 'strict' | 'report';
 
 /** See `toCall`. */
 export interface ToCallOptions {
@@ -34,13 +34,13 @@ export function toCall(record: unknown, version: Version, options: ToCallOptions
   if (keeps && hasOnlyDocumented(row, version)) return (version === 'v3' ? row : neutralFromV2(row)) as Call;
   const { unknown, aliased } = shapeOf(row, version);
   if (keeps && !aliased) {
-    if (unknown.length > 0 && mode !== 'off' && options.onProblem)
+    if (unknown.length > 0 && options.onProblem)
       for (const problem of unknownFields(row, unknown)) options.onProblem(problem);
     // Neutral and v3 names are the same, so a v3 record that keeps the table is a Call already.
     return (version === 'v3' ? row : withExtras(neutralFromV2(row), row, unknown)) as Call;
   }
   const documented = aliased ? withoutAliases(row, version) : row;
-  if (mode !== 'off') judge(documented, version, mode, options.onProblem);
+  judge(documented, version, mode, options.onProblem);
   return (version === 'v3' ? documented : renamed(documented)) as unknown as Call;
 }
 

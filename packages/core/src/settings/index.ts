@@ -14,6 +14,7 @@ export {
   type InputIssue,
   type InputProblem,
   type InputSchema,
+  type IssueParts,
   readInput,
   readJsonInput,
 } from './input.ts';

@@ -5,38 +5,42 @@ import { notJsonText } from './json-error.ts';
 // What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
 // schema finds into sentences. It takes the findings as they are, so that this package does not need zod.
 
-/** Something that a schema found, as zod 4 says it. */
-export interface InputIssue {
+/** What zod 4 may say of a problem besides its place and its words. */
+export interface IssueParts {
   /** What kind of problem it is. */
-  readonly code?: string | undefined;
+  readonly code: string | undefined;
+  /** What was found there. */
+  readonly input: unknown;
+  /** The type that was expected. */
+  readonly expected: string;
+  /** The values that were expected. */
+  readonly values: readonly unknown[];
+  /** The names that are unknown. */
+  readonly keys: readonly string[];
+  /** The least number, length or count. */
+  readonly minimum: unknown;
+  /** The greatest number, length or count. */
+  readonly maximum: unknown;
+  /** Whether the limit itself may be given. */
+  readonly inclusive: boolean | undefined;
+  /** What the limit is of: a string, a number or an array. */
+  readonly origin: string;
+  /** What was found for each alternative. */
+  readonly errors: readonly (readonly InputIssue[])[];
+  /** The name whose value chooses the alternative, when it chooses none. */
+  readonly discriminator: string | undefined;
+  /** The values that choose one. */
+  readonly options: readonly unknown[] | undefined;
+  /** Of a check of the schema's own: `hint` says what to do. */
+  readonly params: { readonly hint?: unknown } | undefined;
+}
+
+/** Something that a schema found, as zod 4 says it. */
+export interface InputIssue extends Partial<IssueParts> {
   /** Where it is. */
   readonly path: readonly PropertyKey[];
   /** The words of the schema, such as `must be a duration`; empty when it has none. */
   readonly message: string;
-  /** What was found there. */
-  readonly input?: unknown;
-  /** The type that was expected. */
-  readonly expected?: string;
-  /** The values that were expected. */
-  readonly values?: readonly unknown[];
-  /** The names that are unknown. */
-  readonly keys?: readonly string[];
-  /** The least number, length or count. */
-  readonly minimum?: unknown;
-  /** The greatest number, length or count. */
-  readonly maximum?: unknown;
-  /** Whether the limit itself may be given. */
-  readonly inclusive?: boolean | undefined;
-  /** What the limit is of: a string, a number or an array. */
-  readonly origin?: string;
-  /** What was found for each alternative. */
-  readonly errors?: readonly (readonly InputIssue[])[];
-  /** The name whose value chooses the alternative, when it chooses none. */
-  readonly discriminator?: string | undefined;
-  /** The values that choose one. */
-  readonly options?: readonly unknown[] | undefined;
-  /** Of a check of the schema's own: `hint` says what to do. */
-  readonly params?: { readonly hint?: unknown } | undefined;
 }
 
 /** A schema, as `z.object(...)` of zod 4 makes it. Its own words complete the sentence `<place> ...`, such as `must be a path`. */

@@ -10,81 +10,83 @@ export type RequestKind = 'list' | 'single' | 'count' | 'sms';
 /** Forms in which servers are known to send a count. */
 export type CountForm = 'number' | 'text' | 'object' | 'array' | 'header';
 
-/** Which requests a fault applies to; all of them when nothing is said. */
-export interface FaultConditions {
+/** What can be said of a fault. */
+export interface FaultWords {
+  // Which requests it applies to; all of them when nothing is said.
   /** Only requests of this kind. */
-  readonly on?: RequestKind;
+  readonly on: RequestKind;
   /** Not the first so many requests. */
-  readonly after?: number;
+  readonly after: number;
   /** Only so many requests. */
-  readonly times?: number;
+  readonly times: number;
   /** Only every n-th request. */
-  readonly every?: number;
+  readonly every: number;
   /** Only this share (0 to 1) of the requests. */
-  readonly share?: number;
-}
+  readonly share: number;
 
-/** One thing that goes wrong, and for which requests. Whatever is left out stays as it should be. */
-export interface Fault extends FaultConditions {
+  // What goes wrong.
   /** Wait so long before anything else. */
-  readonly latency?: Duration;
+  readonly latency: Duration;
 
   // A response in place of the right one.
   /** Respond with this status and an error document. */
-  readonly status?: number;
+  readonly status: number;
   /** The Retry-After header of the response: seconds or an HTTP date. */
-  readonly retryAfter?: string;
+  readonly retryAfter: string;
   /** Further headers of the response in place of the right one. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** Respond with a login page, with status 200 unless `status` says otherwise. */
-  readonly html?: boolean;
+  readonly html: boolean;
   /** Redirect to this URL, with status 302 unless `status` says otherwise. */
-  readonly redirect?: string;
+  readonly redirect: string;
   /** Respond with status 200 and this error message in JSON. */
-  readonly errorBody?: string;
+  readonly errorBody: string;
   /** Respond as the SMS listing does when it fails: status 200, result `failed`, and this description. */
-  readonly smsFailed?: string;
+  readonly smsFailed: string;
 
   // Another choice of records or another form.
   /** Never send more rows than this. */
-  readonly clamp?: number;
+  readonly clamp: number;
   /** Start the page this many records too late, as when records come or go between two pages. */
-  readonly shift?: number;
+  readonly shift: number;
   /** Send a single record as an object or as an array of one. */
-  readonly single?: 'object' | 'array';
+  readonly single: 'object' | 'array';
   /** Send a count in this form. */
-  readonly count?: CountForm;
+  readonly count: CountForm;
 
   // The right response, damaged.
   /** Leave Content-Range out, name another page in it, or claim one record more than the body has. */
-  readonly range?: 'none' | 'other-page' | 'too-long';
+  readonly range: 'none' | 'other-page' | 'too-long';
   /** The Content-Type header. */
-  readonly contentType?: string;
+  readonly contentType: string;
   /** Compress the body; `cut-gzip` loses the end of the compressed bytes. */
-  readonly encoding?: 'gzip' | 'br' | 'cut-gzip';
+  readonly encoding: 'gzip' | 'br' | 'cut-gzip';
   /** Send so many bytes of spaces, compressed to a few. */
-  readonly bomb?: number;
+  readonly bomb: number;
   /** Put a byte into the body that UTF-8 does not have. */
-  readonly brokenUtf8?: boolean;
+  readonly brokenUtf8: boolean;
   /** Send only this share (0 to 1) of the body, with a Content-Length that fits, so that nothing seems missing. */
-  readonly quietCut?: number;
+  readonly quietCut: number;
 
   // The connection.
   /** Close the connection after this share (0 to 1) of the body. */
-  readonly cut?: number;
+  readonly cut: number;
   /** Send nothing more after this share (0 to 1) of the body; the connection stays open. */
-  readonly stall?: number;
+  readonly stall: number;
   /** Send the body in pieces of so many bytes, one every `dripEvery`. */
-  readonly drip?: number;
+  readonly drip: number;
   /** Time between the pieces of `drip`. @default 10 milliseconds */
-  readonly dripEvery?: Duration;
+  readonly dripEvery: Duration;
   /** Close the connection without a response. */
-  readonly reset?: boolean;
+  readonly reset: boolean;
   /** Never respond; the connection stays open. */
-  readonly silent?: boolean;
+  readonly silent: boolean;
   /** Send bytes that are not HTTP. */
-  readonly notHttp?: boolean;
+  readonly notHttp: boolean;
 }
+
+/** One thing that goes wrong, and for which requests. Whatever is left out stays as it should be. */
+export type Fault = Partial<FaultWords>;
 
 type Words = Readonly<Record<string, (value: string, word: string) => Fault>>;
 

@@ -1,14 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { portOf } from '../errors/checked-reads.ts';
+import type { RetryPolicy } from '../http/retry.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import { durationMillis } from '../time/duration.ts';
-import { parseFaults } from './fault.ts';
-import type { HostileFault } from './faults.ts';
+import { type Fault, parseFaults } from './fault.ts';
 import { fixtureCalls } from './fixture-calls.ts';
 import { planResponse } from './plan-response.ts';
-import { sendResponse } from './send-response.ts';
+import { type Later, type PlannedResponse, sendResponse } from './send-response.ts';
 
 /** A request as the server saw it. */
 export interface SeenRequest {
@@ -25,6 +25,47 @@ export interface SeenRequest {
   /** True when the client closed the connection before the response was complete. */
   aborted: boolean;
 }
+
+/** A fault of the hostile server: one of the vocabulary, or code of a test's own. */
+export interface HostileFault extends Fault {
+  /** Changes the calls that are served, before the request is handled. */
+  before?(calls: Call[]): void;
+  /** Changes the response. */
+  change?(
+    response: PlannedResponse,
+    request: { readonly url: string; readonly now: number },
+  ): PlannedResponse;
+  /** Sends the response in its own way. `later` sets a timer that ends with the server. */
+  send?(planned: PlannedResponse, response: ServerResponse, later: Later): void;
+}
+
+/** The default number of attempts with waits of a few milliseconds, for tests. */
+export const fastRetry: RetryPolicy = { attempts: 4, baseDelay: 1, maxDelay: 4 };
+
+/** Faults that need code of the test's own; the others are data. */
+export const faults = {
+  /** Another status, body or headers in place of the right ones. */
+  replace: (status: number, body = '', headers: Readonly<Record<string, string>> = {}): HostileFault => ({
+    change: () => ({
+      status,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: Buffer.from(body),
+    }),
+  }),
+  /** A changed body. */
+  body: (change: (body: Buffer) => Buffer): HostileFault => ({
+    change: (response) => ({ ...response, body: change(response.body) }),
+  }),
+  /** Content-Range with its numbers changed; without it when `change` returns undefined. */
+  range: (change: (first: number, last: number, total: number) => string | undefined): HostileFault => ({
+    change(response) {
+      const { 'content-range': sent = '', ...rest } = response.headers;
+      const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(Number);
+      const changed = change(first, last, total);
+      return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
+    },
+  }),
+} as const;
 
 /** What the hostile server serves and when something goes wrong. */
 export interface HostileOptions {
@@ -75,7 +116,8 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
-  const { later, clear } = createTimers();
+  const timers = new Set<NodeJS.Timeout>();
+  const later: Later = (run, ms) => void timers.add(setTimeout(run, ms));
 
   const respond = (seen: SeenRequest, response: ServerResponse): void => {
     const fault: HostileFault = queue.shift() ?? faultOf?.(seen, requests.length - 1) ?? {};
@@ -99,14 +141,21 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     });
     request.on('end', () => respond(seen, response));
   });
-  const sockets = socketsOf(server);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => {});
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${portOf(server)}`;
 
-  const close = () => {
-    clear();
-    return end(server, sockets);
-  };
+  const close = () =>
+    new Promise<void>((resolve) => {
+      for (const timer of timers) clearTimeout(timer);
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
   return {
     url,
     legacyUrl: url,
@@ -123,41 +172,6 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function end(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    for (const socket of sockets) socket.destroy();
-  });
-}
-
-/** Timers that end together. */
-function createTimers() {
-  const timers = new Set<NodeJS.Timeout>();
-  return {
-    later: (run: () => void, ms: number): void => {
-      const timer = setTimeout(() => {
-        timers.delete(timer);
-        run();
-      }, ms);
-      timers.add(timer);
-    },
-    clear: (): void => {
-      for (const timer of timers) clearTimeout(timer);
-    },
-  };
-}
-
-/** The open connections of a server. */
-function socketsOf(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => {});
-  });
-  return sockets;
 }
 
 function see(request: IncomingMessage): SeenRequest {

@@ -3,14 +3,16 @@
 export {
   type CountForm,
   type Fault,
-  type FaultConditions,
+  type FaultWords,
   mergeFaults,
   parseFaults,
   type RequestKind,
 } from './fault.ts';
-export { fastRetry, faults, type HostileFault } from './faults.ts';
 export { fixtureCalls } from './fixture-calls.ts';
 export {
+  fastRetry,
+  faults,
+  type HostileFault,
   type HostileOptions,
   type HostileServer,
   type SeenRequest,
