@@ -1,12 +1,18 @@
 import { ResponseError } from '../errors/calls-error.ts';
 import { wordsOf } from '../errors/code-table.ts';
 import { responseErrors } from '../errors/codes.ts';
-import { findProblems, keepsTable, type RecordProblem, unknownFields } from './check-record.ts';
+import {
+  findProblems,
+  hasOnlyDocumented,
+  keepsTable,
+  type RecordProblem,
+  shapeOf,
+  unknownFields,
+} from './check-record.ts';
 import type { Version } from './fields.ts';
 import { aliases, neutralFromV2, renamedV2 } from './generated/adapters.ts';
 import type { Call } from './generated/calls.ts';
 import type { Row } from './generated/checks.ts';
-import { hasOnlyDocumented, shapeOf } from './record-shape.ts';
 
 /** What happens to a record that differs from the table: `strict` throws, `report` reports it and keeps it. */
 export type RecordMode = 'strict' | 'report';
