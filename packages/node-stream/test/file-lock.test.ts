@@ -180,7 +180,7 @@ describe('an export into a file', () => {
     await first.hasBegun;
     await vi.waitUntil(() => isLocked(path));
     await expect(pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] }))).rejects.toThrow(
-      /is writing .*calls.ndjson. Wait until it ends, or write to another name/,
+      /holds the lock .*calls.ndjson.* Wait until it ends/,
     );
     first.end();
     await first.done;

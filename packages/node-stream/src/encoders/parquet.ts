@@ -85,7 +85,8 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
 }
 
 async function openFile(columns: readonly ReadyColumn<never>[]) {
-  const { ByteWriter, ParquetWriter } = await peer();
+  const load = (): Promise<Peer> => import('hyparquet-writer');
+  const { ByteWriter, ParquetWriter } = await needed('hyparquet-writer', 'toParquet', load);
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
@@ -102,13 +103,14 @@ async function openFile(columns: readonly ReadyColumn<never>[]) {
   return { parquet, take };
 }
 
-async function peer(): Promise<Peer> {
+/** Loads a package that only some need. */
+export async function needed<T>(name: string, what: string, load: () => Promise<T>): Promise<T> {
   try {
-    return await import('hyparquet-writer');
+    return await load();
   } catch (cause) {
     throw new ConfigurationError(
       'missing_package',
-      'toParquet needs the package hyparquet-writer. Install it with: npm install hyparquet-writer',
+      `${what} needs the package ${name}. Install it with: npm install ${name}`,
       { cause },
     );
   }

@@ -21,7 +21,14 @@ import type { RowForm } from '../operators/operator.ts';
 import { type Input, sourceOf } from '../operators/sources.ts';
 import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 import { type CallStreamOptions, createCallStream } from '../read.ts';
-import { parseReceipt, type Receipt, RowDigest, receiptOf, sealed } from '../receipts/receipt.ts';
+import {
+  parseReceipt,
+  type Receipt,
+  type ReceiptFacts,
+  RowDigest,
+  receiptOf,
+  sealed,
+} from '../receipts/receipt.ts';
 import { isNothing, printRemovals, type RemovalNote, removalsFile } from '../removals/removals.ts';
 import type { MonthTarget } from './target.ts';
 
@@ -95,9 +102,6 @@ export interface MonthsSummary {
   readonly verdict: Verdict<Position>;
 }
 
-/** The months that are there: their receipts, and the lengths of the files. */
-type Held = ReadonlyMap<string, { readonly receipt: Receipt | null; readonly size: number }>;
-
 /**
  * Writes the calls of an account as Parquet, a file a month with its receipt: `account=101/month=2026-10.parquet`. Each file appears whole
  * or not at all, and is proved by itself. A later run into the same place reads the months that are missing, not whole, or young
@@ -163,19 +167,12 @@ export async function exportMonths(
       const isKept = isComplete && (isSettled || writtenAt >= since);
       let now = receipt;
       if (!isKept) {
-        const about = {
-          accounts: [account],
-          filter,
-          asked: query.asked,
+        const reading = await from.read(period, signal);
+        const facts = { source: from.address, version: from.version, filter, asked: query.asked, ...period };
+        const written = await writeMonth(reading, target, fileOf(month), month, clock, {
+          ...{ ...facts, accounts: [account] },
           ...(name === undefined ? {} : { name }),
-        };
-        const written = await writeMonth(from, target, {
-          month,
-          file: fileOf(month),
-          period,
-          signal,
-          about,
-          clock,
+          ...(from.where === undefined ? {} : { where: from.where }),
         });
         pages += written.pages;
         for (const other of written.others) months.add(other);
@@ -251,8 +248,8 @@ async function heldIn(
   folder: string,
   { version, where }: MonthSource,
   query: CallQuery,
-): Promise<Held> {
-  const held = new Map<string, { receipt: Receipt | null; size: number }>();
+) {
+  const held = new Map<string, { readonly receipt: Receipt | null; readonly size: number }>();
   for (const { name, size } of await target.list(folder)) {
     const [, month] = /\/month=(\d{4}-\d\d)\.parquet$/.exec(name) ?? [];
     if (month === undefined) continue;
@@ -277,20 +274,14 @@ async function heldIn(
 const othersOf = ({ filter }: CallQuery): string =>
   printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') });
 
-interface MonthWork {
-  readonly month: string;
-  readonly file: string;
-  readonly period: Span;
-  readonly signal: AbortSignal | undefined;
-  readonly about: Pick<Receipt, 'accounts' | 'filter' | 'asked' | 'name'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
-/** Reads a month and writes it, then its receipt. `others` are months of calls that came with it. */
+/** Writes what is read of a month, then its receipt. `others` are months of calls that came with it. */
 async function writeMonth(
-  source: MonthSource,
+  reading: MonthReading,
   target: MonthTarget,
-  { month, file, period, signal, about, clock }: MonthWork,
+  file: string,
+  month: string,
+  clock: Pick<Clock, 'now'>,
+  facts: Omit<ReceiptFacts, 'verdict'>,
 ): Promise<{ readonly receipt: Receipt; readonly pages: number; readonly others: ReadonlySet<string> }> {
   const encoder = toParquet<Call>();
   const form = encoder.rows as RowForm<Call>;
@@ -310,31 +301,30 @@ async function writeMonth(
       },
     }),
   });
-  const read = await source.read(period, signal);
   const hash = createHash('sha256');
   let verdict: Verdict<Position> | null = null;
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, void> {
-    for await (const { items } of through(read.calls, ofMonth, encoder).pages())
+    for await (const { items } of through(reading.calls, ofMonth, encoder).pages())
       for (const chunk of items) {
         hash.update(chunk);
         length += chunk.length;
         yield chunk;
       }
-    verdict = await read.verdict();
+    verdict = await reading.verdict();
   };
   await target.put(file, bytes());
   const found = verdict as Verdict<Position> | null;
-  const { version, address, where } = source;
-  const facts = {
-    ...{ source: address, version, ...(where === undefined ? {} : { where }), ...period, ...about },
-    // Calls at the border belong to the file of their own month.
-    verdict: found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) },
-  };
-  const receipt = receiptOf(file, facts, {
-    rows: { ...digest.result(), format: form.format, fields: form.fields },
-    bytes: { length, sha256: hash.digest('hex') },
-    writtenAt: new Date(clock.now()).toISOString(),
-  });
+  // Calls at the border belong to the file of their own month.
+  const proved = found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) };
+  const receipt = receiptOf(
+    file,
+    { ...facts, verdict: proved },
+    {
+      rows: { ...digest.result(), format: form.format, fields: form.fields },
+      bytes: { length, sha256: hash.digest('hex') },
+      writtenAt: new Date(clock.now()).toISOString(),
+    },
+  );
   await target.put(receiptPath(file), textOf(sealed(receipt)));
   return { receipt, pages, others };
 }

@@ -266,18 +266,11 @@ export function through(source: Input<unknown>, ...operators: readonly AnyOperat
  * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it likes.
  *
  * @example
- * const pairs = defineOperator<number, [number, number]>({
- *   name: 'pairs',
+ * const totals = defineOperator<number, number>({
+ *   name: 'totals',
  *   begin(state) {
- *     let last = state as number | null;
- *     return {
- *       page(items) {
- *         const all = last === null ? items : [last, ...items];
- *         last = all.at(-1) ?? null;
- *         return all.slice(1).map((item, at) => [all[at] as number, item]);
- *       },
- *       save: () => last,
- *     };
+ *     let sum = Number(state);
+ *     return { page: (items) => items.map((item) => (sum += item)), save: () => sum };
  *   },
  * });
  */

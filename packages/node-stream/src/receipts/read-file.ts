@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
+import { codeOf } from '@call-attribution/core/errors';
+import { needed } from '../encoders/parquet.ts';
 import { recordTexts, rowTexts } from '../encoders/row-text.ts';
 import { type Receipt, type ReceiptRows, type RowCount, RowDigest } from './receipt.ts';
 
@@ -212,7 +213,12 @@ function cellsOf(line: string): (string | null)[] | null {
 
 /** Reads the rows of a Parquet file, group by group. Its bytes are known to be right: damage leads the decoder anywhere. */
 async function* parquetRows(path: string, onFields: OnFields): AsyncGenerator<FileRow> {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetRead, parquetSchema } = await library();
+  const load = () => import('hyparquet');
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetRead, parquetSchema } = await needed(
+    'hyparquet',
+    'Reading a Parquet file back',
+    load,
+  );
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
@@ -244,17 +250,5 @@ async function* parquetRows(path: string, onFields: OnFields): AsyncGenerator<Fi
         text: texts(names, row, null),
       };
     rowStart = rowEnd;
-  }
-}
-
-async function library(): Promise<typeof import('hyparquet')> {
-  try {
-    return await import('hyparquet');
-  } catch (cause) {
-    throw new ConfigurationError(
-      'missing_package',
-      'Reading a Parquet file back needs the package hyparquet. Install it with: npm install hyparquet',
-      { cause },
-    );
   }
 }

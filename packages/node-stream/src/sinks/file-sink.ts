@@ -8,8 +8,8 @@ import { toCsv } from '../encoders/csv.ts';
 import { toGzip } from '../encoders/gzip.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { toJsonArray, toNdjson } from '../encoders/text.ts';
-import { CheckpointError, FileLockedError } from '../errors.ts';
-import { lockFile, type Unlock } from '../files/file-lock.ts';
+import { CheckpointError } from '../errors.ts';
+import { lockFile } from '../files/file-lock.ts';
 import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
 import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
 import { defineOperator, through } from '../operators/chain.ts';
@@ -147,7 +147,7 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
   const bytes = chain.through(counted, ...encoders) as Chain<Uint8Array | string>;
   if (resume && bytes.unsaved !== null) throw notResumed(path, bytes.unsaved);
   const { part, checkpoint } = namesOf(path);
-  const unlock = await lockTarget(path);
+  const unlock = await lockFile(`${path}.lock`);
   let handle: FileHandle | null = null;
   let { bytes: length, checksum } = state ?? { bytes: 0, checksum: 0 };
   let hasState = state !== null;
@@ -217,19 +217,6 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     await unlock();
   }
   return { path, bytes: length, written: rows.count };
-}
-
-/** Keeps other runs from writing the same file. */
-async function lockTarget(path: string): Promise<Unlock> {
-  try {
-    return await lockFile(`${path}.lock`);
-  } catch (error) {
-    if (!(error instanceof FileLockedError) || error.owner === null) throw error;
-    const owner = `Process ${error.owner} on ${error.host}`;
-    throw Object.assign(error, {
-      message: `${owner} is writing ${path}. Wait until it ends, or write to another name; remove ${error.path} if that process has nothing to do with it.`,
-    });
-  }
 }
 
 /** Opens an unfinished file, which has to be the one that was left, byte for byte. */
