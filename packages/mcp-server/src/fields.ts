@@ -60,6 +60,8 @@ export function selectFields(
     else if (wanted === 'summary') for (const each of summary[version]) add(findField(available, each));
     else if (available.some((spec) => spec.group === wanted))
       available.filter((spec) => spec.group === wanted).forEach(add);
+    // Questions have days for it.
+    else if (wanted === 'date') add(findField(available, 'date_added'));
     else add(findField(available, wanted) ?? unknownField(all, available, version, name));
   }
   return [...selected.values()];

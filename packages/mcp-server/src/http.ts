@@ -21,7 +21,7 @@ import type { CallsMcpServer } from './server.ts';
 export interface MountOptions {
   /** Host names to accept in the `Host` header, besides those of loopback. They need `auth`. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins to accept in the `Origin` header, besides pages on loopback hosts; their pages may read responses (CORS). */
+  /** Origins to accept in the `Origin` header, besides those of loopback with the endpoint's own port; their pages may read responses (CORS). */
   readonly allowedOrigins?: readonly string[] | undefined;
   /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
   readonly auth?: HttpAuth | false | undefined;
@@ -150,9 +150,9 @@ function createEndpoint(
     if (host === undefined || !(isLoopback(host) || allowedHosts.includes(host)))
       return refuse(403, { code: -32600, message: unknownHost });
     const origin = request.headers.get('origin');
-    if (origin !== null && !allowedOrigins.includes(origin) && !isOfThisMachine(origin))
+    const { pathname, port } = new URL(request.url);
+    if (origin !== null && !allowedOrigins.includes(origin) && !isOwnOrigin(origin, port))
       return refuse(403, { code: -32600, message: unknownOrigin });
-    const { pathname } = new URL(request.url);
     if (pathname !== path) {
       const metadata = auth?.metadata && metadataResponse(request, auth.metadata);
       if (metadata) return metadata;
@@ -224,9 +224,9 @@ function createEndpoint(
 const unknownOrigin =
   'Forbidden: unknown Origin header. If the origin is yours, add it to allowedOrigins (--allow-origin).';
 
-function isOfThisMachine(origin: string): boolean {
+function isOwnOrigin(origin: string, port: string): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && isLoopback(url.hostname);
+  return url?.protocol === 'http:' && url.port === port && isLoopback(url.hostname);
 }
 
 const readBefore =

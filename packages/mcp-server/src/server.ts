@@ -175,7 +175,7 @@ export function createServer(
       {
         capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
         instructions: said,
-        cacheHints,
+        cacheHints: { 'server/discover': kept, 'tools/list': kept, 'resources/list': kept },
       },
     );
     const run = async (name: string, args: unknown, { mcpReq }: ServerContext): Promise<ToolResult> => {
@@ -252,18 +252,8 @@ export function callTool(
   return server.call(name, args, options);
 }
 
-/** How long clients may cache a result: the definitions only change with a new version of this package. */
-const ttlMs = 300_000;
-const cacheHints = {
-  ...Object.fromEntries(
-    ['server/discover', 'tools/list', 'resources/list', 'resources/templates/list'].map((method) => [
-      method,
-      { ttlMs, cacheScope: 'public' as const },
-    ]),
-  ),
-  // What a record shows depends on what the operator reveals.
-  'resources/read': { ttlMs, cacheScope: 'private' as const },
-};
+/** How long clients may keep the definitions, which only change with a new version of this package. */
+const kept = { ttlMs: 300_000, cacheScope: 'public' as const };
 
 /** A schema that refuses nothing: the arguments are read where tools are called, which says what is wrong and what is right. */
 const unchecked = (json: JsonSchema) => ({

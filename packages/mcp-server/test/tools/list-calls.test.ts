@@ -112,9 +112,9 @@ describe('list_calls', () => {
   it('accepts fields by group, by v2 name and by alias, and shows each once', async () => {
     const server = createServer(fakeClient(calls));
     const page = await list(server, {
-      fields: ['ads_campaign_id', 'adwords_campaign_id', 'ppc_campaign_id', 'sid'],
+      fields: ['ads_campaign_id', 'adwords_campaign_id', 'ppc_campaign_id', 'sid', 'date'],
     });
-    expect(page.columns).toEqual(['sid', 'ppc_campaign_id']);
+    expect(page.columns).toEqual(['sid', 'ppc_campaign_id', 'date_added']);
   });
 
   it.each([
