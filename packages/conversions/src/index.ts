@@ -19,7 +19,6 @@ export {
   deliverSheets,
   finishDeliveries,
   refuseExisting,
-  type SheetPaths,
 } from './ledger/deliver.ts';
 export { DeliveryError } from './ledger/errors.ts';
 export { type Journal, openToForget } from './ledger/journal.ts';

@@ -52,9 +52,7 @@ const call = (sid: string, changes: Record<string, unknown> = {}): Call =>
 const changes = (format: SheetFormat, calls: readonly Call[]): Promise<Changes> =>
   changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
 const deliver = async (format: SheetFormat, calls: readonly Call[], name: string) =>
-  deliverSheets(ledger, format.name, await changes(format, calls), format, rules, {
-    sheet: join(folder, name),
-  });
+  deliverSheets(ledger, format.name, await changes(format, calls), format, rules, join(folder, name));
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
 const clicks = sheetFormats['google-ads-clicks'];

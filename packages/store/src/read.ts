@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { revisionOf } from './accounts/hold.ts';
+import { revisionOf } from './accounts/claims.ts';
 import {
   batchOf,
   type Cell,

@@ -11,7 +11,7 @@ import {
   withoutCalls,
   withoutRecords,
 } from '@call-attribution/node-stream/copies';
-import { holdAccount, readRemovals } from './accounts/hold.ts';
+import { holdAccount, readRemovals } from './accounts/claims.ts';
 import { keyOf } from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';

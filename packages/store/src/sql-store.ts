@@ -11,8 +11,16 @@ import {
   replaceSms,
   revokeCredential,
 } from './accounts/accounts.ts';
-import { committed, holdClaim, putNote, readNote, takeClaim } from './accounts/claims.ts';
-import { holdAccount, readRemovals, revisionOf } from './accounts/hold.ts';
+import {
+  committed,
+  holdAccount,
+  holdClaim,
+  putNote,
+  readNote,
+  readRemovals,
+  revisionOf,
+  takeClaim,
+} from './accounts/claims.ts';
 import { keyOf, recordsOf } from './columns.ts';
 import type { Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { isCallExtension, isTooDeep } from '@call-attribution/core/record';
-import { holdAccount, moveOn, readRemovals } from './accounts/hold.ts';
+import { holdAccount, moveOn, readRemovals } from './accounts/claims.ts';
 import {
   type CallRow,
   type Cell,

@@ -13,23 +13,16 @@ import type { Changes } from './changes.ts';
 import { DeliveryError, strange } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
-/** Where sheets go. */
-export interface SheetPaths {
-  /** Absolute path of the sheet of conversions. A name that ends in `.gz` gets a compressed file. */
-  readonly sheet: string;
-  /** Absolute path of the sheet of adjustments. Default: the path of the sheet with `.adjustments` before its extension. */
-  readonly adjustments?: string;
-}
-
 /**
  * Writes the sheets of what a destination does not know yet, and notes in the ledger that it knows it now. Both happen or
  * neither: the files are written under other names, the ledger says so, they are renamed, the ledger says so. After a crash
  * `finishDeliveries` does what is left. Null when there was nothing to deliver; then no file is written.
  *
+ * @param sheet absolute path of the sheet. A name that ends in `.gz` gets a compressed file; adjustments are next to it.
  * @example
  * await finishDeliveries(ledger);
  * const changes = await changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
- * await deliverSheets(ledger, format.name, changes, format, rules, { sheet: resolve('clicks.csv') });
+ * await deliverSheets(ledger, format.name, changes, format, rules, resolve('clicks.csv'));
  */
 export async function deliverSheets(
   ledger: Ledger,
@@ -37,9 +30,8 @@ export async function deliverSheets(
   { add, adjust }: Changes,
   format: SheetFormat,
   rules: ConversionRules,
-  paths: SheetPaths,
+  sheet: string,
 ): Promise<Delivery | null> {
-  const { sheet, adjustments = adjustmentsPath(sheet) } = paths;
   const files: DeliveredFile[] = [];
   const run = randomUUID().slice(0, 8);
   let mayBeNoted = false;
@@ -55,7 +47,7 @@ export async function deliverSheets(
   try {
     if (add.length > 0) await write(sheet, toSheet(format, rules)(add));
     if (format.adjustments && adjust.length > 0)
-      await write(adjustments, toAdjustments(format.adjustments, rules)(adjust));
+      await write(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(adjust));
     // A retraction comes before the new conversion of the same call, which is then the latest entry.
     const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.

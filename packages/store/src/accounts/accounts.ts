@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { Driver, Session } from '../database/driver.ts';
-import { holdAccount } from './hold.ts';
+import { holdAccount } from './claims.ts';
 
 /** An account in a store. */
 export interface Account {
