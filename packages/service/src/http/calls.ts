@@ -10,8 +10,8 @@ import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
 
-/** A page waits for one turn of the event loop for so many of its rows. */
-const rowsPerTurn = 4;
+/** A page waits for a turn of the event loop for so many of its rows, for so many milliseconds at most. */
+const [rowsPerTurn, mostWaitMs] = [4, 500];
 
 /** What the API needs to respond. */
 export interface CallsOptions {
@@ -42,7 +42,8 @@ export async function listReply(
   c.header('etag', tag);
   if (hasTag(tag, c.req.header('if-none-match'))) return c.body(null, 304);
   // Node.js accepts one connection a turn: behind large pages alone, those of other accounts would wait for seconds.
-  for (let turns = rows / rowsPerTurn; turns >= 1; turns -= 1) await nextTurn();
+  const until = performance.now() + mostWaitMs;
+  for (let turns = rows / rowsPerTurn; turns >= 1 && performance.now() < until; turns -= 1) await nextTurn();
   const { body, count, total } = await store.page(account, { selection, version, offset, rows, signal });
   return jsonReply(c, body, { 'content-range': formatContentRange(requested, count, total) });
 }

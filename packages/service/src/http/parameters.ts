@@ -35,13 +35,8 @@ function decoded(text: string, what: string, parameter?: string): string {
 
 function unknownParameter(name: string, allowed: readonly string[]): Refusal {
   const shown = /^[\w.-]{1,40}$/.test(name) ? name : 'with an unusual name';
-  const known =
-    allowed.length === 0
-      ? 'This path has no parameters.'
-      : `The parameters of this path are ${allowed.join(', ')}.`;
-  return new Refusal('unknown_parameter', `There is no parameter ${shown}. ${known}`, {
-    parameter: name.slice(0, 40),
-  });
+  const detail = `There is no parameter ${shown}. The parameters of this path: ${allowed.join(', ') || 'none'}.`;
+  return new Refusal('unknown_parameter', detail, { parameter: name.slice(0, 40) });
 }
 
 /** The value of a whole-number parameter within bounds, or the default when the request does not have it. */
