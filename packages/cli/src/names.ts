@@ -42,7 +42,7 @@ export const otherOptions: readonly (readonly [names: string, way: string])[] = 
   ['concurrency parallel workers', '--slots'],
   ['count rows top', '--limit'],
   ['currency', '--value'],
-  ['database db', '--store'],
+  ['database db o output', '--store'],
   ['date day month', '--period'],
   ['end until', '--to'],
   ['excel output-format', '--format'],
@@ -71,6 +71,7 @@ export const otherOptions: readonly (readonly [names: string, way: string])[] = 
   ['page', 'calls list -n 200 shows more, and --all shows all calls'],
   ['print-config', 'a host is told to start calls mcp; the README of mcp-server has the settings of hosts'],
   ['timeout', 'it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls.config.json'],
+  ['watch', 'the program watch repeats a command: watch -n 10 calls fleet status'],
   ['wait', 'calls push status shows what became of a request'],
 ];
 

@@ -24,7 +24,9 @@ export function fieldsNamed(names: readonly string[]): FieldSpec[] {
     const field = fieldNamed(name) ?? (said.length === 1 ? said[0] : undefined);
     if (field) return field;
     const known = fields.flatMap(({ name, v2, otherNames = [] }) => [name, v2 ?? name, ...otherNames]);
-    const near = said.length > 0 ? said.map((each) => each.name).join(' or ') : nearest(name, known);
+    const [begins] = known.filter((each) => each.startsWith(`${name}_`));
+    const near =
+      said.length > 0 ? said.map((each) => each.name).join(' or ') : (begins ?? nearest(name, known));
     throw new UsageError(`--fields: a call has no field ${JSON.stringify(written)}`, {
       hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
     });
