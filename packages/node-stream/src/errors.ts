@@ -80,7 +80,7 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
 const itemErrors = codeTable({
   data: {
     unfit_value:
-      'A value is not of the type that the operator or column needs, an item comes too late, a key is there twice, or there are too many groups. The message names the field and what to change.',
+      'A value is not of the type that the operator or column needs, an item comes too late, or a key is there twice. The message names the field and what to change.',
   },
 });
 
