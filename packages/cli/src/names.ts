@@ -10,11 +10,7 @@ export const otherCommands: readonly (readonly [names: string, way: string])[] =
   ['fleet cancel', 'stop its workers (Ctrl-C, SIGTERM); what was read stays'],
   ['fleet pause', 'stop its workers (Ctrl-C, SIGTERM); calls fleet work JOB.json goes on where they were'],
   ['fleet resume', 'calls fleet work JOB.json goes on where its workers were stopped'],
-  ['hash-password', 'calls serve --hash-password'],
   ['missed', 'calls report --measures missed'],
-  ['push google-data-manager, push google-ads', 'calls push google'],
-  ['push microsoft-ads', 'calls push microsoft'],
-  ['retry', 'calls fleet retry'],
   ['show', 'calls get'],
   ['status, store sizes', 'calls doctor --offline'],
   [
@@ -26,11 +22,9 @@ export const otherCommands: readonly (readonly [names: string, way: string])[] =
     'calls sync --store URL fills a store; to move one, copy the SQLite file, or use pg_dump and pg_restore',
   ],
   ['store key', 'calls store accounts key'],
-  ['store list', 'calls store accounts list'],
   ['store rebuild', 'calls sync --store URL --restart reads and counts all calls again'],
   ['tail, watch', 'calls list --follow'],
   ['version', 'calls --version'],
-  ['work', 'calls fleet work JOB.json'],
 ];
 
 /** What to type instead of options that there are not: an option, where the command has it, or what else does it. */
@@ -69,7 +63,6 @@ export const otherOptions: readonly (readonly [names: string, way: string])[] = 
   ['log-format', 'it is a setting: CALLS_LOG_FORMAT in the environment'],
   ['n', 'calls list -n 3 shows some calls; an export has all that match'],
   ['page', 'calls list -n 200 shows more, and --all shows all calls'],
-  ['print-config', 'a host is told to start calls mcp; the README of mcp-server has the settings of hosts'],
   ['timeout', 'it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls.config.json'],
   ['watch', 'the program watch repeats a command: watch -n 10 calls fleet status'],
   ['wait', 'calls push status shows what became of a request'],

@@ -99,10 +99,16 @@ export function programOf(
   program.enablePositionalOptions().helpCommand(false);
   addCommon(program);
   program.option('-V, --version', 'show the version');
+  for (const group of groups) {
+    const made = program.command(group.name) as Calls;
+    made.helpCommand(false).enablePositionalOptions().description(group.summary);
+    made.group = group;
+    addCommon(made);
+  }
   for (const spec of commands) {
-    const words = spec.name.split(' ');
-    const parent = words.length === 1 ? program : groupOf(program, words[0] ?? '', groups);
-    addCommand(parent, words.at(-1) ?? '', spec, found);
+    const [first = '', second] = spec.name.split(' ');
+    const group = program.commands.find((each) => second !== undefined && each.name() === first);
+    addCommand((group as Calls | undefined) ?? program, second ?? first, spec, found);
   }
   return program;
 }
@@ -113,18 +119,6 @@ function addCommon(command: Calls): void {
     '-v, --debug',
     "report on stderr what is done, with causes and stack traces of errors; no keys, no callers' data",
   );
-}
-
-function groupOf(program: Calls, name: string, groups: readonly Group[]): Calls {
-  const known = program.commands.find((each) => each.name() === name) as Calls | undefined;
-  if (known !== undefined) return known;
-  const group = groups.find((each) => each.name === name);
-  const made = program.command(name) as Calls;
-  made.helpCommand(false).enablePositionalOptions();
-  if (group !== undefined) made.description(group.summary);
-  made.group = group ?? null;
-  addCommon(made);
-  return made;
 }
 
 function addCommand(parent: Calls, name: string, spec: Command, found: (asked: Asked) => void): void {

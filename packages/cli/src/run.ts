@@ -16,7 +16,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const asked = await ask(argv, io);
     if (typeof asked === 'number') return asked;
     has = asked.args.has;
-    return await start(asked, io);
+    const { withWaiting } = await import('./terminal/waiting.ts');
+    return await withWaiting(io, () => asked.command.run(asked.args, io));
   } catch (error) {
     if (error instanceof ClosedPipe) return exitCodes.ok;
     // After Ctrl-C, any other error is a consequence of it.
@@ -60,9 +61,4 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
     return error.isAskedFor ? exitCodes.ok : exitCodes.usage;
   }
   return asked[0] ?? exitCodes.usage;
-}
-
-async function start({ command, args }: Asked, io: Io): Promise<number> {
-  const { withWaiting } = await import('./terminal/waiting.ts');
-  return withWaiting(io, () => command.run(args, io));
 }

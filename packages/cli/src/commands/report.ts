@@ -58,13 +58,14 @@ export const report = command({
     const isForPeople = isPage || format === 'table';
     if (isPage && target.output === null) throw new UsageError('a page needs a file: --output report.html');
     const { placeOf } = await import('../report/ask.ts');
-    const { layoutOf, personalGroup, questionOf } = await import('../report/question.ts');
+    const { layoutOf, questionOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
     const question = await questionOf(args, place.accounts, io);
-    const personal = isPage ? personalGroup(question) : null;
-    if (personal !== null)
+    const { planQuestion } = await import('@call-attribution/questions');
+    const personal = planQuestion(question).groups.find((group) => group.personal);
+    if (isPage && personal !== undefined)
       throw new UsageError(
-        `the groups of ${personal} are personal data, and a page is made to be passed on`,
+        `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
         { hints: ['group by another field, or write a table'] },
       );
     const layout = layoutOf(question, isForPeople);

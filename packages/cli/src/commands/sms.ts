@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { say } from '../io.ts';
 import { accounts, connection, legacy, only, output } from '../options.ts';
+import type { Row } from '../output/index.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /** `calls sms`: the numbers that can receive text messages, from the legacy API. */
@@ -17,7 +18,7 @@ export const sms = command({
   },
   examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
   async run(args, io) {
-    const { accountsOfApi, inTurn, openClient, planEach } = await import('../input/index.ts');
+    const { accountsOfApi, eachAccount, openClient, planEach } = await import('../input/index.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
@@ -31,31 +32,24 @@ export const sms = command({
       });
     });
     const several = accounts.some(({ name }) => name !== null);
-    const found = { enabled: 0, others: 0 };
-    let status: number = exitCodes.ok;
-    const rows = async function* () {
-      status = yield* inTurn(accounts, args, io, async function* ({ name, settings }) {
-        const client = await openClient(settings, io);
-        try {
-          for (const { number, smsEnabled, url } of await client.listSmsNumbers({ signal: io.signal })) {
-            found[smsEnabled ? 'enabled' : 'others'] += 1;
-            yield { ...(several ? { account: name } : {}), number, smsEnabled, url };
-          }
-          return exitCodes.ok;
-        } finally {
-          await client.close();
-        }
-      });
-    };
+    const rows: Row[] = [];
+    const status = await eachAccount(accounts, args, io, async ({ name, settings }) => {
+      const client = await openClient(settings, io);
+      const found = await client.listSmsNumbers({ signal: io.signal }).finally(() => client.close());
+      for (const { number, smsEnabled, url } of found)
+        rows.push({ ...(several ? { account: name } : {}), number, smsEnabled, url });
+      return exitCodes.ok;
+    });
     const columns = [
       ...(several ? [{ key: 'account', title: 'Account', min: 12 }] : []),
       { key: 'number', title: 'Number', min: 12 },
       { key: 'smsEnabled', title: 'SMS' },
       { key: 'url', title: 'Listener' },
     ];
-    await writeRows(rows(), columns, target, io);
-    const others = found.others > 0 ? `, ${plural(found.others, 'other number')}` : '';
-    say(io, `${plural(found.enabled, 'SMS-enabled number')}${others}`);
+    await writeRows(rows, columns, target, io);
+    const enabled = rows.filter(({ smsEnabled }) => smsEnabled === true).length;
+    const others = rows.length > enabled ? `, ${plural(rows.length - enabled, 'other number')}` : '';
+    say(io, `${plural(enabled, 'SMS-enabled number')}${others}`);
     return status;
   },
 });

@@ -54,20 +54,15 @@ function reasonOf(error: unknown): string {
   return CallsError.is(cause) ? cause.summary : 'It cannot be read.';
 }
 
-/** Is the error about one record, so that the others could be read without it? */
-function isBadRecord(error: unknown): boolean {
-  const code = systemCode(error);
-  if (code === 'unfit_record' || code === 'invalid_record') return true;
-  // A page that is not JSON may come whole the next time; a record in a page that was proved complete will not.
-  return code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
-}
-
 /** An error about one record names the way out; any other error stays what it is. */
 export async function withWayOut(error: unknown): Promise<unknown> {
   if (CallsError.is(error, 'unfit_value'))
     // The hint is for programs.
     return unfitValue(error.summary, error);
-  if (!isBadRecord(error)) return error;
+  const code = systemCode(error);
+  // A page that is not JSON may come whole the next time; a record in a page that was proved complete will not.
+  const isBroken = code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
+  if (code !== 'unfit_record' && code !== 'invalid_record' && !isBroken) return error;
   const { message } = await explain(error);
   return new CliError(message, {
     cause: error,

@@ -1,5 +1,4 @@
 import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
-import type { MovingPeriod } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
@@ -137,18 +136,6 @@ export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
 export const withoutTimes = ({ clauses }: Filter): Filter => ({
   clauses: clauses.filter(({ field }) => field !== 'date_added'),
 });
-
-/** The filter of a sync: as `filterOf`, but without a period that moves. */
-export async function steadyFilterOf(args: Args, context: FilterContext): Promise<Filter> {
-  return (await rangeOf(args, context)).moves ? conditionsOf(args, context) : filterOf(args, context);
-}
-
-/** The period that the options describe, if an end of it moves with the clock. One that ends now has no end: a sync goes on. */
-export async function periodOf(args: Args, context: FilterContext): Promise<MovingPeriod | null> {
-  const { from, to, moves } = await rangeOf(args, context);
-  if (!moves) return null;
-  return { from, to: args.flag('period') || args.flag('to') ? to : null };
-}
 
 /** The filter, with calls through call extensions included. v3 leaves them out by default, v2 always has them. */
 export function withExtensions(filter: Filter, version: 'v2' | 'v3'): Filter {

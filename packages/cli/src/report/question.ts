@@ -129,7 +129,3 @@ export function layoutOf(question: Question, isForPeople: boolean): Layout {
   });
   return { rows, across, questions: [limited(rows), calls(...rows, across), calls(across)] };
 }
-
-/** Whether the groups of a question are personal data of callers; their name if so. */
-export const personalGroup = (question: Question): string | null =>
-  planQuestion(question).groups.find(({ personal }) => personal)?.name ?? null;

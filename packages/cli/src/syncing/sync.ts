@@ -11,7 +11,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { configuredAccounts, eachAccount, planEach, typedAccounts } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
 import { clientsOf, contextOf, type NamedAccount } from '../input/connect.ts';
-import { periodOf, rangeOf, sayPeriod, steadyFilterOf } from '../input/filter.ts';
+import { conditionsOf, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
@@ -68,8 +68,9 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
     );
   const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
     const context = contextOf(settings, io);
-    await sayPeriod(await rangeOf(args, context), context, io);
-    return steadyFilterOf(args, context);
+    const range = await rangeOf(args, context);
+    await sayPeriod(range, context, io);
+    return range.moves ? conditionsOf(args, context) : filterOf(args, context);
   });
   const { settings } = named[0] ?? { settings: readSettings(args, io) };
   const chosen = needStore(args, settings, io, isServing ? 'calls serve --every' : 'calls sync');
@@ -98,7 +99,10 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
     const once = async (account: (typeof accounts)[0]) => {
       const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
-      const period = await periodOf(args, contextOf(settings, io));
+      const range = await rangeOf(args, contextOf(settings, io));
+      // A period that ends now has no end: a sync goes on.
+      const to = args.flag('period') || args.flag('to') ? range.to : null;
+      const period = range.moves ? { from: range.from, to } : null;
       const client = await clients.of(account);
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();

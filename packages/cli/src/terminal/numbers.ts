@@ -20,16 +20,9 @@ export function bytes(value: number): string {
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
 }
 
-/** A duration as `0.4 s`, `42 s`, `3:07` or `1:02:03`. */
+/** A duration as `0.4 s`, `42 s`, `3 min 7 s` or `1 h 2 min`. */
 export function duration(milliseconds: number): string {
-  const seconds = Math.max(0, milliseconds) / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const whole = Math.round(seconds);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const hours = Math.floor(whole / 3600);
-  const minutes = Math.floor(whole / 60) % 60;
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  return milliseconds < 9_950 ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s` : span(milliseconds);
 }
 
 /** A long duration in its two largest units: `42 s`, `14 min`, `13 h 42 min`, `3 d 4 h`. */
