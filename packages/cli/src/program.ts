@@ -99,16 +99,16 @@ export function programOf(
   program.enablePositionalOptions().helpCommand(false);
   addCommon(program);
   program.option('-V, --version', 'show the version');
+  for (const spec of commands) if (!spec.name.includes(' ')) addCommand(program, spec.name, spec, found);
   for (const group of groups) {
     const made = program.command(group.name) as Calls;
     made.helpCommand(false).enablePositionalOptions().description(group.summary);
     made.group = group;
     addCommon(made);
-  }
-  for (const spec of commands) {
-    const [first = '', second] = spec.name.split(' ');
-    const group = program.commands.find((each) => second !== undefined && each.name() === first);
-    addCommand((group as Calls | undefined) ?? program, second ?? first, spec, found);
+    for (const spec of commands) {
+      const [first, second = ''] = spec.name.split(' ');
+      if (first === group.name && second !== '') addCommand(made, second, spec, found);
+    }
   }
   return program;
 }
