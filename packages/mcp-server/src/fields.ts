@@ -55,13 +55,14 @@ export function selectFields(
   };
   add(available.find((spec) => spec.name === 'sid'));
   for (const name of names.length === 0 ? ['summary'] : names) {
-    const wanted = name.trim().toLowerCase();
+    const wanted = name
+      .trim()
+      .toLowerCase()
+      .replace(/^date$/, 'date_added');
     if (wanted === 'all') available.forEach(add);
     else if (wanted === 'summary') for (const each of summary[version]) add(findField(available, each));
     else if (available.some((spec) => spec.group === wanted))
       available.filter((spec) => spec.group === wanted).forEach(add);
-    // Questions have days for it.
-    else if (wanted === 'date') add(findField(available, 'date_added'));
     else add(findField(available, wanted) ?? unknownField(all, available, version, name));
   }
   return [...selected.values()];

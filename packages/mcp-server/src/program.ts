@@ -113,7 +113,7 @@ function optionsIn(argv: readonly string[]): Record<string, unknown> {
       ]),
     );
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const { message } = error as TypeError;
     const unknown = /^Unknown option '-+([\w-]+)/.exec(message)?.[1];
     const meant = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
     // Node.js goes on about how such a text can be passed.

@@ -79,8 +79,7 @@ function replaced(text: string, own: string): string {
   // Most text has no place for an address, and the search for one takes long.
   let clean = mayHaveEmail.test(text) ? text.replace(email, '[email]') : text;
   clean = clean.replace(ipv4, '[ip]');
-  if (clean.includes('::') || clean.split(':').length > 7)
-    clean = clean.replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found));
+  if (clean.split(':').length > 2) clean = clean.replace(ipv6, (found) => (isIpv6(found) ? '[ip]' : found));
   return clean.replace(phone, (found) => {
     const digits = found.replace(/\D/g, '');
     const isOwn = own !== '' && digits.endsWith(own.slice(-10));
