@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/index.ts';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
-import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/sync/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.

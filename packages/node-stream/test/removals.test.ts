@@ -11,7 +11,7 @@ import {
   withoutCalls,
   withoutRecords,
 } from '../src/copies/index.ts';
-import { type SyncState, syncInto, type UpsertSink } from '../src/sync/index.ts';
+import { type SyncState, syncInto, type UpsertSink } from '../src/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 
 const [a, b] = [newRemovalKey(), newRemovalKey()];

@@ -1,6 +1,6 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
-import { memoryState, type SyncState, syncInto } from '../src/sync/index.ts';
+import { memoryState, type SyncState, syncInto } from '../src/index.ts';
 import { byTime, FakeServer, fakeRecords } from './fake-server.ts';
 import { readsInTurns } from './laws/cut-turns.ts';
 import { wholeIsWhole } from './laws/stretches.ts';

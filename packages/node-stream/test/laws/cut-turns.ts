@@ -1,7 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
-import { type SyncBatch, type SyncState, syncInto } from '../../src/sync/index.ts';
+import { type SyncBatch, type SyncState, syncInto } from '../../src/index.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
 
 const clock = { now: () => Date.UTC(2027, 0, 1) };

@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path';
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import { toNdjson } from '../../src/encoders/index.ts';
+import { type SyncState, syncInto } from '../../src/index.ts';
 import { dedupe } from '../../src/operators/dedupe.ts';
 import { mapCalls } from '../../src/operators/map-calls.ts';
 import { createCallByteStream, createCallStream } from '../../src/read.ts';
 import { fileSink } from '../../src/sinks/file-sink.ts';
-import { type SyncState, syncInto } from '../../src/sync/index.ts';
 
 const [mode = '', url = '', folder = ''] = process.argv.slice(2);
 const log = join(folder, 'log.ndjson');

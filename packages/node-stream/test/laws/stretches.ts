@@ -3,8 +3,8 @@ import { matcher, toFilter } from '@call-attribution/query-dsl';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { type SyncBatch, type SyncState, type SyncSummary, syncInto } from '../../src/index.ts';
 import type { Stretch, Stretches } from '../../src/proof.ts';
-import { type SyncBatch, type SyncState, type SyncSummary, syncInto } from '../../src/sync/index.ts';
 import { copyVerdict } from '../../src/sync/verdict.ts';
 import { type FakeRecord, FakeServer } from '../fake-server.ts';
 
