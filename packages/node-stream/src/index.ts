@@ -15,6 +15,41 @@ export {
   type StreamErrorCode,
 } from './errors.ts';
 // Sync: a copy that is kept up to date.
+export type { Pace } from './judge.ts';
+export {
+  exportMonths,
+  type MonthFile,
+  type MonthReading,
+  type MonthSource,
+  type MonthsOptions,
+  type MonthsSummary,
+} from './months/export-months.ts';
+export { type MonthTarget, monthFolder } from './months/target.ts';
+export { through } from './operators/chain.ts';
+export type { Chain } from './operators/operator.ts';
+export type { Checkpoint, Page, Range, ReadFacts, Source, Stage } from './page.ts';
+export {
+  describeVerdict,
+  type Gap,
+  type Note,
+  type Position,
+  type Proof,
+  type ReadState,
+  type Span,
+  type Stretch,
+  type Stretches,
+  type Verdict,
+  type Why,
+} from './proof.ts';
+export {
+  type CallByteStreamOptions,
+  type CallStream,
+  type CallStreamOptions,
+  createCallByteStream,
+  createCallStream,
+  type DeadRecord,
+} from './read.ts';
+export type { Progress } from './reading.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/options.ts';
 export {
   type FirstCount,
