@@ -110,6 +110,8 @@ class SqliteDriver implements Driver {
   readonly writesAtOnce = 1_000;
   readonly #open: OpenFile;
   readonly #opened: BigIntStats | undefined;
+  /** The size of the file when it was looked at last. */
+  #size: bigint;
   /** Connections of reads that have one of their own. */
   readonly #streams = new Set<Connection>();
   #isClosed = false;
@@ -117,6 +119,7 @@ class SqliteDriver implements Driver {
   constructor(open: OpenFile) {
     this.#open = open;
     this.#opened = open.path === null ? undefined : statOf(open.path);
+    this.#size = this.#opened?.size ?? 0n;
   }
 
   all(sql: string, values?: readonly Value[]): Promise<Row[]> {
@@ -215,12 +218,20 @@ class SqliteDriver implements Driver {
   #refuseUnusable(): void {
     if (this.#isClosed)
       throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', { kind: 'bug' });
-    const { file, path } = this.#open;
-    const found = path === null ? undefined : statOf(path);
-    if (found?.ino === this.#opened?.ino && found?.dev === this.#opened?.dev) return;
+    const { file, path, reader } = this.#open;
+    if (path === null) return;
+    const found = statOf(path);
+    let what = found === undefined ? 'removed' : 'replaced by another';
+    if (found !== undefined && found.ino === this.#opened?.ino && found.dev === this.#opened.dev) {
+      // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
+      const isCut = found.size < this.#size && found.size < sizeOf(reader);
+      this.#size = found.size;
+      if (!isCut) return;
+      what = 'cut';
+    }
     throw new StoreError(
       'store_damaged',
-      `The database file ${file} was ${found === undefined ? 'removed' : 'replaced by another'} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
+      `The database file ${file} was ${what} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
       { isRetryable: false },
     );
   }
@@ -248,6 +259,12 @@ class SqliteDriver implements Driver {
   }
 
   readonly #told = (error: unknown) => (isOfSqlite(error) ? fromSqlite(error, this.#open.file) : error);
+}
+
+/** The size that a database says it has. */
+function sizeOf({ database }: Connection): bigint {
+  const of = (pragma: string) => Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0];
+  return BigInt(of('page_count')) * BigInt(of('page_size'));
 }
 
 function rollBack(database: Database.Database): void {
