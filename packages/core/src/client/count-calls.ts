@@ -6,8 +6,8 @@ import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-
 import { apiRequest, queryString } from './api-request.ts';
 import type { CallCount } from './client.ts';
 import type { ListQuery, RequestOptions } from './options.ts';
+import { type FilterText, filterText, recordReader, requestPage } from './pages.ts';
 import type { Context } from './request.ts';
-import { type FilterText, filterText, recordReader, requestPage } from './request-page.ts';
 
 /**
  * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total

@@ -4,11 +4,10 @@ import { isLoopback } from '../settings/loopback.ts';
 import type { Client } from './client.ts';
 import { countCalls } from './count-calls.ts';
 import { reporter } from './events.ts';
-import { fetchPage } from './fetch-page.ts';
 import { getCall } from './get-call.ts';
-import { listCalls } from './list-calls.ts';
 import { listSmsNumbers } from './list-sms-numbers.ts';
 import type { ClientOptions } from './options.ts';
+import { fetchPage, listCalls } from './pages.ts';
 import { readOptions } from './read-options.ts';
 import { type Context, createRequests } from './request.ts';
 

@@ -19,5 +19,5 @@ export {
   startHostileServer,
 } from './hostile-server.ts';
 export { createManualClock, type ManualClock } from './manual-clock.ts';
-export { createMockAgent, type MockOptions } from './mock-agent.ts';
+export { createMockAgent, type MockOptions } from './plan-response.ts';
 export { type Later, type PlannedResponse, responseInstead, sendResponse } from './send-response.ts';

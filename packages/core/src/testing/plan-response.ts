@@ -1,10 +1,13 @@
+import { createRequire } from 'node:module';
 import { matcher, safeParse } from '@call-attribution/query-dsl';
+import type { MockAgent } from 'undici';
 import { formatContentRange } from '../page/content-range.ts';
 import type { Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { CountForm, Fault } from './fault.ts';
+import { fixtureCalls } from './fixture-calls.ts';
 import type { PlannedResponse } from './send-response.ts';
 
 /** What the test server serves. The lists may be changed while it runs: pages shift, totals move. */
@@ -15,7 +18,11 @@ export interface Served {
   readonly maxRows: number;
 }
 
-const json = { 'content-type': 'application/json; charset=utf-8' };
+const json = (status: number, value: unknown, headers: PlannedResponse['headers'] = {}): PlannedResponse => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: Buffer.from(JSON.stringify(value)),
+});
 
 /**
  * The right response to a request: a list, a single record, a count or SMS numbers. Both versions list every call. Of a
@@ -25,25 +32,19 @@ export function planResponse(served: Served, url: string, fault: Fault = {}): Pl
   const { pathname, searchParams } = new URL(url, 'http://server.invalid');
   if (pathname.endsWith('/ibp_api.php')) return planSms(served);
   const match = /\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/.exec(pathname);
-  if (!match) return { status: 404, headers: json, body: Buffer.from('{"error":"no such path"}') };
+  if (!match) return json(404, { error: 'no such path' });
   const version = match[1] === 'v2' ? 'v2' : 'v3';
   const item = match[2] === undefined ? undefined : decodeURIComponent(match[2]);
   const filter = safeParse(searchParams.get('q') ?? '');
-  if (!filter.ok)
-    return {
-      status: 400,
-      headers: json,
-      body: Buffer.from(JSON.stringify({ error: filter.problem.message })),
-    };
+  if (!filter.ok) return json(400, { error: filter.problem.message });
   const matches = matcher(filter.filter);
   const found = served.calls.filter((call) => matches(call));
   if (item === undefined) return planList(served, found, version, searchParams, fault);
   if (item === 'count' && version === 'v2') return planCount(found.length, fault.count ?? 'object');
   const call = served.calls.find((one) => one.sid === item);
-  if (!call) return { status: 404, headers: json, body: Buffer.from('{"error":"no such call"}') };
+  if (!call) return json(404, { error: 'no such call' });
   const record = fromCall(call, version);
-  const body = Buffer.from(JSON.stringify(fault.single === 'array' ? [record] : record));
-  return { status: 200, headers: json, body };
+  return json(200, fault.single === 'array' ? [record] : record);
 }
 
 function planList(
@@ -58,11 +59,7 @@ function planList(
   // A shifted page still names the range that was requested.
   const from = Math.max(0, first + shift);
   const part = found.slice(from, from + rows).map((call) => fromCall(call, version));
-  return {
-    status: 200,
-    headers: { ...json, 'content-range': formatContentRange(first, part.length, found.length) },
-    body: Buffer.from(JSON.stringify(part)),
-  };
+  return json(200, part, { 'content-range': formatContentRange(first, part.length, found.length) });
 }
 
 function planCount(total: number, form: CountForm): PlannedResponse {
@@ -74,7 +71,7 @@ function planCount(total: number, form: CountForm): PlannedResponse {
     header: [],
   };
   const range = form === 'header' ? { 'content-range': `*/${total}` } : {};
-  return { status: 200, headers: { ...json, ...range }, body: Buffer.from(JSON.stringify(forms[form])) };
+  return json(200, forms[form], range);
 }
 
 function planSms({ smsNumbers }: Served): PlannedResponse {
@@ -90,4 +87,40 @@ function planSms({ smsNumbers }: Served): PlannedResponse {
       `<?xml version="1.0" encoding="UTF-8"?><response>${head}<data>${lines.join('')}</data></response>`,
     ),
   };
+}
+
+// The sandbox uses its neighbors in each start; undici takes a fifth of one.
+const load = createRequire(import.meta.url);
+
+/** See `createMockAgent`. */
+export interface MockOptions {
+  /** The base URL of the client under test. */
+  readonly baseUrl: string;
+  /** The calls it serves. @default fixtureCalls(20) */
+  readonly calls?: Call[] | undefined;
+}
+
+/**
+ * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
+ * refused. Further intercepts can be added to it as to any MockAgent.
+ *
+ * @example
+ * const dispatcher = createMockAgent({ baseUrl });
+ * const client = createClient({ baseUrl, dispatcher, auth: apiKeys('a', 'b') });
+ */
+export function createMockAgent(options: MockOptions): MockAgent {
+  const { baseUrl, calls = fixtureCalls(20) } = options;
+  const undici: typeof import('undici') = load('undici');
+  const agent = new undici.MockAgent();
+  agent.disableNetConnect();
+  const served = { calls, smsNumbers: [], maxRows: Number.POSITIVE_INFINITY };
+  agent
+    .get(new URL(baseUrl).origin)
+    .intercept({ path: () => true, method: () => true })
+    .reply(({ path }) => {
+      const { status, headers, body } = planResponse(served, path);
+      return { statusCode: status, data: body, responseOptions: { headers } };
+    })
+    .persist();
+  return agent;
 }

@@ -16,49 +16,27 @@ export interface PlannedResponse {
 const page =
   '<!doctype html><html><head><title>Sign in</title></head><body><form>Password</form></body></html>';
 
-const json = (status: number, value: unknown, type = 'application/json'): PlannedResponse => ({
-  status,
-  headers: { 'content-type': type },
-  body: Buffer.from(JSON.stringify(value)),
-});
-
 /** The response that a fault puts in place of the right one; undefined when it leaves the right one. */
 export function responseInstead(fault: Fault): PlannedResponse | undefined {
-  const instead = bareInstead(fault);
-  if (instead === undefined) return undefined;
-  const retryAfter = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
-  return { ...instead, headers: { ...instead.headers, ...retryAfter, ...fault.headers } };
-}
-
-function bareInstead({ status, html, redirect, errorBody, smsFailed }: Fault): PlannedResponse | undefined {
-  if (html)
-    return {
-      status: status ?? 200,
-      headers: { 'content-type': 'text/html; charset=utf-8' },
-      body: Buffer.from(page),
-    };
+  const { status, html, redirect, errorBody, smsFailed, retryAfter } = fault;
+  const more = { ...(retryAfter !== undefined && { 'retry-after': retryAfter }), ...fault.headers };
+  const instead = (usual: number, type: string, body: string): PlannedResponse => ({
+    status: status ?? usual,
+    headers: { 'content-type': type, ...more },
+    body: Buffer.from(body),
+  });
+  if (html) return instead(200, 'text/html; charset=utf-8', page);
   if (redirect !== undefined)
-    return { status: status ?? 302, headers: { location: redirect }, body: Buffer.alloc(0) };
-  if (smsFailed !== undefined)
-    return {
-      status: status ?? 200,
-      headers: { 'content-type': 'text/xml' },
-      body: Buffer.from(
-        `<?xml version="1.0"?><response><result>failed</result><result_description>${smsFailed}</result_description></response>`,
-      ),
-    };
-  if (errorBody !== undefined) return json(status ?? 200, { error: errorBody });
+    return { status: status ?? 302, headers: { location: redirect, ...more }, body: Buffer.alloc(0) };
+  if (smsFailed !== undefined) {
+    const words = `<result>failed</result><result_description>${smsFailed}</result_description>`;
+    return instead(200, 'text/xml', `<?xml version="1.0"?><response>${words}</response>`);
+  }
+  if (errorBody !== undefined) return instead(200, 'application/json', JSON.stringify({ error: errorBody }));
   if (status === undefined) return undefined;
-  return json(
-    status,
-    {
-      title: `Status ${status}`,
-      status,
-      code: 'simulated_fault',
-      detail: 'A test asked for this response.',
-    },
-    'application/problem+json',
-  );
+  const detail = 'A test asked for this response.';
+  const problem = { title: `Status ${status}`, status, code: 'simulated_fault', detail };
+  return instead(status, 'application/problem+json', JSON.stringify(problem));
 }
 
 /** The response as it will be sent: the right one, or one in its place, with the damage of the fault. */
