@@ -83,14 +83,10 @@ function fromBody(response: HttpResponse): number | undefined {
 /** The number under one of these names, in an object or one within it. */
 function fromObject(value: unknown, depth = 0): number | undefined {
   if (depth > 3 || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const named = Object.entries(value).filter(([name]) =>
-    /^(?:count|total|total_?count|data|result)$/i.test(name),
-  );
-  for (const [, item] of named) {
-    const total = asCount(item) ?? fromObject(item, depth + 1);
-    if (total !== undefined) return total;
-  }
-  return undefined;
+  return Object.entries(value)
+    .filter(([name]) => /^(?:count|total|total_?count|data|result)$/i.test(name))
+    .map(([, item]) => asCount(item) ?? fromObject(item, depth + 1))
+    .find((total) => total !== undefined);
 }
 
 function asCount(value: unknown): number | undefined {

@@ -46,18 +46,10 @@ export const secretValues = (headers: CustomHeaders): string[] =>
     value !== undefined && /key|token|secret|auth|cookie|password|signature/i.test(name) ? [value] : [],
   );
 
-const requestIdNames = [
-  'x-request-id',
-  'request-id',
-  'x-correlation-id',
-  'x-amzn-requestid',
-  'x-amz-request-id',
-  'x-amz-cf-id',
-  'x-ms-request-id',
-  'x-cloud-trace-context',
-  'x-trace-id',
-  'cf-ray',
-];
+const requestIdNames =
+  'x-request-id request-id x-correlation-id x-amzn-requestid x-amz-request-id x-amz-cf-id x-ms-request-id x-cloud-trace-context x-trace-id cf-ray'.split(
+    ' ',
+  );
 
 /** The id under which the server knows the request, if it sends one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string | null {

@@ -42,22 +42,11 @@ function hasDateTimeShape(t: string): boolean {
     t.charCodeAt(10) === 32 &&
     t.charCodeAt(13) === 58 &&
     t.charCodeAt(16) === 58 &&
-    isDigit(t, 0) &&
-    isDigit(t, 1) &&
-    isDigit(t, 2) &&
-    isDigit(t, 3) &&
-    isDigit(t, 5) &&
-    isDigit(t, 6) &&
-    isDigit(t, 8) &&
-    isDigit(t, 9) &&
-    isDigit(t, 11) &&
-    isDigit(t, 12) &&
-    isDigit(t, 14) &&
-    isDigit(t, 15) &&
-    isDigit(t, 17) &&
-    isDigit(t, 18)
+    digits(t, 0, 4) &&
+    digits(t, 5, 7) &&
+    digits(t, 8, 10) &&
+    digits(t, 11, 13) &&
+    digits(t, 14, 16) &&
+    digits(t, 17, 19)
   );
 }
-
-/** Below the digits, the difference becomes a very large number. */
-const isDigit = (text: string, at: number): boolean => (text.charCodeAt(at) - 48) >>> 0 < 10;
