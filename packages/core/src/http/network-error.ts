@@ -8,7 +8,7 @@ import {
   type ErrorDetails,
   ResponseError,
 } from '../errors/calls-error.ts';
-import { framesOf } from '../tracing/index.ts';
+import { framesOf } from '../tracing/safe-caller.ts';
 import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';
 

@@ -1,5 +1,5 @@
 import { escapeControls } from '../errors/escape-controls.ts';
-import { safeCaller } from '../tracing/index.ts';
+import { safeCaller } from '../tracing/safe-caller.ts';
 
 /** From which level on something is logged; `off` is nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'off';
