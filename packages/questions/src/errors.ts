@@ -11,9 +11,9 @@ const questionErrors = codeTable({
     unknown_name:
       'A field, group, measure or column does not exist, or its name means several. Use one of the names that the message gives.',
     invalid_question:
-      'Parts of a question do not go together, a period cannot be read, a limit was passed, or it groups by personal data without saying what to do with it. The message says which, and what can be.',
+      'Parts of a question do not go together, a period cannot be read, a limit was passed, or it groups by personal data without `personal`. The message says which, and what can be.',
     invalid_condition:
-      'A condition in `where`, `having`, `q` or a measure cannot be read. The error has the `problem` with its place, and a correction when there is one.',
+      'A condition in `where`, `having` or a measure cannot be read. The error has the `problem` with its place, and a correction when there is one.',
     too_much:
       'The exact answer needs more memory than it may use. Choose a shorter period or fewer groups, or raise `memory`.',
   },

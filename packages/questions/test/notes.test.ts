@@ -29,9 +29,9 @@ const refusalOf = async (question: Question): Promise<string> =>
   );
 
 test('a note has a code beside its sentence', async () => {
-  expect((await ask({ accounts: ['nope'], period: '2026-10' })).notes.map(({ code }) => code)).toEqual([
+  expect((await ask({ period: '2026-10' })).notes.map(({ code }) => code)).toEqual([
     'no_time_zone',
-    'unknown_account',
+    'last_call',
   ]);
 });
 
@@ -67,20 +67,12 @@ describe('a condition that is true of no call says what the field holds', () => 
 
   test('what visitors typed is shown to nobody who has not asked for it', async () => {
     expect(said(await ask({ where: "device = 'mobile'" }))).toEqual([]);
-    expect(said(await ask({ where: "device = 'mobile'", personal: (_, value) => value }))).toEqual([]);
   });
 
   test('where another part of the condition or the period is the reason, nothing is said', async () => {
     expect(said(await ask({ where: "campaign = 'generic' AND rank = 5" }))).toEqual([]);
     expect(said(await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' }))).toEqual([]);
   });
-});
-
-test('an account of which there is no call is named', async () => {
-  const answer = await answerQuestion({ accounts: ['nope'] }, calls);
-  const { accounts, calls: count } = answer;
-  expect([count, accounts]).toEqual([0, []]);
-  expect(said(answer)).toContain('No call that was read is of the account "nope".');
 });
 
 test('an empty value is none of the different values', async () => {

@@ -200,14 +200,9 @@ function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row
   });
 }
 
-function shownRow({ groups, personal }: ReadQuestion, { key, cells }: Row): Cells {
-  const row: Cells = {};
-  for (const [i, group] of groups.entries()) {
-    const value = groupValue(group, key[i] ?? null);
-    const isMasked = group.personal && typeof personal === 'function' && value !== null;
-    row[group.name] = isMasked ? personal(group.name, String(value)) : value;
-  }
-  return groups.length === 0 ? cells : Object.assign(row, cells);
+function shownRow({ groups }: ReadQuestion, { key, cells }: Row): Cells {
+  const shown = groups.map((group, i) => [group.name, groupValue(group, key[i] ?? null)]);
+  return { ...Object.fromEntries(shown), ...cells };
 }
 
 /** Since when calls may be missing: the oldest last sync. Accounts that were never synced count from when they were stored. */

@@ -8,7 +8,7 @@ import type { Period } from '../question/period.ts';
 import { type ReadQuestion, readQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
 import { QuestionCount, shiftOf } from './count.ts';
-import { usualMemory } from './memory.ts';
+import { usualMemory } from './parts.ts';
 import { type Calls, isColumns, Records } from './records.ts';
 import { neededFields } from './sequences.ts';
 

@@ -10,8 +10,7 @@ import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
-import { Memory } from './memory.ts';
-import { GroupTable, readerOf } from './parts.ts';
+import { GroupTable, Memory, readerOf } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
 
 /** What was seen of an account; times are naive milliseconds. */
@@ -61,13 +60,8 @@ export class QuestionCount {
       if (time < seen.first) seen.first = time;
       if (time > seen.last) seen.last = time;
     }
-    if (!this.#isAsked(calls.account)) return;
     if (this.#kept !== null) this.#kept.add(calls, sids);
     else this.#count(calls);
-  }
-
-  #isAsked(account: string): boolean {
-    return this.plan.accounts?.includes(account) ?? true;
   }
 
   #seenOf(account: string): SeenAccount {
@@ -169,7 +163,6 @@ export class QuestionCount {
   #statuses(): AccountStatus[] {
     const text = (millis: number) => (Number.isFinite(millis) ? shownMoment(millis) : null);
     return [...this.#seen]
-      .filter(([account]) => this.#isAsked(account))
       .map(([account, { calls, first, last }]) => ({
         ...{ account, calls, first: text(first), last: text(last) },
         ...{ storedAt: null, syncedAt: null },

@@ -1,11 +1,33 @@
 import type { Condition, Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
+import { QuestionError } from '../errors.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
-import type { Memory } from './memory.ts';
+
+/** Memory that the exact state of questions may take, by default. */
+export const usualMemory = 512e6;
+
+/** About how much memory a question takes. */
+export class Memory {
+  readonly #most: number;
+  #taken = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  take(bytes: number): void {
+    this.#taken += bytes;
+    if (this.#taken > this.#most)
+      throw new QuestionError(
+        'too_much',
+        `The exact answer needs more than the ${Math.round(this.#most / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
+      );
+  }
+}
 
 type Read = (call: Batch) => Value;
 
@@ -66,8 +88,6 @@ class Folds implements Counter {
 class Numbers implements Counter {
   readonly #memory: Memory;
   readonly #lists: number[][] = [];
-  /** The same in order, and all together at the end; empty as long as nobody asks. */
-  #sorted: Float64Array[] = [];
 
   constructor(memory: Memory) {
     this.#memory = memory;
@@ -79,7 +99,6 @@ class Numbers implements Counter {
 
   add(group: number, value: number | null): void {
     if (value === null) return;
-    this.#sorted = [];
     this.#memory.take(bytesOfNumber);
     (this.#lists[group] as number[]).push(value);
   }
@@ -91,9 +110,10 @@ class Numbers implements Counter {
 
   results(result: Part['result']): Results {
     const [part, of] = typeof result === 'object' && 'rank' in result ? result.rank : [1, 1];
-    if (this.#sorted.length === 0)
-      this.#sorted = [...this.#lists, this.#lists.flat()].map((list) => new Float64Array(list).sort());
-    const ranked = this.#sorted.map((values) => values[Math.ceil((part * values.length) / of) - 1] ?? null);
+    const ranked = [...this.#lists, this.#lists.flat()].map((list) => {
+      const at = Math.ceil((part * list.length) / of) - 1;
+      return new Float64Array(list).sort()[at] ?? null;
+    });
     return { groups: ranked.slice(0, -1), whole: ranked.at(-1) ?? null };
   }
 }

@@ -8,7 +8,7 @@ import { needsSequence, type ReadOptions, readSelection } from '../question/plan
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
 import { judgesOf, shiftOf, within } from './count.ts';
-import { Memory, usualMemory } from './memory.ts';
+import { Memory, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
 
@@ -78,7 +78,6 @@ export function selectCalls(
       places = null;
     },
     judge(record, account) {
-      if (plan.accounts?.includes(account) === false) return 'no';
       set(record, account);
       if (!within(call.time, plan.period) || !judges.every((judge) => judge(call) === true)) return 'no';
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;

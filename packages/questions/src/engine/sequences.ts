@@ -2,7 +2,7 @@ import { compareValues } from '../conditions/fold.ts';
 import { Batch, nobody, type Sequence } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
-import type { Memory } from './memory.ts';
+import type { Memory } from './parts.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 

@@ -1,10 +1,11 @@
 import { type Call, phoneKey } from '@call-attribution/core/record';
 
-/** Ids of a click and of what was clicked, by the query parameter that carries them. */
-export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
-
 /** The kinds of id that tell a click of an ad apart, the likeliest first. */
 export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
+const names = [...clickKinds, 'k_clickid', 'mkwid', 'pcrid'] as const;
+
+/** Ids of a click and of what was clicked, by the query parameter that carries them. */
+export type ClickIdName = (typeof names)[number];
 
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
@@ -14,7 +15,6 @@ export const clickPlaces = [
   ...(['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const),
 ];
 
-const names = ['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid'] as const;
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
 
 /**

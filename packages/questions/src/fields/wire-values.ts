@@ -17,7 +17,7 @@ export function remembered<V>(make: (text: string) => V): (text: string) => V {
   };
 }
 
-/** A naive time in milliseconds; null for what is none. The year 0 has no times. */
+/** A naive time in milliseconds; or null. The year 0 has no times. */
 export function timeOf(value: unknown): number | null {
   const time = typeof value !== 'string' || value.startsWith('0000') ? Number.NaN : parseNaive(value);
   return Number.isNaN(time) ? null : time;
@@ -35,7 +35,7 @@ const tenthsOfText = remembered((text) => {
   return whole === undefined ? null : Number(`${sign}${whole}${tenth}`) + 0;
 });
 
-/** A decimal number in tenths; null for what is none, or finer. */
+/** A decimal number in tenths; or null, as for a finer one. */
 export const tenthsOf = (value: unknown): number | null =>
   typeof value === 'string' || typeof value === 'number' ? tenthsOfText(String(value)) : null;
 

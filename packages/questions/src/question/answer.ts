@@ -53,7 +53,6 @@ export interface Note {
     | 'missing_field'
     | 'first_call'
     | 'last_call'
-    | 'unknown_account'
     | 'not_synced';
   /** The note as a sentence. */
   readonly message: string;

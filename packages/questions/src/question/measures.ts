@@ -298,11 +298,11 @@ export const spendColumns: readonly AnswerColumn[] = [
   },
 ];
 
-const words = { field: 'field', number: 'field', condition: 'condition', hours: 'hours' } as const;
-
 /** How a measure is written: `calls`, `median(field)`. */
-export const measureForm = ({ name, argument }: Measure): string =>
-  argument === undefined ? name : `${name}(${words[argument]})`;
+export function measureForm({ name, argument }: Measure): string {
+  if (argument === undefined) return name;
+  return `${name}(${argument === 'number' ? 'field' : argument})`;
+}
 
 /** All measures as they are written, for a help text. */
 export const measureForms: readonly string[] = measures.map(measureForm);

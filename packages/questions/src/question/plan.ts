@@ -55,8 +55,6 @@ export interface ReadSelection extends SelectionPlan {
   readonly periodNotes: ReturnType<typeof periodNotes>;
   /** What the clock shows in the zone of the answer; where nobody has said which that is, in the one of this machine. */
   readonly now: number;
-  /** The accounts; null for all. */
-  readonly accounts: readonly string[] | null;
   /** All must hold. A filter of the API is about the times as they were sent, whatever zone the answer is in. */
   readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
 }
@@ -82,7 +80,7 @@ export interface ReadQuestion extends ReadSelection, Plan {
   readonly limit: number;
   /** Most rows of each first group. */
   readonly topPer: number;
-  /** What is shown of personal fields. */
+  /** Whether personal fields are shown. */
   readonly personal: Question['personal'];
 }
 
@@ -107,7 +105,6 @@ export function readSelection(
     period,
     periodNotes: periodNotes(period, clock),
     now: naiveAt(now, clock.timeZone ?? machineZone()),
-    accounts: selection.accounts ?? null,
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     conditions: [
       ...(where ? [{ condition: where, asSent: false }] : []),
@@ -127,9 +124,9 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
   const groups = groupBy.map((name) => readField(name, 'group by'));
-  const hidden = personal === undefined ? groups.find((group) => group.personal) : undefined;
+  const hidden = personal !== 'show' ? groups.find((group) => group.personal) : undefined;
   if (hidden !== undefined)
-    throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show' or to a function that masks them.`;
+    throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show'.`;
   if (named.length === 0) throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
 
   const parts: Part[] = [];

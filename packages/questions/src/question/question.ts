@@ -16,8 +16,6 @@ export interface CallSelection {
   readonly timeZone?: string | undefined;
   /** Report in this time zone: `from`, `to` and groups by time are then in it. Needs `timeZone`. */
   readonly inZone?: string | undefined;
-  /** Accounts to count. Default: all. */
-  readonly accounts?: readonly string[] | undefined;
   /** Calls from visits of a website, calls through call extensions, or all. Default all. */
   readonly calls?: 'all' | 'website' | 'extensions' | undefined;
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
@@ -58,15 +56,12 @@ export interface Question extends CallSelection {
    * case: adds `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
    */
   readonly spend?: Readonly<Record<string, number>> | undefined;
-  /**
-   * What to do with a group by personal data, such as `ani`: show it, or show what a function makes of it, such as a mask.
-   * Without it such a question is refused.
-   */
-  readonly personal?: 'show' | ((field: string, value: string) => string) | undefined;
+  /** Groups by personal data, such as `ani`, are shown. Without it such a question is refused. */
+  readonly personal?: 'show' | undefined;
 }
 
 const questionNames: readonly (keyof Question)[] = [
-  ...(['from', 'to', 'period', 'timeZone', 'inZone', 'accounts', 'calls', 'where', 'q'] as const),
+  ...(['from', 'to', 'period', 'timeZone', 'inZone', 'calls', 'where', 'q'] as const),
   ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend', 'personal'] as const),
 ];
 

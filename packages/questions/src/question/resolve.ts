@@ -1,4 +1,3 @@
-import { propertyOf } from '@call-attribution/core/errors';
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
 import { type Condition, type Literal, printCondition, type Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
@@ -126,7 +125,7 @@ export class InvalidCondition extends QuestionError {
 
 /** A filter of the API as a condition, and whether it includes calls through call extensions. */
 export function readFilter(q: string): { readonly condition: Condition; readonly extensions: boolean } {
-  const { clauses } = simplify(parseFilter(q));
+  const { clauses } = simplify(parse(q, { version: 'v3' }));
   const parts = clauses.flatMap((clause): Condition[] => {
     if (clause.kind === 'flag') return [];
     const { field, lower, upper } = clause;
@@ -140,19 +139,6 @@ export function readFilter(q: string): { readonly condition: Condition; readonly
     return [...(lower ? [test(lower, '>')] : []), ...(upper ? [test(upper, '<')] : [])];
   });
   return { condition: { kind: 'and', parts }, extensions: clauses.some(({ kind }) => kind === 'flag') };
-}
-
-function parseFilter(q: string): ReturnType<typeof parse> {
-  try {
-    return parse(q, { version: 'v3' });
-  } catch (error) {
-    const hint = String(propertyOf(error, 'frame') ?? '');
-    const message = String(propertyOf(error, 'message'));
-    throw new QuestionError('invalid_condition', sentence`${option('q')}: ${message}`, {
-      hint,
-      cause: error,
-    });
-  }
 }
 
 function boundOf(text: string): Literal {

@@ -225,7 +225,6 @@ export interface Asked {
   readonly to: string | null;
   readonly compare: 'previous' | { readonly from: string; readonly to: string } | null;
   readonly calls: 'all' | 'website' | 'extensions';
-  readonly accounts: readonly string[] | null;
   readonly inZone: boolean;
   readonly having: boolean;
   readonly topPer: number | null;
@@ -277,7 +276,6 @@ const question = (forms: readonly string[]): fc.Arbitrary<Asked> =>
       isOpen: pick(0, 0, 0, 1, 2),
       compare: maybe(pick<Asked['compare']>('previous', { from: '2026-09-26', to: '2026-09-30' })),
       calls: pick<Asked['calls']>('all', 'all', 'website', 'extensions'),
-      accounts: maybe(pick(['main'], ['main', 'other'])),
       inZone: fc.boolean(),
       having: pick(false, false, true),
       topPer: fc.option(pick(1, 2), { freq: 2 }),

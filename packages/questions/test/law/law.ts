@@ -11,7 +11,7 @@ import { answerOf, type Mistakes, type Told } from './oracle.ts';
 
 /** A question as a program asks it. */
 function questionOf(asked: Asked): Question {
-  const { where, time, from, to, compare, accounts, topPer, limit, having } = asked;
+  const { where, time, from, to, compare, topPer, limit, having } = asked;
   const compared = compare === null || compare === 'previous' ? compare : `${compare.from} to ${compare.to}`;
   const conditions = [where, time].flatMap((said) => (said === null ? [] : [`(${said.text})`]));
   return {
@@ -24,7 +24,6 @@ function questionOf(asked: Asked): Question {
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
     ...(compared === null ? {} : { compare: compared }),
-    ...(accounts === null ? {} : { accounts }),
     ...(topPer === null ? {} : { topPer }),
     ...(limit === null ? {} : { limit }),
     ...(having ? { having: 'calls >= 2' } : {}),
@@ -41,12 +40,10 @@ async function answersOf(
   const found: Answer[][] = [];
   for (const one of asked) {
     const make = () => createAnswers([questionOf(one), { measures: ['calls'] }], { now: one.now });
-    const statuses = [...new Set(calls.map(({ account }) => account))]
-      .filter((account) => one.accounts?.includes(account) ?? true)
-      .map((account) => ({
-        ...{ account, calls: 1, first: null, last: null, storedAt: null },
-        syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
-      }));
+    const statuses = [...new Set(calls.map(({ account }) => account))].map((account) => ({
+      ...{ account, calls: 1, first: null, last: null, storedAt: null },
+      syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
+    }));
     const [whole, left, right, columns] = [make(), make(), make(), make()];
     for (const [i, call] of calls.entries()) {
       whole.add(recordOf(call), call.account);

@@ -359,8 +359,7 @@ export function answerOf(
   const now = zone(asked.now);
   const ends = new Map<string, number>();
   for (const { account, sent: at } of calls)
-    if (at !== null && (asked.accounts?.includes(account) ?? true))
-      ends.set(account, Math.max(at, ends.get(account) ?? 0));
+    if (at !== null) ends.set(account, Math.max(at, ends.get(account) ?? 0));
   if (syncedAt !== null)
     for (const account of ends.keys()) ends.set(account, asked.inZone ? newYork(syncedAt) : syncedAt);
   const period: Stretch = {
@@ -378,7 +377,6 @@ export function answerOf(
 
   const chosen = calls.filter(
     (call) =>
-      (asked.accounts?.includes(call.account) ?? true) &&
       (asked.where === null || asked.where.holds(call) === true) &&
       (asked.time === null || (call.at !== null && asked.time.holds(call.at))),
   );
