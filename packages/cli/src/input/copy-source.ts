@@ -149,10 +149,7 @@ export class CopySource implements Source {
   /** Answers questions about the accounts that were chosen, in one pass over the columns that they need. */
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
     const [accounts, statuses] = [await this.accounts(), await this.#status()];
-    const answers = createAnswers(
-      // A store without accounts has no calls, which is an answer, too.
-      questions.map((question) => (accounts.length === 0 ? question : { ...question, accounts })),
-    );
+    const answers = createAnswers(questions);
     const { fields, period } = answers.needs;
     const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), { extensions: true });
     // Calls without a time are in no period, and a question says how many there are.

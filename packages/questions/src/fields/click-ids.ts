@@ -5,7 +5,7 @@ export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 const names = [...clickKinds, 'k_clickid', 'mkwid', 'pcrid'] as const;
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
-export type ClickIdName = (typeof names)[number];
+export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
 
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
