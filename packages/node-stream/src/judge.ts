@@ -52,15 +52,15 @@ export interface SliceOptions extends Limits {
   /** Ends the requests in flight. */
   readonly stop: AbortController;
   /** Where an earlier read stopped. */
-  readonly from?: Pick<ReadState<number>, 'border' | 'pages'> | null;
+  readonly from: Pick<ReadState<number>, 'border' | 'pages'> | null;
   /** What a slice of an earlier read has shown, where this one goes on. */
-  readonly pace?: Pace | null;
-  /** Slices after which no more is asked for. */
-  readonly most?: number;
+  readonly pace: Pace | null;
+  /** Slices after which no more is asked for; `Infinity` when all are. */
+  readonly most: number;
   /** Ids that other ranges of the same list have brought. */
-  readonly others?: IdSet | null;
+  readonly others: IdSet | null;
   /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
-  readonly keepsArrived?: boolean;
+  readonly keepsArrived: boolean;
 }
 
 /** How close items lie, so that the next slices can be planned. */

@@ -56,9 +56,18 @@ export function allOf<T>(taking: Taking<T>): T[] {
   return items;
 }
 
+/** A read from begin to end. */
+const wholeRead = {
+  from: null,
+  pace: null,
+  most: Number.POSITIVE_INFINITY,
+  others: null,
+  keepsArrived: false,
+};
+
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
-  extends Omit<SliceOptions, 'until' | 'from' | 'stop'> {
+  extends Omit<SliceOptions, 'until' | 'stop' | keyof typeof wholeRead> {
   readonly source: Asked<R> & { account?: string | null; retries?: number };
   /** What is read, for checkpoints. */
   readonly of: string;
@@ -187,6 +196,7 @@ export class Reading<R, T, P extends Position> {
       }));
       const { border, pages } = this.#state;
       yield* slices(source, spans, {
+        ...wholeRead,
         ...this.options,
         until: until === null ? null : read(until),
         stop: this.#stop,

@@ -97,7 +97,7 @@ class Slicer<T> {
     this.#source = source;
     this.#options = options;
     this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
-    this.#pace = options.pace ?? null;
+    this.#pace = options.pace;
     this.#left = options.pace?.left ?? 0;
     this.#isFirst = this.#pace === null;
   }
@@ -175,7 +175,7 @@ class Slicer<T> {
 
   /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
   #lookAhead(): void {
-    const { ahead, most = Number.POSITIVE_INFINITY } = this.#options;
+    const { ahead, most } = this.#options;
     const pieces = Math.min(ahead, Math.ceil((most - this.#given) / 2));
     for (let i = 0; i < Math.min(pieces, this.#work.length); i += 1) {
       const piece = this.#work[i] as Piece<T>;
@@ -325,7 +325,7 @@ class Slicer<T> {
   /** A range that holds more than a page becomes two, where the answer shows. */
   async #cut(piece: Piece<T>, answer: Answer<T>): Promise<'cut'> {
     const { ids, ats } = answer;
-    const { step, stray, most = Number.POSITIVE_INFINITY } = this.#options;
+    const { step, stray, most } = this.#options;
     if (this.#given >= most) this.#work = [];
     if (this.#work.length === 0) return 'cut';
     const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
@@ -467,7 +467,7 @@ class Slicer<T> {
   /** Whether another range has brought an item, too, although it lies at none of the ends that they may share. */
   #isElsewhere(id: string, found: Found<T>): boolean {
     const { others, stray } = this.#options;
-    if (others == null || others.add(id)) return false;
+    if (others === null || others.add(id)) return false;
     const at = atOf(found);
     const { from, to } = this.#asked;
     return (from === null || at > from + stray) && (to === null || at < to - stray);
@@ -558,7 +558,7 @@ class Slicer<T> {
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
         yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
-        if (this.#given < (this.#options.most ?? Number.POSITIVE_INFINITY)) continue;
+        if (this.#given < this.#options.most) continue;
         this.#work = [];
         return;
       }

@@ -333,7 +333,7 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
 }
 
 interface Split {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   readonly ranges: readonly ByteRange[];
 }
 
@@ -364,19 +364,13 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   const page = await requestPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
-  let values: unknown[] | undefined;
   const record = (index: number): Call => {
     const range = ranges[index];
-    if (!range)
-      throw new ConfigurationError(
-        'invalid_option',
-        `There is no record ${index} in a page of ${ranges.length}.`,
-      );
-    values ??= parsedPage(bytes);
-    const value = values[index];
-    // Each value is given away once; whoever reads a record again gets another one.
-    values[index] = undefined;
-    return context.adapt(value ?? parsedRecord(bytes, range));
+    if (range) return context.adapt(parsedRecord(bytes, range));
+    throw new ConfigurationError(
+      'invalid_option',
+      `There is no record ${index} in a page of ${ranges.length}.`,
+    );
   };
   return {
     bytes,
@@ -389,18 +383,10 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   };
 }
 
-/** All records at once; none when one of them is broken, so that each is parsed by itself and only that one fails. */
-function parsedPage(bytes: Uint8Array): unknown[] {
+/** Record by record: most hold only ASCII, which is decoded and parsed in two thirds of the time of a page that does not. */
+function parsedRecord(bytes: Buffer, { start, end }: ByteRange): unknown {
   try {
-    return JSON.parse(decodeText(bytes));
-  } catch {
-    return [];
-  }
-}
-
-function parsedRecord(bytes: Uint8Array, { start, end }: ByteRange): unknown {
-  try {
-    return JSON.parse(decodeText(bytes.subarray(start, end)));
+    return JSON.parse(bytes.toString('utf8', start, end));
   } catch {
     throw new ResponseError('invalid_json', 'A record of the page is not valid JSON.', {
       hint: 'listCalls() requests such a page again.',
