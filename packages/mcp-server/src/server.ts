@@ -111,7 +111,7 @@ export interface CallsMcpServer {
 }
 
 /** Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with another one. */
-interface Lane extends AskedAccount {
+interface Opened extends AskedAccount {
   readonly timeZone: string | undefined;
 }
 
@@ -133,9 +133,9 @@ export function createServer(
   const reveal = new Set(options.reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
-  const lanes = accountsOf(client, options).map((account) => laneOf(account, options, reveal, clock));
-  const contextOf = (chosen: readonly Lane[]): Omit<ToolContext, 'signal' | 'progress'> => {
-    const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [Lane, ...Lane[]];
+  const opened = accountsOf(client, options).map((account) => openAccount(account, options, reveal, clock));
+  const contextOf = (chosen: readonly Opened[]): Omit<ToolContext, 'signal' | 'progress'> => {
+    const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [Opened, ...Opened[]];
     return {
       ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields },
       source: new Source(chosen, clock.now),
@@ -144,9 +144,9 @@ export function createServer(
       ...(timeZone === undefined ? {} : { timeZone }),
     };
   };
-  const context = contextOf(lanes);
+  const context = contextOf(opened);
 
-  const callable: Callable[] = tools.map((tool) => ownTool(tool, lanes, contextOf));
+  const callable: Callable[] = tools.map((tool) => ownTool(tool, opened, contextOf));
   const { version: spoken, client: open, view, timeZone } = context;
   for (const tool of added) {
     const isTaken = callable.some(({ name }) => name === tool.name);
@@ -154,7 +154,7 @@ export function createServer(
     callable.push(customTool(tool, isTaken, { ...shared, ...(timeZone === undefined ? {} : { timeZone }) }));
   }
   const { call, metrics } = createCaller(callable, timeoutMs, log);
-  const names = lanes.length > 1 ? lanes.map(({ name }) => name) : [];
+  const names = opened.length > 1 ? opened.map(({ name }) => name) : [];
   const said = instructions(spoken, timeZone, names, tools);
   const documents = [
     {
@@ -221,7 +221,7 @@ export function createServer(
     status: {
       async ready() {
         try {
-          for (const lane of lanes) await lane.client();
+          for (const each of opened) await each.client();
         } catch {
           // The reason may name files and variables of the operator, and anybody may read this.
           return 'the credentials are missing or cannot be used';
@@ -232,7 +232,7 @@ export function createServer(
     },
     log,
     async close() {
-      await Promise.all(lanes.map(({ copy }) => copy.close()));
+      await Promise.all(opened.map(({ copy }) => copy.close()));
     },
   };
 }
@@ -287,12 +287,12 @@ function accountsOf(
 
 const isList = (client: unknown): client is readonly McpAccount[] => Array.isArray(client);
 
-function laneOf(
+function openAccount(
   account: OptionalName,
   options: CallsMcpOptions,
   reveal: ReadonlySet<Reveal>,
   clock: Pick<Clock, 'now'>,
-): Lane {
+): Opened {
   const { client, timeZone, name = '' } = account;
   const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   let made: Promise<Client> | undefined;
@@ -321,18 +321,18 @@ function laneOf(
 /** Makes a tool of this package callable. With several accounts it takes `account`, and asks those that a call names. */
 function ownTool(
   tool: Tool,
-  lanes: readonly Lane[],
-  contextOf: (lanes: readonly Lane[]) => Omit<ToolContext, 'signal' | 'progress'>,
+  opened: readonly Opened[],
+  contextOf: (opened: readonly Opened[]) => Omit<ToolContext, 'signal' | 'progress'>,
 ): Callable {
   const { title, description, output, meta } = tool;
   const { to_file: toFile, ...shape } = (tool.input as z.ZodObject).shape;
-  const names = lanes.map(({ name }) => name);
+  const names = opened.map(({ name }) => name);
   const account = z.array(z.string()).describe(`Of ${names.join(', ')}; default all`);
-  const all = contextOf(lanes);
+  const all = contextOf(opened);
   const input = z.object({
     ...shape,
     ...(all.exportFolder === null || toFile === undefined ? {} : { to_file: toFile }),
-    ...(lanes.length > 1 ? { account: account.optional() } : {}),
+    ...(opened.length > 1 ? { account: account.optional() } : {}),
   });
   return {
     name: tool.name,
@@ -348,8 +348,8 @@ function ownTool(
     isCustom: false,
     async run({ account: given = [], ...args }, run) {
       const wanted = (given as readonly string[]).filter((each) => each !== 'all');
-      const chosen = [...new Set(wanted.map((each) => laneNamed(each, lanes)))];
-      const isSome = chosen.length > 0 && chosen.length < lanes.length;
+      const chosen = [...new Set(wanted.map((each) => accountNamed(each, opened)))];
+      const isSome = chosen.length > 0 && chosen.length < opened.length;
       try {
         const data = await tool.run(args, { ...(isSome ? contextOf(chosen) : all), ...run });
         if (!isSome) return data;
@@ -362,12 +362,12 @@ function ownTool(
   };
 }
 
-function laneNamed(name: string, lanes: readonly Lane[]): Lane {
-  const lane =
-    lanes.find((each) => each.name === name) ??
-    lanes.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
-  if (lane) return lane;
-  const known = lanes.map((each) => each.name);
+function accountNamed(name: string, opened: readonly Opened[]): Opened {
+  const found =
+    opened.find((each) => each.name === name) ??
+    opened.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
+  if (found) return found;
+  const known = opened.map((each) => each.name);
   const meant = nearest(name, known);
   throw invalid(
     'unknown_name',

@@ -18,7 +18,7 @@ import { everything } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
 import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
-import { farNotes, sentencesOf } from '../text/words.ts';
+import { notesWorthSaying, sentencesOf } from '../text/words.ts';
 import {
   accountOfCopy,
   always,
@@ -129,7 +129,7 @@ export class Source {
     const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin ?? null, run)));
     const last = newestOf(statuses.map((status) => status.last));
     const answers = running.answers(statuses).map((answer): Answer => {
-      const notes = farNotes(answer.notes, answer.period.to, last);
+      const notes = notesWorthSaying(answer.notes, answer.period.to, last);
       return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
     });
     return { ...originOf(ready, rest.failed), answers };

@@ -96,7 +96,7 @@ export function createMask(
       // A field that was not sent stays away: it tells versions of the API apart.
       if (value === undefined) continue;
       const isValue = (typeof value === 'string' && value !== '') || typeof value === 'number';
-      // Assistants see one kind of nothing.
+      // null and '' are both left out: assistants see one form of no value.
       shown[name] = isValue ? read(value, sent, isOwn) : null;
     }
     return shown as unknown as MaskedCall;
