@@ -18,7 +18,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     no_lag: `${calls} without a visit before the call ${is} not in the time from visit to call.`,
     having: `${groupsOf(count)} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
     top_per: `${groupsOf(count)} ${is} not shown, because topPer limits the rows of each ${detail}.`,
-    limit: `${groupsOf(count)} more ${is} not shown; a higher limit shows more.`,
+    limit: `${groupsOf(count).replace(' ', ' more ')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
     spend_without_calls: detail,
   };
