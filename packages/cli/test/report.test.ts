@@ -32,8 +32,9 @@ function shown(
   of = calls,
   more: Partial<Question> = {},
   until: string | null = null,
+  isPage = false,
 ) {
-  const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true);
+  const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true, isPage);
   const answers = layout.questions.map((question) => {
     const running = createAnswers([question]);
     for (const each of of) running.add(each);
@@ -117,6 +118,31 @@ test('the total and the columns add up to all calls', () => {
     }),
     { numRuns: Number(process.env.CALLS_RUNS ?? 60) },
   );
+});
+
+test('a page of two groups without time has all inner rows of the outer ones that are shown', () => {
+  const named = (campaign: string, landing_page: string, talk: string) =>
+    callWith({ date_added: '2026-10-30 10:30:00', ppc_campaign: campaign, landing_page, talk_minutes: talk });
+  const some = [
+    ...['/a', '/a', '/b', '/c'].map((path) => named('Brand', path, '2.0')),
+    ...['/a', '/d'].map((path) => named('Generic', path, '0.0')),
+    named('Local', '/e', '1.0'),
+  ];
+  const report = shown('campaign,landing_page', 2, some, { measures: ['calls', 'missed_rate'] }, null, true);
+  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const lines = [
+    ...page.matchAll(/<tr class="(.*?)"><th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>(.*?)<\/td>/g),
+  ];
+  expect(lines.map(([, ...cells]) => cells)).toEqual([
+    ['outer', 'Brand', '4', '0.0%'],
+    ['inner', '/a', '2', '0.0%'],
+    ['inner', '/b', '1', '0.0%'],
+    ['inner', '/c', '1', '0.0%'],
+    ['outer', 'Generic', '2', '100.0%'],
+    ['inner', '/a', '1', '100.0%'],
+    ['inner', '/d', '1', '100.0%'],
+  ]);
+  expect(page).toContain('1 more group is not shown');
 });
 
 test('the page has no markup from the data, no script and no URL to load', () => {

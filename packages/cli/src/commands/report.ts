@@ -13,7 +13,7 @@ export const report = command({
   about:
     'Groups are day, week, month, hour, weekday, caller_type, caller_first_campaign or any field, by the name of the API or as people say it: campaign, ' +
     `keyword, landing page, device. Measures are ${measureForms.join(', ')}. ` +
-    'In a table and a page, time goes across where it is one of two groups. Several accounts are one ' +
+    'In a table and a page, time goes across where it is one of two groups; on a page, another second group stands within the first. Several accounts are one ' +
     'question, whose order and limit hold for all of them.',
   options: {
     '--by <groups>': 'up to four groups, separated by commas (default: day)',
@@ -68,7 +68,7 @@ export const report = command({
         `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
         { hints: ['group by another field, or write a table'] },
       );
-    const layout = layoutOf(question, isForPeople);
+    const layout = layoutOf(question, isForPeople, isPage);
     const { answers, incomplete, ends, isProved, status } = await place.ask(layout.questions);
     const [main] = answers;
     if (main === undefined) return status;

@@ -30,6 +30,7 @@ td { white-space: nowrap; } thead th { color: var(--chart-muted); font-weight: 6
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
 td small { display: block; font-size: 12px; font-weight: 400; white-space: normal; color: var(--chart-muted); } td small span { display: inline-block; white-space: nowrap; } td small b { font-weight: 400; }
+.outer > * { font-weight: 600; } .outer td small { font-weight: 400; } tbody .inner th { padding-left: 20px; }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }
   table { font-size: 13px; } th, td { padding: 7px 4px; } th:first-child, td:first-child { max-width: 150px; } }
@@ -111,9 +112,11 @@ function table(report: Report): string {
     const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
-  const row = (line: Pick<ReportRow, 'cells' | 'values'>): string => {
+  const isNested = rows.some(({ isInner }) => isInner);
+  const row = (line: Pick<ReportRow, 'cells' | 'values'> & { readonly isInner?: boolean }): string => {
     const rest = shown.filter(({ at }) => at > 0).map(({ at }) => cell(line, at));
-    return `<tr><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
+    const kind = line.isInner ? 'inner' : 'outer';
+    return `<tr${isNested && line !== total ? ` class="${kind}"` : ''}><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
   };
   return [
     `<div class="scroll" role="region" aria-label="${caption}, table" tabindex="0">`,

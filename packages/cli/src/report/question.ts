@@ -100,15 +100,20 @@ interface Group {
 export interface Layout {
   readonly rows: readonly Group[];
   readonly across: Group | null;
-  /** What is asked: the rows; with a time across also its calls in each row, and in all. */
+  /** The group within each row of a page, where none of the two is a time. */
+  readonly inner: Group | null;
+  /** What is asked: the rows; with a time across also its calls in each row, and in all; with a group within the rows also the pairs. */
   readonly questions: readonly Question[];
 }
 
 /** Most rows of data, and of time, which is always shown whole. */
 const mostRows = 1_000_000;
 
-/** The layout of a question. For people, a time that is one of two groups goes across. With an order, each pair has its row. */
-export function layoutOf(question: Question, isForPeople: boolean): Layout {
+/**
+ * The layout of a question. For people, a time that is one of two groups goes across; on a page, other second groups stand within the first
+ * ones. With an order, each pair has its row.
+ */
+export function layoutOf(question: Question, isForPeople: boolean, isPage = false): Layout {
   const { groups } = planQuestion(question);
   const [first, second] = groups;
   const limited = (rows: readonly Group[]): Question => ({
@@ -117,8 +122,14 @@ export function layoutOf(question: Question, isForPeople: boolean): Layout {
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
   const across = second?.isTime ? second : first;
-  const isAcross = isForPeople && question.order === undefined && groups.length === 2 && across?.isTime;
-  if (!isAcross) return { rows: groups, across: null, questions: [limited(groups)] };
+  if (!isForPeople || question.order !== undefined || groups.length !== 2 || !first || !second || !across)
+    return { rows: groups, across: null, inner: null, questions: [limited(groups)] };
+  if (!across.isTime) {
+    const pairs = limited(groups);
+    if (!isPage) return { rows: groups, across: null, inner: null, questions: [pairs] };
+    const questions = [limited([first]), { ...pairs, limit: mostRows }];
+    return { rows: [first], across: null, inner: second, questions };
+  }
   const rows = groups.filter((group) => group !== across);
   const { compare: _, ...plain } = question;
   const calls = (...by: readonly Group[]): Question => ({
@@ -127,5 +138,6 @@ export function layoutOf(question: Question, isForPeople: boolean): Layout {
     measures: ['calls'],
     limit: mostRows,
   });
-  return { rows, across, questions: [limited(rows), calls(...rows, across), calls(across)] };
+  const questions = [limited(rows), calls(...rows, across), calls(across)];
+  return { rows, across, inner: null, questions };
 }

@@ -47,6 +47,8 @@ export interface ReportRow {
   readonly value: number;
   /** Its calls at each place of the axis. */
   readonly series: readonly number[];
+  /** It is one of the second group, within the row of the first group before it. */
+  readonly isInner: boolean;
 }
 
 /** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
@@ -67,7 +69,7 @@ export function readUntil({ period: { timeZone }, asOf }: Answer, now: number): 
 
 /** Makes a report of the answers to the questions of a layout. `until` is when the calls were read, in the time of the period. */
 export function reportOf(
-  { rows: groups, across }: Layout,
+  { rows: groups, across, inner }: Layout,
   main: Answer,
   answers: readonly Answer[],
   until: string | null = null,
@@ -81,18 +83,37 @@ export function reportOf(
     ? 'calls'
     : (columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time')?.name ?? '');
   const series = seriesOf(groups[0]?.name ?? '', across?.name ?? '', cells, axis);
-  const by = groups.map(({ name }) => columnTitle(name).toLowerCase());
+  const by = [...groups, ...(inner === null ? [] : [inner])].map(({ name }) =>
+    columnTitle(name).toLowerCase(),
+  );
+  const [key = ''] = groups.map(({ name }) => name);
+  const within = (row: Answer['total']): ReportRow[] => {
+    if (inner === null) return [];
+    const own = (answers[1]?.rows ?? []).filter((pair) => pair[key] === row[key]);
+    return own.map((pair) => {
+      const name = shownValue(pair[inner.name]);
+      return { name, ...figuresOf(columns, pair, () => name), value: 0, series: [], isInner: true };
+    });
+  };
   const over = across === null ? [] : [columnTitle(across.name).toLowerCase()];
   return {
     title: `${columnTitle(pictured)} by ${[...by, ...over].join(' and ')}`,
     by: by.join(' and '),
-    columns: columns.map((column) => ({ ...column, title: columnTitle(column.name) })),
-    rows: rows.map((row) => ({
-      name: groups.map(({ name }) => shownValue(row[name])).join(', '),
-      ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
-      value: Number(row[pictured] ?? 0),
-      series: series.of(row[groups[0]?.name ?? '']),
-    })),
+    columns: columns.map((column) => {
+      const title = columnTitle(column.name);
+      const isBoth = inner !== null && column.kind === 'group';
+      return { ...column, title: isBoth ? `${title} and ${columnTitle(inner.name).toLowerCase()}` : title };
+    }),
+    rows: rows.flatMap((row) => [
+      {
+        name: groups.map(({ name }) => shownValue(row[name])).join(', '),
+        ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
+        value: Number(row[pictured] ?? 0),
+        series: series.of(row[key]),
+        isInner: false,
+      },
+      ...within(row),
+    ]),
     total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
     isPerDay: main.notes.some(({ code }) => code === 'per_day'),
