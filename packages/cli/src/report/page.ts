@@ -94,6 +94,9 @@ function pictures({ chart: { answer, totals } }: Report): string[] {
   return [...drawn, chartLegend(answer, more)];
 }
 
+/** What a row is where the second group stands within the first. */
+const kinds = ['outer', 'inner'] as const;
+
 function table(report: Report): string {
   const { columns, isPerDay, rows, total } = report;
   const caption = markup(`${plural(report.calls, 'call')} by ${report.by}`);
@@ -113,16 +116,16 @@ function table(report: Report): string {
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
   const isNested = rows.some(({ isInner }) => isInner);
-  const row = (line: Pick<ReportRow, 'cells' | 'values'> & { readonly isInner?: boolean }): string => {
+  const row = (line: Pick<ReportRow, 'cells' | 'values'>, kind = ''): string => {
     const rest = shown.filter(({ at }) => at > 0).map(({ at }) => cell(line, at));
-    const kind = line.isInner ? 'inner' : 'outer';
-    return `<tr${isNested && line !== total ? ` class="${kind}"` : ''}><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
+    return `<tr${kind && ` class="${kind}"`}><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
   };
+  const body = rows.map((each) => row(each, isNested ? kinds[Number(each.isInner)] : ''));
   return [
     `<div class="scroll" role="region" aria-label="${caption}, table" tabindex="0">`,
     `<table><caption>${caption}</caption>`,
     `<thead><tr>${shown.map(({ title }) => `<th scope="col">${markup(title)}</th>`).join('')}</tr></thead>`,
-    `<tbody>${rows.map(row).join('\n')}</tbody>`,
+    `<tbody>${body.join('\n')}</tbody>`,
     `<tfoot>${row(total)}</tfoot>`,
     '</table>',
     '</div>',
