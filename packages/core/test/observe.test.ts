@@ -407,11 +407,11 @@ describe('the log', () => {
     );
     await client.listCalls().catch(() => {});
     await client.listSmsNumbers().catch(() => {});
-    expect(written.join('\n')).toMatch(
-      / error call-attribution: request failed operation=list code=unauthorized /,
-    );
-    expect(written.join('\n')).toContain('requestId=[secret]/[secret]/[number]');
-    expect(written.join('\n')).not.toMatch(/key-one|key-two|555/);
+    // A time and a port may have these digits, too.
+    const said = written.join('\n').replace(/^\S+|127\.0\.0\.1:\d+/gm, '');
+    expect(said).toMatch(/ error call-attribution: request failed operation=list code=unauthorized /);
+    expect(said).toContain('requestId=[secret]/[secret]/[number]');
+    expect(said).not.toMatch(/key-one|key-two|555/);
   });
 
   test('a line has the time, the level, the message and key=value, or is JSON', () => {
