@@ -4,11 +4,11 @@
  */
 const mostLevels = 1_000;
 
-/** Is a value nested so deep that it could not be written again? Or deeper than so many levels. */
-export function isTooDeep(value: unknown, levels = mostLevels): boolean {
+/** Is a value nested so deep that it could not be written again? */
+export function isTooDeep(value: unknown): boolean {
   let level: object[] = isNested(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > levels) return true;
+    if (depth > mostLevels) return true;
     level = level.flatMap((one) => Object.values(one).filter(isNested));
   }
   return false;

@@ -155,10 +155,9 @@ export function addDays(date: string, count: number): string {
 const monday = Date.UTC(1970, 0, 5);
 const week = 7 * day;
 
-/** Where the week of a naive time begins. */
-export function startOfWeek(millis: number, weekStart: 'monday' | 'sunday' = 'monday'): number {
-  const first = weekStart === 'sunday' ? monday - day : monday;
-  return first + Math.floor((millis - first) / week) * week;
+/** The Monday on which the week of a naive time begins. */
+export function startOfWeek(millis: number): number {
+  return monday + Math.floor((millis - monday) / week) * week;
 }
 
 /** A naive time this many months later, at most on the last day of that month: a month after 31 January is 28 February. */

@@ -140,7 +140,7 @@ export const derived: readonly ReadField[] = [
   {
     ...{ ...bucket, name: 'week', type: 'week' },
     meaning: 'Monday of the week of date_added.',
-    read: atTime((time) => startOfWeek(time)),
+    read: atTime(startOfWeek),
   },
   {
     ...{ ...bucket, name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },

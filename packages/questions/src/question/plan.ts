@@ -184,7 +184,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
         ? usual.map(({ name }) => ({ column: name, descending: true }))
         : readOrder(
             question.order,
-            [...columns].map(({ name }) => name),
+            columns.map(({ name }) => name),
             'the answer',
           ),
     limit: readCount('limit', question.limit ?? 1000),
