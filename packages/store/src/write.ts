@@ -110,7 +110,6 @@ export async function writeCalls<T>(
   if (batch.size > 0) await send();
   const held = await hold();
   if (batch.size === 0) return { stored: { stored: 0, added: 0, changed: 0, leftOut: 0 }, held };
-  let isSent = true;
   const { purgedBefore, erasedCallers, isErased } = await readRemovals(session, account);
   const unwanted: string[] = [];
   for (const { key, cells, caller } of batch.values()) {
@@ -118,7 +117,6 @@ export async function writeCalls<T>(
     const isOld = purgedBefore !== null && date !== null && String(date) < purgedBefore;
     if (!isOld && (erasedCallers === 0 || !isErased(caller))) continue;
     unwanted.push(key);
-    isSent = false;
   }
   for (const key of unwanted) batch.delete(key);
   // A call that is now said to be of an erased caller was stored when it had another number.
@@ -136,9 +134,8 @@ export async function writeCalls<T>(
     for (const was of rowsOf(await rowsOfKeys(session, driver, account, mixed))) {
       const now = batch.get(was.key);
       if (now !== undefined) batch.set(was.key, mergedRow(was, now));
-      isSent = false;
     }
-  if (!isSent) await send();
+  if (unwanted.length + mixed.length > 0) await send();
   const written = batch.size === 0 ? 0 : await session.put(before.length === 0);
   if (written > 0) await moveOn(session, account);
   const added = batch.size - before.length;

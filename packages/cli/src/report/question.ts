@@ -122,14 +122,13 @@ export function layoutOf(question: Question, isForPeople: boolean, isPage = fals
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
   const across = second?.isTime ? second : first;
-  if (!isForPeople || question.order !== undefined || groups.length !== 2 || !first || !second || !across)
-    return { rows: groups, across: null, inner: null, questions: [limited(groups)] };
-  if (!across.isTime) {
-    const pairs = limited(groups);
-    if (!isPage) return { rows: groups, across: null, inner: null, questions: [pairs] };
-    const questions = [limited([first]), { ...pairs, limit: mostRows }];
+  const isPair = isForPeople && question.order === undefined && groups.length === 2;
+  if (isPair && isPage && first && second && !across?.isTime) {
+    const questions = [limited([first]), { ...limited(groups), limit: mostRows }];
     return { rows: [first], across: null, inner: second, questions };
   }
+  if (!isPair || !across?.isTime)
+    return { rows: groups, across: null, inner: null, questions: [limited(groups)] };
   const rows = groups.filter((group) => group !== across);
   const { compare: _, ...plain } = question;
   const calls = (...by: readonly Group[]): Question => ({

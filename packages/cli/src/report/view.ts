@@ -82,11 +82,11 @@ export function reportOf(
   const pictured = across
     ? 'calls'
     : (columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time')?.name ?? '');
-  const series = seriesOf(groups[0]?.name ?? '', across?.name ?? '', cells, axis);
+  const [key = ''] = groups.map(({ name }) => name);
+  const series = seriesOf(key, across?.name ?? '', cells, axis);
   const by = [...groups, ...(inner === null ? [] : [inner])].map(({ name }) =>
     columnTitle(name).toLowerCase(),
   );
-  const [key = ''] = groups.map(({ name }) => name);
   const within = (row: Answer['total']): ReportRow[] => {
     if (inner === null) return [];
     const own = (answers[1]?.rows ?? []).filter((pair) => pair[key] === row[key]);

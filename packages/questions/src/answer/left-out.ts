@@ -1,9 +1,9 @@
 import type { AnswerValue, LeftOut } from '../question/answer.ts';
 
-const shown = (count: number): string => count.toLocaleString('en');
+const numbered = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 /** A number of calls in words. */
-export const callsOf = (count: number): string => (count === 1 ? '1 call' : `${shown(count)} calls`);
-const groupsOf = (count: number): string => (count === 1 ? '1 group' : `${shown(count)} groups`);
+export const callsOf = (count: number): string => numbered(count, 'call');
 
 /** What an answer leaves out, as a sentence. */
 export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''): LeftOut {
@@ -16,9 +16,9 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
     no_caller_number: `${calls} without a caller number ${is} not in the measures of callers.`,
     no_lag: `${calls} without a visit before the call ${is} not in the time from visit to call.`,
-    having: `${groupsOf(count)} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
-    top_per: `${groupsOf(count)} ${is} not shown, because topPer limits the rows of each ${detail}.`,
-    limit: `${groupsOf(count).replace(' ', ' more ')} ${is} not shown; a higher limit shows more.`,
+    having: `${numbered(count, 'group')} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
+    top_per: `${numbered(count, 'group')} ${is} not shown, because topPer limits the rows of each ${detail}.`,
+    limit: `${numbered(count, 'more group')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
     spend_without_calls: detail,
   };
