@@ -7,7 +7,7 @@ import { packages, root, scope } from './workspace.mjs';
 
 /** @typedef {{ code: string, kind: string, means: string, do: string }} Code */
 /** @typedef {{ means: string, exitStatus: number, isRetryable: boolean, fault: string }} Kind */
-/** @typedef {{ name: string, from: string, about: string, codes: Code[] }} ErrorClass */
+/** @typedef {{ name: string, from: string, codes: Code[] }} ErrorClass */
 /** @typedef {{ name: string, prototype: object, codes?: Record<string, Omit<Code, 'code'>> }} Thrown */
 
 /**
@@ -30,22 +30,12 @@ const internal = new Set([
   'UsageError',
 ]);
 
-/** @param {string} comment */
-const prose = (comment) =>
-  comment
-    .replace(/^\s*\* ?/gm, '')
-    .replace(/@example[\s\S]*/, '')
-    .replace(/\{@link (\w+)\}/g, '`$1`')
-    .replace(/\s+/g, ' ')
-    .trim();
+const declared = /(?:export )?(?:abstract )?class (\w+)(?:<[^{>]*>)? extends (\w+)/g;
 
-const declared =
-  /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?(?:export )?(?:abstract )?class (\w+)(?:<[^{>]*>)? extends (\w+)/g;
-
-/** The classes of errors that a source declares, with their doc comments. @param {string} source @returns {{ name: string, about: string }[]} */
+/** The names of the classes of errors that a source declares. @param {string} source */
 export const classesOf = (source) =>
-  [...source.matchAll(declared)].flatMap(([, about = '', name = '', base = '']) =>
-    /Error$|^InvalidCondition$/.test(base) || /Error$/.test(name) ? [{ name, about: prose(about) }] : [],
+  [...source.matchAll(declared)].flatMap(([, name = '', base = '']) =>
+    /Error$|^InvalidCondition$/.test(base) || /Error$/.test(name) ? [name] : [],
   );
 
 /** @param {string} dir */
@@ -72,10 +62,10 @@ export async function family() {
   const faults = [];
   const brand = Symbol.for('@call-attribution/error');
   for (const pkg of packages) {
-    const own = declaredIn(pkg.dir).filter(({ name }) => !internal.has(name) && name !== 'CallsError');
+    const own = declaredIn(pkg.dir).filter((name) => !internal.has(name) && name !== 'CallsError');
     if (own.length === 0) continue;
     const exported = await exportedBy(pkg);
-    for (const { name, about } of own) {
+    for (const name of own) {
       const type = exported.get(name);
       if (type === undefined) faults.push(`${pkg.name}: ${name} is not exported`);
       else if (!(brand in type.prototype))
@@ -88,7 +78,7 @@ export async function family() {
         for (const { code, means, do: remedy } of codes)
           if (!means || !remedy)
             faults.push(`${pkg.name}: ${code} of ${name} must say what it means, then what to do`);
-        found.push({ name, from: pkg.name, about, codes });
+        found.push({ name, from: pkg.name, codes });
       }
     }
   }
@@ -97,22 +87,22 @@ export async function family() {
   return found;
 }
 
+/** A remedy that only points to the message: the head of the page says that every message has one. */
+const inMessage = /^The message (?:names it|says what (?:is missing|was expected)|says which)\b[^;]*$/;
+
 const head = `<!-- Made by \`pnpm generate\` from the classes. Do not edit. -->
 # Errors
 
-Every error of every package is a \`CallsError\`. \`CallsError.is(error, 'rate_limited')\` recognizes one by its code and narrows its type.
-What its members say is in the [README of core](../packages/core/README.md#errors). Codes are stable; messages may be reworded.
+Every error is a \`CallsError\`; \`CallsError.is(error, 'rate_limited')\` recognizes one by its code and narrows its type. The
+[README of core](../packages/core/README.md#errors) describes its members. The message says what exactly is wrong and what to do. It
+never has a secret or data of a caller. Codes are stable; messages may be reworded.
 
-A program that does not need to tell codes apart looks at \`error.kind\`. The exit status of \`calls\` follows from it. Whether the same may
-succeed when it is tried again does so too, unless \`error.isRetryable\` says otherwise: a response that was cut, for example, is \`data\`
-and worth another try.
+\`error.kind\`, in parentheses after each code, decides the exit status of \`calls\`, and whether another try may help unless
+\`error.isRetryable\` says otherwise: a response that was cut is \`data\` and worth another try.
 
-| kind of error | meaning | who has to act | try again | exit status |
+| kind | meaning | who has to act | try again | exit status |
 |---|---|---|---|---|
 `;
-
-/** @param {string} text */
-const cell = (text) => text.replaceAll('|', '\\|');
 
 export async function generate() {
   const classes = await family();
@@ -129,11 +119,11 @@ export async function generate() {
       ? []
       : [
           `\n## ${scope}${from}`,
-          ...own.flatMap(({ name, about, codes }) => [
-            `\n### ${name}\n\n${about}\n\n| code | kind | meaning | what to do |\n|---|---|---|---|`,
+          ...own.flatMap(({ name, codes }) => [
+            `\n### ${name}\n`,
             ...codes.map(
               ({ code, kind, means, do: remedy }) =>
-                `| \`${code}\` | ${kind} | ${cell(means)} | ${cell(remedy)} |`,
+                `- \`${code}\` (${kind}): ${means}${inMessage.test(remedy) ? '' : ` ${remedy}`}`,
             ),
           ]),
         ];

@@ -207,9 +207,9 @@ const isPpcStatus = (value: unknown): boolean =>
 function docs(fields) {
   const groups = [...new Set(fields.map((spec) => spec.group))];
   const versions = (spec) => {
-    if (!spec.v3) return 'v2';
-    if (!spec.v2) return 'v3';
-    return spec.v2 === spec.v3 ? 'both' : `both (v2: \`${spec.v2}\`)`;
+    if (!spec.v3) return 'v2 only.';
+    if (!spec.v2) return 'v3 only.';
+    return spec.v2 === spec.v3 ? '' : `\`${spec.v2}\` in v2.`;
   };
   const notes = (spec) => {
     const list = [];
@@ -230,17 +230,17 @@ function docs(fields) {
       .filter((spec) => spec.group === group)
       .map(
         (spec) =>
-          `| \`${spec.name}\` | ${spec.type}${spec.nullable && spec.type !== 'null' ? ' or null' : ''} | ${versions(spec)} | ${[spec.meaning, notes(spec)].filter(Boolean).join(' ')} |`,
+          `| \`${spec.name}\` | ${spec.type}${spec.nullable && spec.type !== 'null' ? '?' : ''} | ${[spec.meaning, versions(spec), notes(spec)].filter(Boolean).join(' ')} |`,
       );
-    return `## ${group}\n\n| Field | Wire type | Versions | Meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+    return `## ${group}\n\n| field | wire type | meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
   });
   return `<!-- Made by \`pnpm generate\` from packages/core/src/record/fields.ts. Do not edit. -->
 # Fields of a call record
 
-${fields.length} fields under their version-neutral (v3) names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every field is present in each record of its version;
-one without a value is null. Values stay as the API sent them: most numbers are decimal strings, and date-times are naive
-(the API does not name a time zone). "Personal" fields are never printed in errors and logs; the class in parentheses says
-which fields are masked together. "Visitor text" was written by visitors or websites: do not trust it.
+${fields.length} fields under their v3 names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every record has every field of its version; a \`?\` marks types whose
+value may be null. Values stay as the API sent them: most numbers are decimal strings, and times have no zone. *Personal* fields
+never appear in errors and logs; those of one class, in parentheses, are masked together. *Visitor text* was written by visitors or
+websites: do not trust it.
 
 ${tables.join('\n')}`;
 }
