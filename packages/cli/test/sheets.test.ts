@@ -159,8 +159,8 @@ test('a sheet with a problem is not written', async () => {
   // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
   const args = ['sheet', 'google-ads-clicks', '--output', 'x.csv', '--conversion-name', 'lead@example.com'];
   const { code, stderr } = await stage.quick(args, { cwd, env, now });
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/the sheet was not written: line 3: Conversion Name holds personal data/);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/the conversion name must not be an address or a phone number/);
   expect(existsSync(join(cwd, 'x.csv'))).toBe(false);
 });
 

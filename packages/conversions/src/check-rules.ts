@@ -1,7 +1,7 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { day, durationMillis, hour, isTimeZone } from '@call-attribution/core/time';
 import type { ConversionRules } from './conversion.ts';
-import type { Tool } from './sheet-format.ts';
+import { looksPersonal, type Tool } from './sheet-format.ts';
 
 const rulesErrors = codeTable({
   usage: {
@@ -53,6 +53,8 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       'conversionName',
       `${title} needs a conversion name: at most 100 characters, spelled as in the tool`,
     );
+  if (needsName && looksPersonal(conversionName))
+    throw new RulesError('conversionName', 'the conversion name must not be an address or a phone number');
   if (currency !== undefined && !isCurrency(currency))
     throw new RulesError(
       'currency',
@@ -78,7 +80,7 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
 
 /** Whether this is the ISO 4217 code of a currency, such as `USD`. */
 export function isCurrency(code: string): boolean {
-  return /^[A-Z]{3}$/.test(code) && currencies.has(code);
+  return currencies.has(code);
 }
 
 declare module '@call-attribution/core/errors' {

@@ -68,12 +68,10 @@ export interface Acceptance {
 
 /** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
 export interface Conversion {
-  /** Session id of the call. */
+  /** Session id of the call, by which tools recognize a repeated conversion. */
   readonly sid: string;
   /** Account of the call. */
   readonly account: string;
-  /** What tools recognize a repeated conversion by: the session id of the call. */
-  readonly orderId: string;
   /** The click that the tool matches by; null when it matches by the number of the caller. */
   readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
   /** All ids of the click and of what was clicked. */
@@ -146,11 +144,9 @@ export function conversionOf(
   const read = accepts.takesValue ? rules.value : undefined;
   const value = read?.(call, caller) ?? null;
   if (read && value === null) return { reason: 'no_value' };
-  const sid = String(call.sid);
   return {
-    sid,
+    sid: String(call.sid),
     account: String(call.acct_id),
-    orderId: sid,
     click,
     clickIds,
     startedAt,

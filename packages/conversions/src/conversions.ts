@@ -4,7 +4,7 @@ import { defineOperator, type Operator } from '@call-attribution/node-stream/ope
 import { checkRules } from './check-rules.ts';
 import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';
-import { keyOf, rowMaker, type SheetFault, type SheetRow, type Tool } from './sheet-format.ts';
+import { keyOf, rowOf, type SheetRow, type Tool } from './sheet-format.ts';
 
 /** A conversion, and the row of the sheet that it becomes. */
 export interface Converted {
@@ -58,17 +58,14 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
 function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
   const judge = createJudge(tool.accepts, rules);
   const columns = tool.columns?.(rules) ?? [];
-  const rowOf = rowMaker(columns, rules);
   const seen = new Set<string>();
   return (call) => {
     const found = judge(call);
     if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
     if ('reason' in found) return { call, leftOut: found.reason };
-    const row = rowOf(found);
-    // A sheet must not fail because of what one visitor made of an address. What the rules say is the same in every row.
-    const isOfRules = (fault: SheetFault): boolean =>
-      row.cells[columns.findIndex(({ title }) => title === fault.column)] === rules.conversionName;
-    if (!row.faults.every(isOfRules)) return { call, leftOut: 'wrong_form' };
+    const row = rowOf(found, columns, rules);
+    // A sheet must not fail because of what one visitor made of an address.
+    if (row === null) return { call, leftOut: 'wrong_form' };
     // Where rows have no key, the tool would count a repeated call again.
     const key = keyOf(columns, row) ?? found.sid;
     if (seen.has(key)) return { call, leftOut: 'duplicate' };

@@ -5,8 +5,6 @@ import type { Consent, Conversion } from './conversion.ts';
 export interface LedgerEntry {
   /** `add`: it was uploaded. `restate`: its value was corrected. `retract`: it was taken back. */
   readonly action: 'add' | 'restate' | 'retract';
-  /** What the tool recognizes the conversion by. */
-  readonly orderId: string;
   /** Session id of the call. */
   readonly sid: string;
   /** Account of the call. */
@@ -31,7 +29,7 @@ export interface LedgerEntry {
 
 /** What the ledger keeps of a conversion that is new. */
 export function entryOf(conversion: Conversion): LedgerEntry {
-  const { orderId, sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
+  const { sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
   const agreed = consent === null ? {} : { consent };
-  return { action: 'add', orderId, sid, account, click, at, name, value, currency, ...agreed };
+  return { action: 'add', sid, account, click, at, name, value, currency, ...agreed };
 }

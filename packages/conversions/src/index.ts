@@ -13,7 +13,7 @@ export {
 export { type Converted, conversions, type Outcome, toConversions } from './conversions.ts';
 export { entryOf, type LedgerEntry } from './entry.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
-export { type Changes, changesSince, type Unadjusted } from './ledger/changes.ts';
+export { type Changes, type Compared, changesSince, type Unadjusted } from './ledger/changes.ts';
 export {
   adjustmentsPath,
   deliverSheets,
@@ -31,11 +31,10 @@ export {
   type Taken,
 } from './ledger/ledger.ts';
 export { type Change, type LeftOutReason, reasonTexts } from './reasons.ts';
-export { SheetError, toAdjustments, toSheet } from './sheet.ts';
+export { toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
   SheetColumn,
-  SheetFault,
   SheetFormat,
   SheetLayout,
   SheetRow,

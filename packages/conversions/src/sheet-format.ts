@@ -10,8 +10,6 @@ export interface SheetColumn<T = Conversion> {
   cell(item: T, rules: ConversionRules): string | null;
   /** What a cell may hold. */
   readonly pattern: RegExp;
-  /** A good cell, for messages. */
-  readonly example: string;
   /** Cells may be empty. Default false. */
   readonly isOptional?: boolean;
   /** The tool recognises a repeated conversion by this column, with all others that say so. Default false. */
@@ -55,55 +53,37 @@ export interface SheetFormat extends SheetLayout {
   readonly adjustments?: AdjustmentFormat;
 }
 
-/** The row of a conversion, as it was made and checked while its call was judged. */
-export interface SheetRow {
-  /** The cells from left to right. */
-  readonly cells: readonly (string | null)[];
-  /** What the tool would refuse in it because of the rules, such as a conversion name that is an address. */
-  readonly faults: readonly SheetFault[];
-}
-
-/** What the tool would refuse in a row. */
-export interface SheetFault {
-  /** The heading of the column. */
-  readonly column: string;
-  /** What is wrong, as what follows the heading in a sentence. */
-  readonly text: string;
-}
+/** The cells of a conversion from left to right, as they were made and checked while its call was judged. */
+export type SheetRow = readonly (string | null)[];
 
 /** What `conversions` needs to know about a tool. Every format of a sheet is one. */
 export type Tool = Pick<SheetFormat, 'accepts'> & Partial<SheetFormat>;
 
 /** What the tool recognises a repeated row by; null when it does not. */
-export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], { cells }: SheetRow): string | null {
-  const key = cells.filter((_, at) => columns[at]?.isKey);
+export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], row: SheetRow): string | null {
+  const key = row.filter((_, at) => columns[at]?.isKey);
   return key.length > 0 ? key.join('\u0000') : null;
 }
 
-/** Makes the rows of a sheet, and checks each. */
-export function rowMaker<T>(
+/** The row of a sheet; null when the tool would refuse it. */
+export function rowOf<T>(
+  item: T,
   columns: readonly SheetColumn<T>[],
   rules: ConversionRules,
-): (item: T) => SheetRow {
-  return (item) => {
-    const cells = columns.map((column) => column.cell(item, rules));
-    const faults = columns.flatMap(
-      ({ title: column, pattern, example, isOptional, holdsPhone }, at): SheetFault[] => {
-        const cell = cells[at] ?? '';
-        // The cell itself is not in the fault: it may be what should not have been there.
-        if (!holdsPhone && looksPersonal(cell)) return [{ column, text: 'holds personal data' }];
-        const isBad = cell === '' ? !isOptional : !pattern.test(cell);
-        return isBad ? [{ column, text: `must look like ${example}` }] : [];
-      },
-    );
-    return { cells, faults };
-  };
+): SheetRow | null {
+  const cells = columns.map((column) => column.cell(item, rules));
+  const isRight = columns.every(({ pattern, isOptional, holdsPhone }, at) => {
+    const cell = cells[at] ?? '';
+    if (!holdsPhone && looksPersonal(cell)) return false;
+    return cell === '' ? isOptional : pattern.test(cell);
+  });
+  return isRight ? cells : null;
 }
 
 const email = /[\p{L}\p{N}._%+'-]@[\p{L}\p{N}-]+\.[\p{L}\p{N}]/u;
 
 /** An email address, also one that a form has encoded, or a phone number as tools take it. */
-function looksPersonal(cell: string): boolean {
+export function looksPersonal(cell: string): boolean {
   // Wide letters and signs become plain ones; two layers of encoding are what redirects make.
   const plain = cell
     .normalize('NFKC')

@@ -1,30 +1,14 @@
-import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import type { ConversionRules } from './conversion.ts';
 import type { Converted, Outcome } from './conversions.ts';
 import type { LedgerEntry } from './entry.ts';
-import { type AdjustmentFormat, rowMaker, type SheetLayout, type SheetRow } from './sheet-format.ts';
-
-const sheetErrors = codeTable({
-  data: {
-    wrong_form:
-      'A cell does not have the form that the tool accepts, or holds personal data that it does not take. Check the rules: the name, currency, time zone and columns.',
-  },
-});
-
-/** A row that the tool would refuse. The message has the line and the column, never the content of a cell. */
-export class SheetError extends CallsError<keyof typeof sheetErrors> {
-  static override readonly codes: CodeTable = sheetErrors;
-  static {
-    nameErrors(SheetError, 'SheetError');
-  }
-}
+import { type AdjustmentFormat, rowOf, type SheetLayout, type SheetRow } from './sheet-format.ts';
 
 /**
- * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its call was judged for that tool. A row
- * that the tool would refuse is not written; it is a `SheetError`. Calls that are left out are skipped. The sheet is never in memory
- * as a whole.
+ * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its call was judged for that tool. Calls
+ * that are left out are skipped. The sheet is never in memory as a whole.
  *
  * @example
  * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
@@ -36,19 +20,25 @@ export function toSheet(
   return encodeRows(format, rules, (item) => ('leftOut' in item ? null : item.row));
 }
 
-/** Encodes adjustments of uploaded conversions as the sheet of a tool. Each row is checked as those of `toSheet`. */
+/** Encodes adjustments of uploaded conversions as the sheet of a tool. A row that the tool would refuse is a `ConfigurationError`. */
 export function toAdjustments(
   format: AdjustmentFormat,
   rules: ConversionRules,
 ): Operator<LedgerEntry, Uint8Array> {
-  return encodeRows(format, rules, rowMaker(format.columns(rules), rules));
+  const columns = format.columns(rules);
+  return encodeRows(format, rules, (entry) => {
+    const row = rowOf(entry, columns, rules);
+    if (row !== null) return row;
+    const other = 'an upload to another tool: give each tool a destination of its own';
+    throw new ConfigurationError('invalid_option', `what the ledger says of call ${entry.sid} is ${other}`);
+  });
 }
 
 /** Writes the lines above the rows, then the row of each item that has one. */
 function encodeRows<L, I>(
   { preamble, columns, delimiter }: SheetLayout<L>,
   rules: ConversionRules,
-  rowOf: (item: I) => SheetRow | null,
+  rowFor: (item: I) => SheetRow | null,
 ): Operator<I, Uint8Array> {
   return defineOperator<I, Uint8Array>({
     name: 'sheet',
@@ -59,7 +49,6 @@ function encodeRows<L, I>(
       const filled = (cells: readonly string[] | undefined) =>
         cells ? [titles.map((_, at) => cells[at] || null)] : [];
       const head = [...filled(before), titles, ...filled(after)];
-      let line = head.length;
       let begun = false;
       const begin = (): Uint8Array[] => {
         const out = begun ? [] : [Buffer.from(head.map((cells) => sheetLine(cells, delimiter)).join(''))];
@@ -70,12 +59,8 @@ function encodeRows<L, I>(
         page(items) {
           const out = begin();
           for (const item of items) {
-            const row = rowOf(item);
-            if (row === null) continue;
-            line += 1;
-            const [fault] = row.faults;
-            if (fault) throw new SheetError('wrong_form', `line ${line}: ${fault.column} ${fault.text}`);
-            out.push(Buffer.from(sheetLine(row.cells, delimiter)));
+            const row = rowFor(item);
+            if (row !== null) out.push(Buffer.from(sheetLine(row, delimiter)));
           }
           return out;
         },
@@ -86,14 +71,7 @@ function encodeRows<L, I>(
 }
 
 /** One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line breaks become spaces. */
-export function sheetLine(cells: SheetRow['cells'], delimiter: SheetLayout['delimiter']): string {
+export function sheetLine(cells: SheetRow, delimiter: SheetLayout['delimiter']): string {
   if (delimiter === ',') return csvLine(cells);
   return `${cells.map((cell) => (cell ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t')}\r\n`;
-}
-
-declare module '@call-attribution/core/errors' {
-  interface ErrorFamily {
-    /** See `SheetError` of conversions. */
-    SheetError: SheetError;
-  }
 }

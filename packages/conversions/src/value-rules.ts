@@ -99,6 +99,7 @@ async function tableSchema() {
   const { z } = await import('zod');
   const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
   const hour = amount.max(24, 'must be an hour, from 0 to 24');
+  const isDuration = (given: unknown): boolean => typeof given === 'string' && parseDuration(given) >= 0;
   const span = z.custom<Duration>(isDuration, 'must be a duration such as 90s or 10m');
   const conditions = z
     .strictObject({
@@ -118,5 +119,3 @@ async function tableSchema() {
     otherwise: amount.nullish().transform((value) => value ?? undefined),
   });
 }
-
-const isDuration = (value: unknown): boolean => typeof value === 'string' && parseDuration(value) >= 0;

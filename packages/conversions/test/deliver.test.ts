@@ -7,6 +7,7 @@ import {
   type ConversionRules,
   changesSince,
   conversions,
+  type Delivery,
   deliverSheets,
   finishDeliveries,
   type Ledger,
@@ -188,11 +189,13 @@ test.each(['prepared', 'one renamed', 'all renamed'])(
     const path = join(folder, 'uploads.ledger');
     writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
     ledger = await openLedger(path);
-    const files = ledger.pending(clicks.name)?.files ?? [];
+    const pending = ledger.pending(clicks.name);
+    const files = pending?.files ?? [];
     expect(files).toHaveLength(2);
     for (const [at, { path, prepared }] of files.entries())
       if (when === 'prepared' || (when === 'one renamed' && at === 1)) renameSync(path, prepared);
-    await expect(finishDeliveries(ledger, 'another-machine')).rejects.toThrow(/Finish it there/);
+    const elsewhere = { ...ledger, pending: () => ({ ...(pending as Delivery), host: 'another-machine' }) };
+    await expect(finishDeliveries(elsewhere)).rejects.toThrow(/Finish it there/);
     expect(await finishDeliveries(ledger)).toHaveLength(1);
     expect([read('clicks.csv'), read('clicks.adjustments.csv')]).toEqual([sheet, adjustments]);
     expect(await changes(clicks, after)).toMatchObject({ add: [], adjust: [] });

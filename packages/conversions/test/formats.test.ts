@@ -206,7 +206,6 @@ test('a conversion is independent of the tool', () => {
   expect(conversion).toEqual({
     sid: '1000000001',
     account: '101',
-    orderId: '1000000001',
     click: { kind: 'gclid', id: 'Cj0KCQ_click-1' },
     talkSeconds: 360,
     name: 'Phone lead',

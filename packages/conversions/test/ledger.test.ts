@@ -13,12 +13,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const entry = (orderId: string, changes: Partial<LedgerEntry> = {}): LedgerEntry => ({
+const entry = (sid: string, changes: Partial<LedgerEntry> = {}): LedgerEntry => ({
   action: 'add',
-  orderId,
-  sid: orderId,
+  sid,
   account: '101',
-  click: { kind: 'gclid', id: `click-${orderId}` },
+  click: { kind: 'gclid', id: `click-${sid}` },
   at: 0,
   name: 'Phone lead',
   value: 25,

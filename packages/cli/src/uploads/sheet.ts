@@ -9,7 +9,6 @@ import {
   type Outcome,
   reasonTexts,
   refuseExisting,
-  SheetError,
   sheetFormats,
   summaryLines,
   toSheet,
@@ -17,7 +16,7 @@ import {
 } from '@call-attribution/conversions';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import type { Args, Handler } from '../args.ts';
-import { CliError, Interrupted, UsageError } from '../errors.ts';
+import { Interrupted, UsageError } from '../errors.ts';
 import { exportEach, type Plan } from '../export/each.ts';
 import { type FilterContext, sayExtensions, withExtensions } from '../input/filter.ts';
 import { type Io, say } from '../io.ts';
@@ -124,9 +123,6 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       const more = adjust.length > 0 ? (format.adjustments?.notes ?? []) : [];
       for (const note of [...notes, ...more]) say(io, `note: ${note}`);
       return await verdict;
-    } catch (error) {
-      if (!(error instanceof SheetError)) throw error;
-      throw new CliError(`the sheet was not written: ${error.message}`, { cause: error });
     } finally {
       await ledger?.close();
     }

@@ -109,7 +109,6 @@ async function relationsWith(url: string, needle: string): Promise<string[]> {
 
 const entry = (i: number): LedgerEntry => ({
   action: 'add',
-  orderId: sidOf(i),
   sid: sidOf(i),
   account: '101',
   click: { kind: 'gclid', id: `Click-of-a-caller-${i}` },
@@ -122,7 +121,7 @@ const entry = (i: number): LedgerEntry => ({
 /** Notes uploads of the caller's calls, and of one that stays. */
 async function fillLedger(where: Parameters<typeof openLedger>[0]): Promise<void> {
   const ledger = await openLedger(where);
-  const entries = [...spellings.map((_, i) => entry(i)), { ...entry(0), sid: 'stays', orderId: 'stays' }];
+  const entries = [...spellings.map((_, i) => entry(i)), { ...entry(0), sid: 'stays' }];
   await ledger.commit(await ledger.prepare('google-ads-clicks', entries));
   await ledger.close();
 }

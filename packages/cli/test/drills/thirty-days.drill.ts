@@ -83,7 +83,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     oneKind: false,
     most: 2_000,
     async send(changes) {
-      for (const { entry } of changes) sentOn.set(entry.orderId, [...(sentOn.get(entry.orderId) ?? []), now]);
+      for (const { entry } of changes) sentOn.set(entry.sid, [...(sentOn.get(entry.sid) ?? []), now]);
       return { isTaken: true, refusals: [], requestId: null };
     },
   };

@@ -17,18 +17,18 @@ export const usualAcceptance = {
 const clickIdForm = /^[A-Za-z0-9_][\w.|~:-]{2,511}$/;
 
 /** The id that the tool matches by. */
-export function clickIdColumn(title: string, name: ClickIdName, example: string): SheetColumn {
-  return { title, cell: ({ clickIds }) => clickIds[name] ?? null, pattern: clickIdForm, example };
+export function clickIdColumn(title: string, name: ClickIdName): SheetColumn {
+  return { title, cell: ({ clickIds }) => clickIds[name] ?? null, pattern: clickIdForm };
 }
 
 /** The click of a conversion that was uploaded. */
-export function adjustedClickColumn(title: string, example: string): SheetColumn<LedgerEntry> {
-  return { title, cell: ({ click }) => click?.id ?? null, pattern: clickIdForm, example };
+export function adjustedClickColumn(title: string): SheetColumn<LedgerEntry> {
+  return { title, cell: ({ click }) => click?.id ?? null, pattern: clickIdForm };
 }
 
 /** The name of the conversion action, goal or type. */
 export function nameColumn<T extends { readonly name: string }>(title: string): SheetColumn<T> {
-  return { title, cell: ({ name }) => name, pattern: /^\S.{0,99}$/u, example: 'Phone lead' };
+  return { title, cell: ({ name }) => name, pattern: /^\S.{0,99}$/u };
 }
 
 /** A conversion, or an adjustment of one. */
@@ -40,7 +40,6 @@ export function valueColumn<T extends Valued>(title: string): SheetColumn<T> {
     title,
     cell: ({ action, value }) => (action === 'retract' ? null : (value?.toFixed(2) ?? null)),
     pattern: /^\d+(\.\d{1,6})?$/,
-    example: '25.00',
     isOptional: true,
   };
 }
@@ -51,7 +50,6 @@ export function currencyColumn<T extends Valued>(title: string): SheetColumn<T> 
     title,
     cell: ({ action, currency }) => (action === 'retract' ? null : currency),
     pattern: /^[A-Z]{3}$/,
-    example: 'USD',
     isOptional: true,
   };
 }
@@ -64,7 +62,6 @@ export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
     title,
     cell: ({ consent }) => (consent === null ? null : words[of(consent)]),
     pattern: /^(Granted|Denied)$/,
-    example: 'Granted',
     isOptional: true,
   });
   return [
@@ -75,17 +72,17 @@ export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
 
 /** The session id of the call. */
 export function sidColumn<T extends { readonly sid: string }>(title: string): SheetColumn<T> {
-  return { title, cell: ({ sid }) => sid, pattern: /^\S{1,100}$/, example: '1000000001' };
+  return { title, cell: ({ sid }) => sid, pattern: /^\S{1,100}$/ };
 }
 
 /** The same word in every row. */
 export function constantColumn<T>(title: string, word: string): SheetColumn<T> {
-  return { title, cell: () => word, pattern: new RegExp(`^${word}$`), example: word };
+  return { title, cell: () => word, pattern: new RegExp(`^${word}$`) };
 }
 
 /** A column that the tool knows and we leave empty. */
 export function emptyColumn<T>(title: string): SheetColumn<T> {
-  return { title, cell: () => null, pattern: /^$/, example: 'an empty cell', isOptional: true };
+  return { title, cell: () => null, pattern: /^$/, isOptional: true };
 }
 
 /** `2026-11-20 14:03:00` on the clocks of the time zone. */

@@ -22,7 +22,6 @@ function timeColumn<T = Conversion>(title: string, timeOf: (item: T, now: number
     title,
     cell: (item, { timeZone, now }) => withOffset(timeOf(item, now), timeZone),
     pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$/,
-    example: '2026-11-20 14:03:00-0500',
   };
 }
 
@@ -35,7 +34,7 @@ const adjustments: AdjustmentFormat = {
   ],
   preamble: zoneLine,
   columns: () => [
-    { ...adjustedClickColumn('Google Click ID', 'Cj0KCQ...'), isKey: true },
+    { ...adjustedClickColumn('Google Click ID'), isKey: true },
     { ...nameColumn<LedgerEntry>('Conversion Name'), isKey: true },
     { ...timeColumn<LedgerEntry>('Conversion Time', ({ at }) => at), isKey: true },
     timeColumn<LedgerEntry>('Adjustment Time', (_, now) => now),
@@ -43,7 +42,6 @@ const adjustments: AdjustmentFormat = {
       title: 'Adjustment Type',
       cell: ({ action }) => (action === 'retract' ? 'RETRACT' : 'RESTATE'),
       pattern: /^(RESTATE|RETRACT)$/,
-      example: 'RESTATE',
     },
     valueColumn<LedgerEntry>('Adjusted Value'),
     currencyColumn<LedgerEntry>('Adjusted Value Currency'),
@@ -66,7 +64,7 @@ export const googleAdsClicks: SheetFormat = {
   ],
   preamble: zoneLine,
   columns: (rules) => [
-    { ...clickIdColumn('Google Click ID', 'gclid', 'Cj0KCQ...'), isKey: true },
+    { ...clickIdColumn('Google Click ID', 'gclid'), isKey: true },
     { ...nameColumn('Conversion Name'), isKey: true },
     { ...timeColumn('Conversion Time', ({ startedAt }) => startedAt), isKey: true },
     valueColumn('Conversion Value'),
@@ -98,7 +96,6 @@ export const googleAdsCalls: SheetFormat = {
       title: "Caller's Phone Number",
       cell: ({ callerNumber }) => callerNumber,
       pattern: /^\+[1-9]\d{7,14}$/,
-      example: '+12025550123',
       isKey: true,
       holdsPhone: true,
     },

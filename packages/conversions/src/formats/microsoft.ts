@@ -20,23 +20,19 @@ const accepts: SheetFormat['accepts'] = {
   minAge: '2h',
 };
 
-const clickExample = 'f894f652ea334e739002f7167ab8f8e3';
 const clickForm = /^[A-Za-z0-9_-]{16,128}$/;
 
 const clickColumn = (title: string): SheetColumn => ({
-  ...clickIdColumn(title, 'msclkid', clickExample),
+  ...clickIdColumn(title, 'msclkid'),
   pattern: clickForm,
   isKey: true,
 });
 
-const timeForm = {
-  pattern: /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/,
-  example: '11/20/2026 7:03:00 PM',
-};
+const timeForm = /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/;
 const timeColumn: SheetColumn = {
   title: 'Conversion Time',
   cell: ({ startedAt }) => americanUtc(startedAt),
-  ...timeForm,
+  pattern: timeForm,
   isKey: true,
 };
 
@@ -53,17 +49,16 @@ const adjustments: AdjustmentFormat = {
     { ...sidColumn<LedgerEntry>('Client Id'), isOptional: true },
     emptyColumn<LedgerEntry>('Name'),
     currencyColumn<LedgerEntry>('Adjustment Currency Code'),
-    { title: 'Adjustment Time', cell: (_, { now }) => americanUtc(now), ...timeForm },
+    { title: 'Adjustment Time', cell: (_, { now }) => americanUtc(now), pattern: timeForm },
     {
       title: 'Adjustment Type',
       cell: ({ action }) => (action === 'retract' ? 'Retract' : 'Restate'),
       pattern: /^(Restate|Retract)$/,
-      example: 'Restate',
     },
     valueColumn<LedgerEntry>('Adjustment Value'),
     { ...nameColumn<LedgerEntry>('Conversion Name'), isKey: true },
-    { title: 'Conversion Time', cell: ({ at }) => americanUtc(at), ...timeForm, isKey: true },
-    { ...adjustedClickColumn('Microsoft Click Id', clickExample), pattern: clickForm, isKey: true },
+    { title: 'Conversion Time', cell: ({ at }) => americanUtc(at), pattern: timeForm, isKey: true },
+    { ...adjustedClickColumn('Microsoft Click Id'), pattern: clickForm, isKey: true },
   ],
 };
 

@@ -7,7 +7,6 @@ function timeColumn(title: string, timeOf: (conversion: Conversion) => number): 
     title,
     cell: (conversion, { timeZone }) => localTime(timeOf(conversion), timeZone),
     pattern: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/,
-    example: '2026-11-20 14:03:00',
   };
 }
 
@@ -40,7 +39,6 @@ export const skai: SheetFormat = {
       title: 'ct_number',
       cell: ({ calledNumber }) => (numberForm.test(calledNumber) ? calledNumber : null),
       pattern: numberForm,
-      example: '8005550100',
       isOptional: true,
       holdsPhone: true,
     },
@@ -54,8 +52,7 @@ export const skai: SheetFormat = {
       title: 'call_status',
       cell: ({ isAnswered }) => (isAnswered ? 'Answered' : 'Not Answered'),
       pattern: /^(Not )?Answered$/,
-      example: 'Answered',
     },
-    clickIdColumn('k_clickid', 'k_clickid', 'a1b2c3'),
+    clickIdColumn('k_clickid', 'k_clickid'),
   ],
 };

@@ -11,18 +11,22 @@ export interface Unadjusted {
   readonly change: Change;
 }
 
-/** What a destination does not know yet. */
-export interface Changes {
-  /** Conversions that were never uploaded, each with its row. */
-  readonly add: readonly Converted[];
-  /** Uploaded conversions to restate or retract. */
-  readonly adjust: readonly LedgerEntry[];
+/** What a comparison with the ledger finds besides what to send. */
+export interface Compared {
   /** How many were uploaded as they are now. */
   readonly unchanged: number;
   /** What cannot be corrected by an upload. */
   readonly unadjusted: readonly Unadjusted[];
   /** Session ids of calls of which nobody knows whether the tool has them. Nothing is sent about them. */
   readonly uncertain: readonly string[];
+}
+
+/** What a destination does not know yet. */
+export interface Changes extends Compared {
+  /** Conversions that were never uploaded, each with its row. */
+  readonly add: readonly Converted[];
+  /** Uploaded conversions to restate or retract. */
+  readonly adjust: readonly LedgerEntry[];
 }
 
 /** How a call stands with a tool: it was never sent, was sent as it is, may have been sent, is none of its business, or has changed. */
@@ -55,36 +59,39 @@ const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
   'wrong_form',
 ]);
 
-/** How a call stands with a tool, and what to send about it. */
-interface Standing {
-  readonly outcome: Outcome;
-  readonly sid: string;
-  readonly state: State;
-  /** The state where it is a change. */
-  readonly change: Change | null;
-  readonly send: readonly LedgerEntry[];
-}
-
-/** Compares each call with what was sent to a tool that finds conversions by their click, by their ID, or cannot correct them. */
-export async function* standings(
+/**
+ * Compares each call with what was sent to a tool that finds conversions by their click, by their ID, or cannot correct them. `take`
+ * gets what is to be sent about a call, and says whether it can be.
+ */
+export async function compare(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
   findsBy: keyof typeof corrections | null,
-): AsyncGenerator<Standing> {
+  take: (entry: LedgerEntry, outcome: Outcome) => boolean,
+): Promise<Compared> {
+  const unadjusted: Unadjusted[] = [];
+  const uncertain: string[] = [];
+  let unchanged = 0;
   for await (const outcome of outcomes) {
-    const now = 'leftOut' in outcome ? null : entryOf(outcome.conversion);
-    const sid = now?.sid ?? String(outcome.call.sid);
-    const old = delivered.get(now?.orderId ?? sid);
+    const sid = String(outcome.call.sid);
+    const old = delivered.get(sid);
+    const now = 'conversion' in outcome ? entryOf(outcome.conversion) : null;
     const state = stateOf(old, outcome, now);
-    const change = state in corrections.id ? (state as Change) : null;
-    const actions = change === null || findsBy === null ? [] : corrections[findsBy][change];
+    if (state === 'sent') unchanged += 1;
+    else if (state === 'uncertain') uncertain.push(sid);
+    else if (state === 'new' && now !== null) take(now, outcome);
+    if (!isChange(state)) continue;
+    const actions = findsBy === null ? [] : corrections[findsBy][state];
     const send = actions.flatMap((action): LedgerEntry[] => {
       if (action === 'retract') return old && old.action !== action ? [{ ...old, action }] : [];
       return now === null || (action === 'restate' && now.value === null) ? [] : [{ ...now, action }];
     });
-    yield { outcome, sid, state, change, send: state === 'new' && now !== null ? [now] : send };
+    if (send.filter((entry) => take(entry, outcome)).length === 0) unadjusted.push({ sid, change: state });
   }
+  return { unchanged, unadjusted, uncertain };
 }
+
+const isChange = (state: State): state is Change => state in corrections.id;
 
 function stateOf(old: LedgerEntry | undefined, outcome: Outcome, now: LedgerEntry | null): State {
   if (old?.uncertain) return 'uncertain';
@@ -115,19 +122,12 @@ export async function changesSince(
 ): Promise<Changes> {
   const add: Converted[] = [];
   const adjust: LedgerEntry[] = [];
-  const unadjusted: Unadjusted[] = [];
-  const uncertain: string[] = [];
-  let unchanged = 0;
   const findsBy = adjustments === undefined ? null : 'click';
-  for await (const { outcome, sid, state, change, send } of standings(delivered, outcomes, findsBy)) {
-    if (state === 'sent') unchanged += 1;
-    else if (state === 'uncertain') uncertain.push(sid);
-    else if (change !== null && send.length === 0) unadjusted.push({ sid, change });
-    for (const entry of send) {
-      // Without the call itself, which is much larger.
-      if (entry.action !== 'add') adjust.push(entry);
-      else if ('conversion' in outcome) add.push({ conversion: outcome.conversion, row: outcome.row });
-    }
-  }
-  return { add, adjust, unchanged, unadjusted, uncertain };
+  const compared = await compare(delivered, outcomes, findsBy, (entry, outcome) => {
+    // Without the call itself, which is much larger.
+    if (entry.action !== 'add') adjust.push(entry);
+    else if ('conversion' in outcome) add.push({ conversion: outcome.conversion, row: outcome.row });
+    return true;
+  });
+  return { add, adjust, ...compared };
 }

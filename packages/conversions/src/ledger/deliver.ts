@@ -76,12 +76,12 @@ export function refuseExisting(file: string): void {
  * Finishes the deliveries of sheets that a crash has interrupted. A delivery is only in the ledger once its files are complete
  * on disk, so what is left is to rename those that still have their first name. Returns what was finished.
  */
-export async function finishDeliveries(ledger: Ledger, host: string = hostname()): Promise<Delivery[]> {
+export async function finishDeliveries(ledger: Ledger): Promise<Delivery[]> {
   const finished: Delivery[] = [];
   for (const destination of ledger.destinations()) {
     const delivery = ledger.pending(destination);
     if (!delivery || delivery.files.length === 0) continue;
-    if (delivery.host !== host)
+    if (delivery.host !== hostname())
       throw new DeliveryError(
         'unfinished',
         `The machine ${delivery.host} has an unfinished delivery. Finish it there, where its files are.`,

@@ -35,7 +35,7 @@ export interface Delivery {
  */
 export interface Ledger {
   /**
-   * The latest entry of each call that was uploaded to a destination, by order id. A delivery that is not finished counts: it
+   * The latest entry of each call that was uploaded to a destination, by its session id. A delivery that is not finished counts: it
    * may have left.
    */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
@@ -50,7 +50,7 @@ export interface Ledger {
     files?: readonly DeliveredFile[],
   ): Promise<Delivery>;
   /**
-   * Writes down that a delivery has left, except for the order ids that the destination refused. What is uncertain stays so.
+   * Writes down that a delivery has left, except for the calls that the destination refused. What is uncertain stays so.
    */
   commit(delivery: Delivery, taken?: Taken): Promise<void>;
   /** Writes down that a delivery did not leave. */
@@ -61,7 +61,7 @@ export interface Ledger {
 
 /** What the destination did not take of a delivery. */
 export interface Taken {
-  /** The order ids that it refused. */
+  /** Session ids of the calls that it refused. */
   readonly except?: readonly string[];
   /** What it may have taken. */
   readonly uncertain?: readonly LedgerEntry[];
@@ -107,8 +107,8 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     if (line.type === 'abandoned' || !delivery) return;
     const refused = new Set(line.except);
     const entries = delivered.get(delivery.destination);
-    for (const entry of delivery.entries) if (!refused.has(entry.orderId)) entries?.set(entry.orderId, entry);
-    for (const entry of line.uncertain ?? []) entries?.set(entry.orderId, { ...entry, uncertain: true });
+    for (const entry of delivery.entries) if (!refused.has(entry.sid)) entries?.set(entry.sid, entry);
+    for (const entry of line.uncertain ?? []) entries?.set(entry.sid, { ...entry, uncertain: true });
   };
   const write = async (line: Line): Promise<void> => {
     await journal.append(JSON.stringify(line));
@@ -131,7 +131,7 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
       const entries = pending(destination)?.entries ?? [];
-      return new Map([...known, ...entries.map((entry) => [entry.orderId, entry] as const)]);
+      return new Map([...known, ...entries.map((entry) => [entry.sid, entry] as const)]);
     },
     pending,
     destinations: () => [...delivered.keys()],

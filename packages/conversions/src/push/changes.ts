@@ -1,22 +1,16 @@
 import type { Outcome } from '../conversions.ts';
 import type { LedgerEntry } from '../entry.ts';
-import { standings, type Unadjusted } from '../ledger/changes.ts';
-import { isMatchable, phoneOf } from './google-data-manager.ts';
+import { type Compared, compare } from '../ledger/changes.ts';
+import { phoneOf } from './google-data-manager.ts';
 import type { ConversionChange } from './push.ts';
 
 /** What a tool does not know yet. */
-export interface PushChanges {
+export interface PushChanges extends Compared {
   /** What to send: corrections, then what is new, each in order of the calls. */
   readonly changes: readonly ConversionChange[];
-  /** How many conversions it has as they are now. */
-  readonly unchanged: number;
   /** Conversions that could be matched only by a number whose caller did not agree to that. */
   readonly withoutConsent: number;
-  /** What was sent and cannot be corrected. */
-  readonly unadjusted: readonly Unadjusted[];
-  /** Session ids of calls of which nobody knows whether the tool has them. */
-  readonly uncertain: readonly string[];
-  /** Numbers of callers by order id, for what an earlier run has sent with them. */
+  /** Numbers of callers by session id, for what an earlier run has sent with them. */
   readonly numbers: ReadonlyMap<string, string>;
 }
 
@@ -33,30 +27,25 @@ export async function changesToPush(
   delivered: ReadonlyMap<string, LedgerEntry>,
   outcomes: AsyncIterable<Outcome> | Iterable<Outcome>,
 ): Promise<PushChanges> {
-  const isGoogle = tool === 'google';
   const add: ConversionChange[] = [];
   const adjust: ConversionChange[] = [];
-  const unadjusted: Unadjusted[] = [];
-  const uncertain: string[] = [];
   const numbers = new Map<string, string>();
-  let unchanged = 0;
   let withoutConsent = 0;
-  for await (const standing of standings(delivered, outcomes, isGoogle ? 'id' : 'click')) {
-    const { outcome, sid, state, change, send } = standing;
-    const known = 'conversion' in outcome ? outcome.conversion : null;
-    if (isGoogle && known?.callerNumber && delivered.has(known.orderId))
-      numbers.set(known.orderId, known.callerNumber);
-    if (state === 'sent') unchanged += 1;
-    else if (state === 'uncertain') uncertain.push(sid);
-    else if (change !== null && send.length === 0) unadjusted.push({ sid, change });
-    for (const entry of send) {
-      const { callerNumber = null, consent = null } = (isGoogle && known) || {};
-      const given = { entry, callerNumber, consent };
-      const item = { ...given, callerNumber: phoneOf(given) };
-      if (!isGoogle || isMatchable(item)) (entry.action === 'add' ? add : adjust).push(item);
-      else if (change === null) withoutConsent += 1;
-      else unadjusted.push({ sid, change });
+  const noted = async function* (): AsyncGenerator<Outcome> {
+    for await (const outcome of outcomes) {
+      const { sid = '', callerNumber = null } = 'conversion' in outcome ? outcome.conversion : {};
+      if (callerNumber !== null && delivered.has(sid)) numbers.set(sid, callerNumber);
+      yield outcome;
     }
-  }
-  return { changes: [...adjust, ...add], unchanged, withoutConsent, unadjusted, uncertain, numbers };
+  };
+  const findsBy = tool === 'google' ? 'id' : 'click';
+  const compared = await compare(delivered, noted(), findsBy, (entry, outcome) => {
+    const { callerNumber = null } = 'conversion' in outcome ? outcome.conversion : {};
+    const change = { entry, callerNumber: phoneOf({ entry, callerNumber }) };
+    const isMatchable = entry.click !== null || change.callerNumber !== null;
+    if (isMatchable) (entry.action === 'add' ? add : adjust).push(change);
+    else if (entry.action === 'add') withoutConsent += 1;
+    return isMatchable;
+  });
+  return { ...compared, changes: [...adjust, ...add], withoutConsent, numbers };
 }

@@ -3,21 +3,10 @@ import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import type { z } from 'zod';
 import { PushError } from './error.ts';
-import {
-  askForToken,
-  type Grant,
-  granted,
-  keepToken,
-  readKeyFile,
-  type Sending,
-  safeUrl,
-  sendJson,
-} from './http.ts';
+import { askForToken, type Grant, granted, readKeyFile, type Sending, safeUrl, sendJson } from './http.ts';
 
 /** Credentials of Google. Nothing prints the key by accident. */
 export interface GoogleCredentials {
-  /** The file, or `the metadata server`. */
-  readonly from: string;
   /** The project that requests count for; null where the key names none. */
   readonly project: string | null;
   /** The key. */
@@ -56,12 +45,12 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
     });
   }
   const host = env.GCE_METADATA_HOST ? `http://${env.GCE_METADATA_HOST}` : metadataServer;
-  return { from: 'the metadata server', project: null, key: () => ({ type: 'metadata', host }) };
+  return { project: null, key: () => ({ type: 'metadata', host }) };
 }
 
 async function keyFrom(file: string): Promise<GoogleCredentials> {
   const key = readJsonInput(await keySchema(), readKeyFile(file), `the key file ${file}`);
-  return { from: file, project: key.quota_project_id ?? null, key: () => key };
+  return { project: key.quota_project_id ?? null, key: () => key };
 }
 
 const tokenServer = 'https://oauth2.googleapis.com/token';
@@ -109,15 +98,9 @@ function canSign(key: string): boolean {
   }
 }
 
-/** Returns an access token; `renew` gets another one. */
-export function createTokenSource(
-  credentials: GoogleCredentials,
-  sending: Sending,
-): (renew: boolean) => Promise<string> {
-  return keepToken(sending.clock, () => exchange(credentials.key() as GoogleKey, sending));
-}
-
-async function exchange(key: GoogleKey, sending: Sending): Promise<Grant> {
+/** Asks Google for an access token. */
+export async function askGoogle(credentials: GoogleCredentials, sending: Sending): Promise<Grant> {
+  const key = credentials.key() as GoogleKey;
   if (key.type === 'metadata') {
     const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', key.host);
     url.searchParams.set('scopes', scope);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { redact } from '@call-attribution/core';
 import type { Acceptance, Consent } from '../conversion.ts';
 import { usualAcceptance } from '../formats/columns.ts';
-import { createTokenSource, type GoogleCredentials } from './google-credentials.ts';
+import { askGoogle, type GoogleCredentials } from './google-credentials.ts';
 import {
   badDestination,
   endpointOf,
@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type JsonRequest,
   type JsonResponse,
+  keepToken,
   refused,
   type SendingOptions,
   type SignedResponse,
@@ -66,7 +67,7 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const sending = sendingOf(options);
   const base = endpointOf(endpoint);
   const destination = wireDestination(given);
-  const token = createTokenSource(credentials, sending);
+  const token = keepToken(sending.clock, () => askGoogle(credentials, sending));
 
   const call = (url: URL, request: JsonRequest): Promise<SignedResponse> =>
     sendSigned(url, request, sending, {
@@ -171,40 +172,32 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
  * or `wbraid`, which stand for many clicks.
  */
 export function dataManagerEvent(change: ConversionChange, now: number): object {
-  const { entry, consent } = change;
-  const { action, click, currency } = entry;
+  const { entry } = change;
+  const { action, click, currency, consent } = entry;
   const value = action === 'retract' ? 0 : entry.value;
   const phone = phoneOf(change);
   return {
-    transactionId: entry.orderId,
+    transactionId: entry.sid,
     eventTimestamp: new Date(entry.at).toISOString(),
     ...(action === 'add' ? {} : { lastUpdatedTimestamp: new Date(now).toISOString() }),
     eventSource: 'PHONE',
     ...(click === null ? {} : { adIdentifiers: { [click.kind]: click.id } }),
     ...(phone === null ? {} : { userData: { userIdentifiers: [{ phoneNumber: sha256(phone) }] } }),
-    ...(consent === null ? {} : { consent: consentOf(consent) }),
+    ...(consent ? { consent: consentOf(consent) } : {}),
     ...(value === null ? {} : { conversionValue: value }),
     ...(value === null || currency === null ? {} : { currency }),
   };
 }
 
-/** Can Google find the click of a change? Without a click ID it needs a number that the caller agreed to share. */
-export function isMatchable(change: ConversionChange): boolean {
-  return change.entry.click !== null || phoneOf(change) !== null;
-}
-
-/** The number of the caller, where it is sent. */
-export function phoneOf({ entry, callerNumber, consent }: ConversionChange): string | null {
+/** The number of the caller, where it is sent. Without a click ID Google finds a conversion by nothing else. */
+export function phoneOf({ entry, callerNumber }: ConversionChange): string | null {
   const isOneClick = entry.click === null || entry.click.kind === 'gclid';
-  return isOneClick && consent?.adUserData === 'granted' ? callerNumber : null;
+  return isOneClick && entry.consent?.adUserData === 'granted' ? callerNumber : null;
 }
 
 const consentOf = ({ adUserData, adPersonalization }: Consent) => ({
-  adUserData: statusOf(adUserData),
-  adPersonalization: statusOf(adPersonalization),
+  adUserData: `CONSENT_${adUserData.toUpperCase()}`,
+  adPersonalization: `CONSENT_${adPersonalization.toUpperCase()}`,
 });
-
-const statusOf = (agreed: 'granted' | 'denied'): string =>
-  agreed === 'granted' ? 'CONSENT_GRANTED' : 'CONSENT_DENIED';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

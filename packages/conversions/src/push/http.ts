@@ -259,13 +259,11 @@ export function readKeyFile(file: string): string {
   }
 }
 
-/** An access token, and for how many seconds it is valid; NaN when the server does not say. */
+/** An access token, and for how many seconds it is valid. NaN when the server does not say: then until it is refused. */
 export interface Grant {
   readonly token: string;
   readonly seconds: number;
 }
-
-const usualSeconds = 3600;
 
 /** Returns an access token; the same one until a minute before it expires. `renew` gets another one. */
 export function keepToken(clock: Clock, exchange: () => Promise<Grant>): (renew: boolean) => Promise<string> {
@@ -273,8 +271,7 @@ export function keepToken(clock: Clock, exchange: () => Promise<Grant>): (renew:
   return async (renew) => {
     if (renew || known === null || known.until <= clock.now()) {
       const { token, seconds } = await exchange();
-      const valid = Number.isFinite(seconds) ? seconds : usualSeconds;
-      known = { token, until: clock.now() + (valid - 60) * 1000 };
+      known = { token, until: clock.now() + (seconds - 60) * 1000 };
     }
     return known.token;
   };

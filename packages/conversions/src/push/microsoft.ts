@@ -24,8 +24,6 @@ import type { ChangeRefusal, PushTarget } from './push.ts';
 
 /** Credentials of Microsoft Advertising. Nothing prints them by accident. */
 export interface MicrosoftCredentials {
-  /** The file. */
-  readonly from: string;
   /** The fields of the file. */
   key(): object;
   /** Keeps a refresh token that has replaced the one of the file. */
@@ -39,7 +37,6 @@ export interface MicrosoftCredentials {
 export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
   let key = readJsonInput(await keySchema(), readKeyFile(file), `the key file ${file}`);
   return {
-    from: file,
     key: () => key,
     async keep(refreshToken) {
       if (key.refreshToken === refreshToken) return;

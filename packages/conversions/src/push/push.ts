@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '@call-attribution/core/time';
-import type { Consent } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './error.ts';
@@ -10,8 +9,6 @@ export interface ConversionChange {
   readonly entry: LedgerEntry;
   /** The number of the caller; null unless it may be used to match the call. */
   readonly callerNumber: string | null;
-  /** What the caller agreed to. */
-  readonly consent: Consent | null;
 }
 
 /** A change that the tool refused, by its place in the request. */
@@ -111,17 +108,17 @@ export async function pushConversions(
     try {
       const outcome = await sendBatch(target, batch, validateOnly, delivery?.preparedAt ?? clock.now());
       if (delivery) {
-        const taken = new Set(outcome.taken.map(({ entry }) => entry.orderId));
+        const taken = new Set(outcome.taken.map(({ entry }) => entry.sid));
         // It was taken the first time, or it never can be: there is nothing left to take back.
         for (const { entry } of outcome.refused)
-          if (noted && entry.action === 'retract') taken.add(entry.orderId);
-        const others = batch.map(({ entry }) => entry.orderId).filter((id) => !taken.has(id));
+          if (noted && entry.action === 'retract') taken.add(entry.sid);
+        const others = batch.map(({ entry }) => entry.sid).filter((id) => !taken.has(id));
         await ledger?.commit(delivery, { except: others, uncertain: noted ? uncertain : [] });
       }
       for (const { entry } of outcome.taken) sent[entry.action] += 1;
       for (const { entry, field, reason } of outcome.refused) {
         refused.push({ sid: entry.sid, field, reason });
-        if (!noted || entry.action !== 'retract') held.add(entry.orderId);
+        if (!noted || entry.action !== 'retract') held.add(entry.sid);
       }
       if (outcome.requestId !== null) requests.push(outcome.requestId);
       return outcome.taken.length;
@@ -136,29 +133,25 @@ export async function pushConversions(
   if (noted && noted.files.length === 0) {
     const again: ConversionChange[] = [];
     for (const entry of noted.entries) {
-      const callerNumber = (entry.byNumber && numbers?.get(entry.orderId)) || null;
+      const callerNumber = (entry.byNumber && numbers?.get(entry.sid)) || null;
       if (entry.byNumber && callerNumber === null) uncertain.push(entry);
-      else again.push({ entry, callerNumber, consent: entry.consent ?? null });
+      else again.push({ entry, callerNumber });
     }
-    for (const { orderId } of uncertain) held.add(orderId);
+    for (const { sid } of uncertain) held.add(sid);
     resent = await deliver(again, noted);
   }
   for (const batch of batchesOf(changes, target)) {
     // Nothing follows a change that the tool refused: a new click would count besides one that was not taken back.
-    const open = batch.filter(({ entry }) => !held.has(entry.orderId));
+    const open = batch.filter(({ entry }) => !held.has(entry.sid));
     if (open.length > 0) await deliver(open);
   }
   return { sent, resent, uncertain: uncertain.map(({ sid }) => sid), refused, requests };
 }
 
 /** What the ledger notes of a change, so that it can be sent again as it was. */
-function asSent({ entry, callerNumber, consent }: ConversionChange): LedgerEntry {
-  const { consent: _, byNumber: __, ...rest } = entry;
-  return {
-    ...rest,
-    ...(consent === null ? {} : { consent }),
-    ...(callerNumber === null ? {} : { byNumber: true }),
-  };
+function asSent({ entry, callerNumber }: ConversionChange): LedgerEntry {
+  const { byNumber: _, ...rest } = entry;
+  return callerNumber === null ? rest : { ...rest, byNumber: true };
 }
 
 function* batchesOf(

@@ -67,14 +67,12 @@ async function open(file = serviceAccount(), clock = createManualClock(now)) {
 
 interface Facts extends Partial<LedgerEntry> {
   readonly callerNumber?: string;
-  readonly consent?: Consent;
 }
 
-function change(number: number, { callerNumber, consent, ...more }: Facts = {}): ConversionChange {
+function change(number: number, { callerNumber, ...more }: Facts = {}): ConversionChange {
   const entry: LedgerEntry = {
     action: 'add',
     sid: String(number),
-    orderId: String(number),
     account: '101',
     at: Date.UTC(2026, 10, 20, 19, 3),
     name: 'Phone lead',
@@ -83,7 +81,7 @@ function change(number: number, { callerNumber, consent, ...more }: Facts = {}):
     currency: 'USD',
     ...more,
   };
-  return { entry, callerNumber: callerNumber ?? null, consent: consent ?? null };
+  return { entry, callerNumber: callerNumber ?? null };
 }
 
 const dataManagerEvent = (...of: Parameters<typeof eventOf>) => eventOf(...of) as DataManagerEvent;

@@ -187,7 +187,7 @@ function pusher(tool: Tool, phone = false) {
   };
   const format =
     tool.kind === 'google' ? { accepts: dataManagerAccepts({ phone }) } : sheetFormats['microsoft-ads'];
-  return async (truth: readonly Truth[], batch = 1_000): Promise<PushSummary> => {
+  return async (truth: readonly Truth[], most = 1_000): Promise<PushSummary> => {
     const calls = truth.map(({ value, click }, index) => ({
       sid: String(index),
       ani: `202555010${index}`,
@@ -202,8 +202,9 @@ function pusher(tool: Tool, phone = false) {
     try {
       const outcomes = conversions(calls, phone ? { ...rules, consent: granted } : rules, format);
       const found = await changesToPush(tool.kind, ledger.delivered('tool'), outcomes);
-      const options = { ledger, destination: 'tool', clock, batch, numbers: found.numbers };
-      const summary = await pushConversions(await tool.open(), found.changes, options);
+      const options = { ledger, destination: 'tool', clock, numbers: found.numbers };
+      const target = { ...(await tool.open()), most };
+      const summary = await pushConversions(target, found.changes, options);
       return { ...summary, uncertain: [...found.uncertain, ...summary.uncertain] };
     } finally {
       await ledger.close();

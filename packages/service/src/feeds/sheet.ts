@@ -64,7 +64,7 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
     for await (const outcome of conversions(unhurried(calls), rules, format)) {
       let reason: FeedReason | null = null;
       if ('leftOut' in outcome) reason = outcome.leftOut;
-      else if (earlier.has(outcome.conversion.orderId)) reason = 'sent_before';
+      else if (earlier.has(outcome.conversion.sid)) reason = 'sent_before';
       else {
         rows += 1;
         if (period !== null) entries.push(entryOf(outcome.conversion));
@@ -112,7 +112,7 @@ export function noteSent(ledger: Ledger, period: string, entries: readonly Ledge
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);
     const known = ledger.delivered(period);
-    const news = entries.filter(({ orderId }) => !known.has(orderId));
+    const news = entries.filter(({ sid }) => !known.has(sid));
     if (news.length > 0) await ledger.commit(await ledger.prepare(period, news));
   };
   const done = (noting.get(ledger) ?? Promise.resolve()).then(note);
