@@ -14,10 +14,13 @@ interface Connecting {
 
 /** Opens what a client sends with when no dispatcher was given: an agent of undici, proxies, or `fetch`. */
 export async function openDispatcher({ fetch, proxies, timeout }: Connecting): Promise<OwnDispatcher> {
-  if (fetch) return fetchDispatcher(fetch);
-  const { Agent } = await import('undici');
-  // Some platforms, such as Bun, have an undici of their own that only fetches. Their fetch obeys the variables of proxies.
-  if (typeof Agent.prototype.dispatch !== 'function') return fetchDispatcher(globalThis.fetch);
+  // Bun has an undici of its own that only fetches. Its fetch obeys the variables of proxies.
+  if (fetch || process.versions.bun) return fetchDispatcher(fetch ?? globalThis.fetch);
+  // The agent alone loads in a third of the time of the whole package.
+  const { default: Agent }: { default: typeof import('undici').Agent } = await import(
+    // @ts-expect-error This file has no types of its own.
+    'undici/lib/dispatcher/agent.js'
+  );
   // Silence is watched for with every dispatcher, so the coarse timers of the agent are switched off.
   const options = { headersTimeout: 0, bodyTimeout: 0 };
   const { connect } = timeout;
