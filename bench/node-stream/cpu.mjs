@@ -24,7 +24,6 @@ export async function cpuRounds(ways, rounds) {
     return {
       name,
       cpu: median(own.map(({ cpu }) => cpu)),
-      perSecond: median(own.map(({ wall }) => (n / wall) * 1000)),
       rss: median(own.map(({ rss }) => rss)),
       ratio: ratioTo('raw'),
       ratioTo,
