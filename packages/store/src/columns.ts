@@ -142,10 +142,15 @@ export const recordColumns: ReadonlyMap<string, string> = new Map([
   ...fieldColumns.flatMap(({ name, kind }) => (hot.has(name) ? [] : [[name, kind.type] as const])),
 ]);
 
-/** The columns of the fields in the order of a row: `sid` is the first. */
-export const rowColumns: readonly FieldColumn[] = [...recordColumns.keys()].flatMap(
-  (name) => columnOf.get(name) ?? [],
-);
+const names = [...recordColumns.keys()];
+/** Where the versions, what is odd and the time are in a row. */
+export const [versionsAt, oddAt, dateAt] = [3, 4, names.indexOf('date_added')] as const;
+
+/** The columns of the fields, and the place of each in a row. */
+export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = names.flatMap((name, at) => {
+  const column = columnOf.get(name);
+  return column === undefined ? [] : [{ ...column, at }];
+});
 
 /** What the view `calls` shows: the account, and each field under its name. */
 export const viewColumns: string = [
@@ -163,11 +168,8 @@ export interface CallRow {
   /** What it is found by. */
   readonly key: string;
   readonly versions: Versions;
-  /** The cells of {@link rowColumns}. */
-  readonly cells: readonly Cell[];
-  readonly extension: 0 | 1;
-  /** What its columns cannot give back, as JSON: values of fields, and fields that are not in the table. */
-  readonly odd: string | null;
+  /** The cells of {@link recordColumns}. `odd` has what the others cannot give back, as JSON. */
+  readonly values: readonly Cell[];
   /** The number of the caller as it was sent. */
   readonly caller: unknown;
 }
@@ -190,25 +192,21 @@ const covers = (versions: Versions, { v2, v3 }: Pick<FieldColumn, 'v2' | 'v3'>):
  * The row of a call that was read again. What only the other version has stays as it was: fields of its own, and unknown ones. What was
  * read with the same version alone is replaced.
  */
-export function mergedRow(was: Pick<CallRow, 'versions' | 'cells' | 'odd'>, now: CallRow): CallRow {
+export function mergedRow(was: Omit<CallRow, 'caller'>, now: CallRow): CallRow {
   if (now.versions === was.versions || now.versions === 'v2,v3') return now;
-  const cells = rowColumns.map(
-    (column, i) => (covers(now.versions, column) ? now.cells[i] : was.cells[i]) ?? null,
-  );
-  const before = Object.entries(was.odd === null ? {} : (JSON.parse(was.odd) as Fields)).filter(
+  const values = [...now.values];
+  for (const column of rowColumns)
+    if (!covers(now.versions, column)) values[column.at] = was.values[column.at] ?? null;
+  const oddOf = (row: Omit<CallRow, 'caller'>) =>
+    Object.entries(JSON.parse(String(row.values[oddAt] ?? '{}')) as Fields);
+  const before = oddOf(was).filter(
     ([name]) => !covers(now.versions, columnOf.get(name) ?? { v2: null, v3: null }),
   );
-  const after = Object.entries(now.odd === null ? {} : (JSON.parse(now.odd) as Fields));
-  const odd =
-    before.length + after.length === 0 ? null : JSON.stringify(Object.fromEntries([...before, ...after]));
-  return { ...now, versions: 'v2,v3', cells, odd };
+  const odd = [...before, ...oddOf(now)];
+  values[oddAt] = odd.length === 0 ? null : JSON.stringify(Object.fromEntries(odd));
+  values[versionsAt] = 'v2,v3';
+  return { ...now, versions: 'v2,v3', values };
 }
-
-/** The values of a row, in the order of {@link recordColumns}. */
-export const valuesOf = (account: string, { key, extension, versions, odd, cells }: CallRow): Cell[] => [
-  ...[account, key, extension, versions, odd],
-  ...cells.slice(1),
-];
 
 /** Some rows as they were read, a list of cells for each column. */
 export interface Rows {
@@ -281,17 +279,13 @@ export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<str
   });
 }
 
-/** The rows as they are written. */
-export function rowsOf(rows: Rows): Pick<CallRow, 'key' | 'versions' | 'cells' | 'odd'>[] {
-  const lists = rowColumns.map(({ name }) => rows.cells(name));
-  return (rows.cells('sid') as readonly string[]).map((key, at) => {
-    const odd = rows.odd.get(at);
-    return {
-      ...{ key, versions: rows.cells('versions')[at] as Versions },
-      cells: lists.map((cells) => cells[at] ?? null),
-      odd: odd === undefined ? null : JSON.stringify(odd),
-    };
-  });
+/** The rows as they are written, but for the account. */
+export function rowsOf(rows: Rows): Omit<CallRow, 'caller'>[] {
+  const lists = names.map((name) => rows.cells(name));
+  return (rows.cells('sid') as readonly string[]).map((key, at) => ({
+    ...{ key, versions: rows.cells('versions')[at] as Versions },
+    values: lists.map((cells) => cells[at] ?? null),
+  }));
 }
 
 /** Longer keys are too much for an index of PostgreSQL. */

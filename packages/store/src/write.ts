@@ -6,11 +6,13 @@ import {
   type CallRow,
   type Cell,
   columnOf,
+  dateAt,
   keyOf,
   mergedRow,
+  oddAt,
+  recordColumns,
   rowColumns,
   rowsOf,
-  valuesOf,
   versionsOf,
 } from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
@@ -29,14 +31,21 @@ export interface Stored {
   readonly leftOut: number;
 }
 
+const nothing: readonly null[] = Array.from(recordColumns, () => null).slice(oddAt);
+
 /** A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. */
-function rowOf(given: Call): CallRow {
+function rowOf(account: string, given: Call): CallRow {
   const call = given as unknown as Readonly<Record<string, unknown>>;
   // A few servers send it as a number.
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const cells: Cell[] = [];
+  const [key, versions, extension] = [
+    keyOf(sid),
+    versionsOf(call),
+    isCallExtension({ channel: call.channel }),
+  ];
+  const values: Cell[] = [account, key, extension ? 1 : 0, versions, ...nothing];
   let odd: Record<string, unknown> | null = null;
   let left = 0;
   // Without a prototype, since a name may be __proto__.
@@ -49,36 +58,31 @@ function rowOf(given: Call): CallRow {
     odd ??= Object.create(null) as Record<string, unknown>;
     odd[name] = value;
   };
-  for (const { name, kind } of rowColumns) {
+  for (const { name, kind, at } of rowColumns) {
     const value = call[name];
-    if (value === undefined || value === null) {
-      cells.push(null);
-      if (value === null) left += 1;
-      continue;
-    }
-    left += 1;
+    if (value !== undefined) left += 1;
+    if (value === undefined || value === null) continue;
     const cell = kind.read(name === 'sid' ? sid : value);
-    cells.push(cell);
-    if (cell === null || kind.print(cell) !== value) keep(name, value);
+    values[at] = cell;
+    if (cell !== value && (cell === null || kind.print(cell) !== value)) keep(name, value);
   }
   for (const _ in call) left -= 1;
   if (left !== 0)
     for (const name in call) if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
-  return {
-    ...{ key: keyOf(sid), versions: versionsOf(call), cells, caller: call.ani },
-    extension: isCallExtension({ channel: call.channel }) ? 1 : 0,
-    odd: odd && JSON.stringify(odd),
-  };
+  if (odd !== null) values[oddAt] = JSON.stringify(odd);
+  return { key, versions, values, caller: call.ani };
 }
 
 /** Calls as rows. Throws an error that names all that cannot be stored, counted from `first`. */
-export function callRows(calls: readonly Call[], first = 0): CallRow[] {
+export async function callRows(account: string, calls: readonly Call[], first = 0): Promise<CallRow[]> {
   const rows: CallRow[] = [];
   const refused: number[] = [];
   let reason: StoreError | undefined;
   for (const [index, call] of calls.entries()) {
+    // Meanwhile PostgreSQL adds the rows before these, and SQLite, which works in this thread, lets others work.
+    if (index % 100 === 99) await nextTurn();
     try {
-      rows.push(rowOf(call));
+      rows.push(rowOf(account, call));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       reason ??= error;
@@ -106,14 +110,14 @@ export async function writeCalls<T>(
     const earlier = batch.get(call.key);
     batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
   }
-  const send = () => session.stage([...batch.values()].map((row) => valuesOf(account, row)));
+  const send = () => session.stage(Array.from(batch.values(), ({ values }) => values));
   if (batch.size > 0) await send();
   const held = await hold();
   if (batch.size === 0) return { stored: { stored: 0, added: 0, changed: 0, leftOut: 0 }, held };
   const { purgedBefore, erasedCallers, isErased } = await readRemovals(session, account);
   const unwanted: string[] = [];
-  for (const { key, cells, caller } of batch.values()) {
-    const date = cells[dateAt] ?? null;
+  for (const { key, values, caller } of batch.values()) {
+    const date = values[dateAt] ?? null;
     const isOld = purgedBefore !== null && date !== null && String(date) < purgedBefore;
     if (!isOld && (erasedCallers === 0 || !isErased(caller))) continue;
     unwanted.push(key);
@@ -144,8 +148,6 @@ export async function writeCalls<T>(
     held,
   };
 }
-
-const dateAt = rowColumns.findIndex(({ name }) => name === 'date_added');
 
 /** Deletes calls by key, in a transaction that holds the account. */
 export async function deleteKeys(
@@ -179,14 +181,11 @@ export async function upsertCalls(
   };
   try {
     for await (const some of inBatches(calls, driver.writesAtOnce)) {
-      // While PostgreSQL adds some, the rows of the next ones are made.
-      const rows = callRows(some, done);
+      const rows = await callRows(account, some, done);
       done += some.length;
       await writing;
       writing = write(rows);
       writing.catch(() => undefined);
-      // SQLite works in this thread, and what comes from memory leaves no time for anything else.
-      if (some.length === driver.writesAtOnce) await nextTurn();
     }
   } finally {
     await writing;

@@ -192,36 +192,39 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
   };
 }
 
-/** Characters of a piece of rows. */
-const pieceChars = 65_536;
-
-/** Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent while others are made. */
-function* lines(rows: readonly (readonly Value[])[]): Generator<string> {
-  let text = '';
-  for (const row of rows) {
-    let mark = '';
-    for (const value of row) {
-      text += mark + cell(value);
-      mark = '\t';
-    }
-    text += '\n';
-    if (text.length < pieceChars) continue;
-    yield text;
-    text = '';
-  }
-  yield text;
-}
-
+const [pieceBytes, backslash, tab, lineEnd] = [131_072, 92, 9, 10];
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
-/** A value in the text format of COPY. */
-function cell(value: Value): string {
-  if (value === null) return '\\N';
-  if (typeof value === 'number') return String(value);
-  const text = String(value);
-  return /[\\\t\n\r]/.test(text)
-    ? text.replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? '')
-    : text;
+/** Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent while others are made. */
+function* lines(rows: readonly (readonly Value[])[]): Generator<Buffer> {
+  let [piece, at] = [Buffer.allocUnsafe(pieceBytes), 0];
+  for (const row of rows) {
+    for (const value of row) {
+      const text = value === null ? '\\N' : String(value);
+      const most = 3 * text.length + 1;
+      if (at + most > piece.length) {
+        yield piece.subarray(0, at);
+        [piece, at] = [Buffer.allocUnsafe(Math.max(pieceBytes, most)), 0];
+      }
+      // Most texts have characters of one byte alone, which are written three times as fast like this.
+      let i = 0;
+      for (; i < text.length; i += 1) {
+        const code = text.charCodeAt(i);
+        if (code < 32 || code > 126 || (code === backslash && value !== null)) break;
+        piece[at] = code;
+        at += 1;
+      }
+      if (i < text.length)
+        at += piece.write(
+          text.slice(i).replace(/[\\\t\n\r]/g, (character) => escapes[character] ?? ''),
+          at,
+        );
+      piece[at] = tab;
+      at += 1;
+    }
+    piece[at - 1] = lineEnd;
+  }
+  yield piece.subarray(0, at);
 }
 
 /** Runs a statement that may fail, as when the connection has ended. */
