@@ -206,43 +206,40 @@ const isPpcStatus = (value: unknown): boolean =>
 
 function docs(fields) {
   const groups = [...new Set(fields.map((spec) => spec.group))];
-  const versions = (spec) => {
-    if (!spec.v3) return 'v2 only.';
-    if (!spec.v2) return 'v3 only.';
-    return spec.v2 === spec.v3 ? '' : `\`${spec.v2}\` in v2.`;
-  };
+  const codes = (names) => names.map((name) => `\`${name}\``).join(', ');
   const notes = (spec) => {
     const list = [];
+    if (spec.v2 && spec.v3 && spec.v2 !== spec.v3) list.push(`\`${spec.v2}\` in v2.`);
     if (spec.deprecated) list.push('Deprecated.');
     if (spec.mask) list.push(`Personal (${spec.mask.class}).`);
-    if (spec.visitorText) list.push('Visitor text.');
     if (spec.values) {
-      const named = spec.values.map((value, i) =>
-        spec.valueMeanings ? `${value} ${spec.valueMeanings[i]}` : `\`${value}\``,
-      );
-      list.push(`Values: ${named.join(', ')}${spec.openValues ? ' (others may come)' : ''}.`);
+      const named = spec.valueMeanings
+        ? spec.values.map((value, i) => `${value} ${spec.valueMeanings[i]}`).join(', ')
+        : codes(spec.values);
+      list.push(`Values: ${named}${spec.openValues ? ' (others may come)' : ''}.`);
     }
-    if (spec.aliases) list.push(`Also accepted as ${spec.aliases.map((name) => `\`${name}\``).join(', ')}.`);
-    return list.join(' ');
+    if (spec.aliases) list.push(`Also accepted as ${codes(spec.aliases)}.`);
+    return list;
   };
-  const tables = groups.map((group) => {
-    const rows = fields
-      .filter((spec) => spec.group === group)
-      .map(
-        (spec) =>
-          `| \`${spec.name}\` | ${spec.type}${spec.nullable && spec.type !== 'null' ? '?' : ''} | ${[spec.meaning, versions(spec), notes(spec)].filter(Boolean).join(' ')} |`,
-      );
-    return `## ${group}\n\n| field | wire type | meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
+  const line = (spec) => {
+    const only = spec.v2 && spec.v3 ? '' : `${spec.v3 ? 'v3' : 'v2'}, `;
+    const nullable = spec.nullable && spec.type !== 'null' ? '?' : '';
+    const name = `\`${spec.name}\`${spec.visitorText ? '\\*' : ''}`;
+    return `- ${name} (${only}${spec.type}${nullable}): ${[spec.meaning, ...notes(spec)].join(' ')}`;
+  };
+  const lists = groups.map((group) => {
+    const own = fields.filter((spec) => spec.group === group);
+    return `## ${group}\n\n${own.map(line).join('\n')}\n`;
   });
   return `<!-- Made by \`pnpm generate\` from packages/core/src/record/fields.ts. Do not edit. -->
 # Fields of a call record
 
-${fields.length} fields under their v3 names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every record has every field of its version; a \`?\` marks types whose
-value may be null. Values stay as the API sent them: most numbers are decimal strings, and times have no zone. *Personal* fields
-never appear in errors and logs; those of one class, in parentheses, are masked together. *Visitor text* was written by visitors or
-websites: do not trust it.
+${fields.length} fields under their v3 names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every record has every field of its version. In parentheses: the version, if
+only one has the field, and the wire type; \`?\` means that the value may be null. Values stay as the API sent them: most numbers are decimal
+strings, and times have no zone. An asterisk marks text that visitors or websites wrote: do not trust it. *Personal* fields never appear
+in errors and logs; those of one class, in parentheses, are masked together.
 
-${tables.join('\n')}`;
+${lists.join('\n')}`;
 }
 
 export async function generate() {

@@ -10,9 +10,9 @@ import {
 const fleetErrors = codeTable({
   usage: {
     job_invalid:
-      'The job file has a setting that cannot be used, names a key in clear, or differs from that of other workers; or the engine has no such job or account. The message says which, and what is expected.',
+      'The job file has an invalid setting, a key in clear, or differs from that of other workers; or the engine has no such job or account. The message says which, and what is expected.',
     unfit_place:
-      'The engine or the target cannot be used: no permission, too old a Node.js, an address that is not one, or a server that does not keep what the fleet relies on. The message says what is missing.',
+      'The engine or the target cannot be used: permissions, an old Node.js, a wrong address, or a server that ignores conditions. The message says what is missing.',
   },
   keys: {
     credential_missing:

@@ -7,7 +7,7 @@ const streamErrors = codeTable({
     other_account:
       'The server sends calls of another account than before. Read each account with its own credentials, into its own file or store.',
     too_many_requests:
-      'The read would never end: a cursor came twice, or the read needed more requests than the items that came explain, so that the totals of the server cannot be true. Report it to its operator.',
+      'The read would never end: a cursor came twice, or the totals of the server cannot be true. Report it to its operator.',
   },
 });
 
@@ -25,7 +25,7 @@ export class StreamError extends CallsError<StreamErrorCode> {
 const checkpointErrors = codeTable({
   usage: {
     checkpoint_invalid:
-      'It is no checkpoint or sync state of this package, it was made for another query or another file or folder, or another run has moved on. Use the filter and version it was made for, or remove it to start over.',
+      'It is no checkpoint or sync state, was made for another query, file or folder, or another run has moved on. Use the filter and version it was made for, or remove it to start over.',
   },
 });
 

@@ -12,7 +12,7 @@ const deliveryErrors = codeTable({
   },
   data: {
     ledger_damaged:
-      'The ledger was changed by something else, the disk has damaged it, or its file is a link, a pipe or that of another user. Restore it from a copy: without it, conversions would be uploaded twice.',
+      'The ledger was changed or damaged, or its file is a link, a pipe or that of another user. Restore it from a copy: without it, conversions would be uploaded twice.',
   },
 });
 

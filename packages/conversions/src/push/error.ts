@@ -10,7 +10,7 @@ import {
 const pushErrors = codeTable({
   usage: {
     bad_destination:
-      'The destination, the endpoint or the credentials lack something, have the wrong form or cannot be read. Write it as the message shows.',
+      'The destination, endpoint or credentials are incomplete, malformed or unreadable. Write it as the message shows.',
   },
   away: {
     unreachable: 'The tool cannot be reached. Check the network and try again.',

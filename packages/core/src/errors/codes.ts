@@ -6,13 +6,13 @@ import { codeTable } from './code-table.ts';
 export const configurationErrors = codeTable({
   usage: {
     invalid_option:
-      'An option, an argument, a setting or a file that a person wrote is missing, has a wrong type or value, or has a name that does not exist. The message names it and says what it may be; nothing was sent.',
+      'An option, argument, setting or file is missing, or has a wrong type, value or name. The message says what it may be; nothing was sent.',
     missing_package:
       'An optional package is needed and not installed. Install the package that the message names.',
   },
   keys: {
     invalid_credentials:
-      'A key or token is missing, cannot be one, or is not of the kind that the version or the request takes. Pass `auth`, or set `CALLS_ACCESS_KEY` and `CALLS_SECRET_KEY`, or `CALLS_BEARER_TOKEN`.',
+      'A key or token is missing, malformed, or of another kind than the request takes. Pass `auth`, or set `CALLS_ACCESS_KEY` and `CALLS_SECRET_KEY`, or `CALLS_BEARER_TOKEN`.',
   },
   bug: {
     client_closed: 'The client or its dispatcher has been closed. Create a new client.',

@@ -11,7 +11,7 @@ import {
 const storeErrors = codeTable({
   usage: {
     store_url:
-      'The URL names no store, or one that cannot be used: another kind of file, tables of another version, or calls that are no sandbox. Write it as `sqlite:calls.db` or `postgres://user@host/database`, or choose another store, as the message says.',
+      'The URL names no store, or one that cannot be used: another kind of file, other tables, or calls of no sandbox. Write it as `sqlite:calls.db` or `postgres://user@host/database`, or choose another store, as the message says.',
     missing_package: 'The package of the database is not installed. Install the one that the message names.',
     store_missing:
       'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
@@ -19,7 +19,7 @@ const storeErrors = codeTable({
       'A statement of SQL has a mistake, or does more than read. The message has what the database said.',
     unknown_account: 'The store has no such account. Add it first, or use one of its accounts.',
     unfit_filter:
-      'A filter has a field or bound that the store has no column for. Use the fields that `filterFields` of query-dsl names, or a condition of a question, which takes any field.',
+      'The store has no column for a field or bound of the filter. Use the fields of `filterFields` of query-dsl, or a condition of a question.',
   },
   busy: {
     store_busy: 'Another process keeps the database busy. Try again.',
@@ -44,7 +44,7 @@ const storeErrors = codeTable({
   },
   bug: {
     store_failed:
-      'The database refused a statement for a reason that has no code of its own, or gave fewer rows than it counted. The `cause`, where there is one, has the code of the database.',
+      'The database refused a statement for another reason, or gave fewer rows than it counted. The `cause`, if any, has the code of the database.',
   },
 });
 
