@@ -116,6 +116,6 @@ async function tableSchema() {
   const rules = z.array(conditions.extend({ value: amount }));
   return z.strictObject({
     rules,
-    otherwise: amount.nullish().transform((value) => value ?? undefined),
+    otherwise: amount.optional(),
   });
 }

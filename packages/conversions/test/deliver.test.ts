@@ -85,28 +85,8 @@ test('a second sheet has only what is new, and adjustments go to a sheet of thei
     readFileSync(new URL('golden/google-ads-adjustments.txt', import.meta.url), 'utf8'),
   );
   expect(wrongCells(read('third.adjustments.csv'), clicks.adjustments as never, rules)).toEqual([]);
-  expect(await changes(clicks, after)).toEqual({
-    add: [],
-    adjust: [],
-    unchanged: 4,
-    unadjusted: [],
-    uncertain: [],
-  });
-});
-
-test('each cell is made once, while the call is judged', async () => {
-  let cells = 0;
-  const columns: SheetFormat['columns'] = (its) =>
-    clicks.columns(its).map((column) => ({
-      ...column,
-      cell(conversion, of) {
-        cells += 1;
-        return column.cell(conversion, of);
-      },
-    }));
-  await deliver({ ...clicks, columns }, before, 'once.csv');
-  expect(read('once.csv').split('\r\n')).toHaveLength(7);
-  expect(cells).toBe(before.length * clicks.columns(rules).length);
+  const nothing = { add: [], adjust: [], unadjusted: [], uncertain: [] };
+  expect(await changes(clicks, after)).toEqual({ ...nothing, unchanged: 4 });
 });
 
 test('adjustments for Microsoft Advertising are a bulk file', async () => {
@@ -126,10 +106,7 @@ test('where the tool takes no adjustments, what has changed is listed and not up
     await deliver(format, before, `${name}.csv`);
     const found = await changes(format, after);
     expect(found.adjust, name).toEqual([]);
-    expect(
-      found.add.map(({ conversion }) => conversion.sid),
-      name,
-    ).toEqual(['5']);
+    expect(found.add, name).toMatchObject([{ conversion: { sid: '5' } }]);
     expect(found.unadjusted.length, name).toBeGreaterThan(0);
   }
   expect((await changes(sheetFormats.sa360, after)).unadjusted).toEqual([

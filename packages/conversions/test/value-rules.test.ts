@@ -68,10 +68,6 @@ test.each([
   expect(String(error)).toContain(message);
 });
 
-test('otherwise may be null, as if it were left out', async () => {
-  expect(await readValueRules('{ "rules": [], "otherwise": null }', 'rules.json')).toEqual({ rules: [] });
-});
-
 test.each([
   ['2026-11-18 07:59:59', true, 40],
   ['2026-11-18 08:00:00', true, 30],
@@ -91,9 +87,4 @@ test.each([
     'rules.json',
   );
   expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
-});
-
-test('a misspelled name in a rule table gets a suggestion apart from the message', async () => {
-  const read = readValueRules('{ "rules": [{ "value": 1, "campain": "x" }] }', 'rules.json');
-  await expect(read).rejects.toMatchObject({ code: 'invalid_option', hint: 'did you mean campaign?' });
 });

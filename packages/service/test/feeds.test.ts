@@ -4,6 +4,7 @@ import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { sheetFormats } from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { openStore, type Store } from '@call-attribution/store';
@@ -481,7 +482,7 @@ describe('a file of feeds', () => {
     [
       'an unknown format',
       [{ ...feed, format: 'google-ads-click' }],
-      'feeds[0].format must be one of google-ads-calls, google-ads-clicks, microsoft-ads, microsoft-bulk, sa360, skai, marin, not "google-ads-click"; did you mean google-ads-clicks?',
+      `feeds[0].format must be one of ${Object.keys(sheetFormats).join(', ')}, not "google-ads-click"; did you mean google-ads-clicks?`,
     ],
     [
       'a format that adds up',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { type ConversionRules, conversions, openLedger, sheetFormats } from '../../src/index.ts';
 import {
@@ -49,11 +50,8 @@ const server = createServer(async (request, response) => {
     if (form.get('refresh_token') !== `refresh-${tokens}` || form.get('client_id') !== 'client-1')
       return reply(400, { error: 'invalid_grant' });
     tokens += 1;
-    return reply(200, {
-      access_token: `token-${tokens}`,
-      refresh_token: `refresh-${tokens}`,
-      expires_in: 3600,
-    });
+    const grant = { access_token: `token-${tokens}`, refresh_token: `refresh-${tokens}` };
+    return reply(200, { ...grant, expires_in: 3600 });
   }
   const status = nextStatus;
   nextStatus = 200;
@@ -78,17 +76,9 @@ const server = createServer(async (request, response) => {
       expect([name, known[name]?.(value)]).toEqual([name, true]);
     for (const name of Object.keys(identity)) expect(Object.keys(item)).toContain(name);
   }
+  const invalid = { ErrorCode: 'OfflineConversionMicrosoftClickIdInvalid', FieldPath: 'MicrosoftClickId' };
   const PartialErrors = list.flatMap((item, Index) =>
-    refused.has(String(item.MicrosoftClickId))
-      ? [
-          {
-            Index,
-            ErrorCode: 'OfflineConversionMicrosoftClickIdInvalid',
-            Message: 'no',
-            FieldPath: 'MicrosoftClickId',
-          },
-        ]
-      : [],
+    refused.has(String(item.MicrosoftClickId)) ? [{ Index, Message: 'no', ...invalid }] : [],
   );
   taken.push(...list.filter((item) => !refused.has(String(item.MicrosoftClickId))));
   return reply(200, { PartialErrors });
@@ -108,16 +98,10 @@ afterEach(() => {
 const now = Date.UTC(2026, 10, 21);
 const format = sheetFormats['microsoft-ads'];
 const click = (number: number): string => `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
-const call = (number: number, more: object = {}): Call =>
-  ({
-    sid: String(number),
-    acct_id: '101',
-    date_added: '2026-11-18 10:00:00',
-    talk_minutes: '4.0',
-    ppc_status: 'Found',
-    landing_page: `https://a.example/?msclkid=${click(number)}`,
-    ...more,
-  }) as unknown as Call;
+const call = (number: number, more: object = {}): Call => {
+  const first_touch = `https://a.example/?msclkid=${click(number)}`;
+  return callWith({ sid: String(number), talk_minutes: '4.0', first_touch, ...more });
+};
 const rules: ConversionRules = {
   timeZone: 'America/New_York',
   conversionName: 'Phone lead',
@@ -133,23 +117,15 @@ async function run(...calls: Call[]) {
   try {
     const outcomes = conversions(calls, rules, format);
     const { changes } = await changesToPush('microsoft', ledger.delivered('microsoft'), outcomes);
-    return await pushConversions(target, changes, {
-      ledger,
-      destination: 'microsoft',
-      clock: { now: () => now },
-    });
+    const options = { ledger, destination: 'microsoft', clock: { now: () => now } };
+    return await pushConversions(target, changes, options);
   } finally {
     await ledger.close();
   }
 }
 
-const credentials = {
-  developerToken: 'dev-1',
-  clientId: 'client-1',
-  refreshToken: 'refresh-0',
-  customerId: '11',
-  accountId: '22',
-};
+const customer = { customerId: '11', accountId: '22' };
+const credentials = { developerToken: 'dev-1', clientId: 'client-1', refreshToken: 'refresh-0', ...customer };
 
 test('it applies conversions, corrects them later, and names the calls that are refused', async () => {
   writeFileSync(file, JSON.stringify(credentials));
@@ -162,7 +138,7 @@ test('it applies conversions, corrects them later, and names the calls that are 
   expect(taken[0]).toEqual({
     MicrosoftClickId: click(1),
     ConversionName: 'Phone lead',
-    ConversionTime: '2026-11-18T15:00:00Z',
+    ConversionTime: '2026-11-18T19:03:00Z',
     ConversionValue: 40,
     ConversionCurrencyCode: 'USD',
   });
@@ -174,7 +150,7 @@ test('it applies conversions, corrects them later, and names the calls that are 
       MicrosoftClickId: click(1),
       AdjustmentType: 'Restate',
       AdjustmentValue: 90,
-      ConversionTime: '2026-11-18T15:00:00Z',
+      ConversionTime: '2026-11-18T19:03:00Z',
     },
     { MicrosoftClickId: click(2), AdjustmentType: 'Retract' },
   ]);

@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import type { Environment } from '@call-attribution/core/settings';
 import { createManualClock } from '@call-attribution/core/testing';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Consent,
@@ -59,8 +61,10 @@ const serviceAccount = () =>
     quota_project_id: 'my-project',
   });
 
-async function open(file = serviceAccount(), clock = createManualClock(now)) {
-  const credentials = await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: file });
+const named = (file: string) => ({ GOOGLE_APPLICATION_CREDENTIALS: file });
+
+async function open(env: Environment = named(serviceAccount()), clock = createManualClock(now)) {
+  const credentials = await findGoogleCredentials(env);
   const destination = { account: '123-456-7890', loginAccount: '1112223333', conversionAction: '987654321' };
   return createDataManager({ credentials, destination, endpoint: stub.url, clock });
 }
@@ -84,11 +88,13 @@ function change(number: number, { callerNumber, ...more }: Facts = {}): Conversi
   return { entry, callerNumber: callerNumber ?? null };
 }
 
-const dataManagerEvent = (...of: Parameters<typeof eventOf>) => eventOf(...of) as DataManagerEvent;
+const dataManagerEvent = (change: ConversionChange) => eventOf(change, now) as DataManagerEvent;
+const at = { clock: { now: () => now } };
+const push = async (...changes: ConversionChange[]) => pushConversions(await open(), changes, at);
 
 describe('events', () => {
   test('it writes the ID, time, click, value and currency of a conversion in the form of the schema', () => {
-    const event = dataManagerEvent(change(1), now);
+    const event = dataManagerEvent(change(1));
     expect(event).toEqual({
       transactionId: '1',
       eventTimestamp: '2026-11-20T19:03:00.000Z',
@@ -103,26 +109,26 @@ describe('events', () => {
   test('it sends the hashed number of a caller only when the caller agreed', () => {
     const callerNumber = '+12025550123';
     const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
-    const event = dataManagerEvent(change(1, { callerNumber, click: null, consent: granted }), now);
+    const event = dataManagerEvent(change(1, { callerNumber, click: null, consent: granted }));
     const hash = createHash('sha256').update(callerNumber).digest('hex');
     expect(event.userData).toEqual({ userIdentifiers: [{ phoneNumber: hash }] });
     expect(event.consent).toEqual({ adUserData: 'CONSENT_GRANTED', adPersonalization: 'CONSENT_DENIED' });
     expect(violations('Event', event)).toEqual([]);
     const denied = { adUserData: 'denied', adPersonalization: 'denied' } as const;
-    expect(dataManagerEvent(change(1, { callerNumber, consent: denied }), now).userData).toBeUndefined();
-    expect(dataManagerEvent(change(1, { callerNumber }), now).userData).toBeUndefined();
+    expect(dataManagerEvent(change(1, { callerNumber, consent: denied })).userData).toBeUndefined();
+    expect(dataManagerEvent(change(1, { callerNumber })).userData).toBeUndefined();
     const braid = change(1, { callerNumber, consent: granted, click: { kind: 'wbraid', id: 'w-1' } });
-    expect(dataManagerEvent(braid, now).userData).toBeUndefined();
+    expect(dataManagerEvent(braid).userData).toBeUndefined();
   });
 
   test('it restates a value and takes a conversion back under the same transaction ID', () => {
-    const restated = dataManagerEvent(change(1, { value: 80, action: 'restate' }), now);
+    const restated = dataManagerEvent(change(1, { value: 80, action: 'restate' }));
     expect(restated).toMatchObject({
       transactionId: '1',
       conversionValue: 80,
       lastUpdatedTimestamp: '2026-11-21T00:00:00.000Z',
     });
-    expect(dataManagerEvent(change(1, { action: 'retract' }), now)).toMatchObject({
+    expect(dataManagerEvent(change(1, { action: 'retract' }))).toMatchObject({
       transactionId: '1',
       conversionValue: 0,
     });
@@ -130,7 +136,7 @@ describe('events', () => {
 
   test('it sends braids, and one click ID at most', () => {
     for (const kind of ['gbraid', 'wbraid'] as const) {
-      const event = dataManagerEvent(change(1, { click: { kind, id: 'b-1' } }), now);
+      const event = dataManagerEvent(change(1, { click: { kind, id: 'b-1' } }));
       expect(event.adIdentifiers).toEqual({ [kind]: 'b-1' });
     }
     expect(dataManagerAccepts({ phone: false }).matchBy).toEqual(['gclid', 'gbraid', 'wbraid']);
@@ -141,9 +147,7 @@ describe('events', () => {
 describe('batches', () => {
   test('it sends all changes in batches, each checked against the schema', async () => {
     const changes = Array.from({ length: 5 }, (_, at) => change(at));
-    const summary = await pushConversions({ ...(await open()), most: 2 }, changes, {
-      clock: { now: () => now },
-    });
+    const summary = await pushConversions({ ...(await open()), most: 2 }, changes, at);
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2, 2, 1]);
     expect(summary).toMatchObject({ sent: { add: 5, restate: 0, retract: 0 }, refused: [] });
     expect(summary.requests).toEqual(['request-1', 'request-2', 'request-3']);
@@ -159,15 +163,14 @@ describe('batches', () => {
 
   test('it never puts more than 2,000 events into a request', async () => {
     const changes = Array.from({ length: 2_001 }, (_, at) => change(at));
-    await pushConversions(await open(), changes, { clock: { now: () => now } });
+    await push(...changes);
     expect(stub.taken.map(({ events }) => events.length)).toEqual([2_000, 1]);
   });
 
   test('it leaves out the events that Google refuses, names their calls, and sends the others', async () => {
     stub.badClicks.add('click-1');
-    const changes = [change(0), change(1), change(2, { click: null }), change(3)];
-    const summary = await pushConversions(await open(), changes, { clock: { now: () => now } });
-    expect(summary.refused).toEqual([
+    const { refused } = await push(change(0), change(1), change(2, { click: null }), change(3));
+    expect(refused).toEqual([
       { sid: '1', field: 'ad_identifiers.gclid', reason: 'INVALID_FORMAT' },
       { sid: '2', field: 'ad_identifiers', reason: 'NO_IDENTIFIERS_PROVIDED' },
     ]);
@@ -176,9 +179,9 @@ describe('batches', () => {
 
   test('it only asks for a check with validateOnly, and keeps nothing', async () => {
     const ledger = await openLedger(join(folder, 'check.ledger'));
-    const options = { validateOnly: true, clock: { now: () => now }, ledger, destination: 'google' };
-    const summary = await pushConversions(await open(), [change(1)], options);
-    expect(summary.sent.add).toBe(1);
+    const options = { ...at, validateOnly: true, ledger, destination: 'google' };
+    const { sent } = await pushConversions(await open(), [change(1)], options);
+    expect(sent.add).toBe(1);
     expect(ledger.destinations()).toEqual([]);
     await ledger.close();
     expect(stub.taken[0]?.validateOnly).toBe(true);
@@ -196,16 +199,14 @@ describe('batches', () => {
 
 describe('the ledger', () => {
   const call = (number: number, more: object = {}): Call =>
-    ({
+    callWith({
       sid: String(number),
-      acct_id: '101',
-      date_added: '2026-11-18 10:00:00',
       ani: `20255501${String(number).padStart(2, '0')}`,
       talk_minutes: '4.0',
-      ppc_status: 'Found',
       ppc_gclid: `click-${number}`,
+      first_touch: null,
       ...more,
-    }) as unknown as Call;
+    });
   const rules: ConversionRules = {
     timeZone: 'America/New_York',
     conversionName: '',
@@ -214,71 +215,56 @@ describe('the ledger', () => {
     currency: 'USD',
   };
   const tool = { accepts: dataManagerAccepts({ phone: false }) };
+  /** One run of a push of these calls. */
+  const run = async (path: string, ...calls: Call[]) => {
+    const ledger = await openLedger(path);
+    try {
+      const outcomes = conversions(calls, rules, tool);
+      const found = await changesToPush('google', ledger.delivered('google'), outcomes);
+      const options = { ...at, ledger, destination: 'google' };
+      const summary = await pushConversions(await open(), found.changes, options);
+      return { ...found, ...summary, ...summary.sent };
+    } finally {
+      await ledger.close();
+    }
+  };
 
   test('a second run sends only what is new or has changed, and corrects what no longer counts', async () => {
     const path = join(folder, 'runs.ledger');
-    const run = async (...calls: Call[]) => {
-      const ledger = await openLedger(path);
-      const found = await changesToPush(
-        'google',
-        ledger.delivered('google'),
-        conversions(calls, rules, tool),
-      );
-      const summary = await pushConversions(await open(), found.changes, {
-        ledger,
-        destination: 'google',
-        clock: { now: () => now },
-      });
-      await ledger.close();
-      return { ...summary.sent, unchanged: found.unchanged, unadjusted: found.unadjusted };
-    };
-    expect(await run(call(1), call(2), call(3))).toMatchObject({ add: 3, unchanged: 0 });
-    expect(await run(call(1), call(2), call(3))).toMatchObject({ add: 0, unchanged: 3 });
+    expect(await run(path, call(1), call(2), call(3))).toMatchObject({ add: 3, unchanged: 0 });
+    expect(await run(path, call(1), call(2), call(3))).toMatchObject({ add: 0, unchanged: 3 });
     const changed = [call(1, { talk_minutes: '9.0' }), call(2, { talk_minutes: '0.0' }), call(3), call(4)];
-    expect(await run(...changed)).toMatchObject({ add: 1, restate: 1, retract: 1, unchanged: 1 });
+    expect(await run(path, ...changed)).toMatchObject({ add: 1, restate: 1, retract: 1, unchanged: 1 });
     expect([...stub.conversions].map(([id, { conversionValue }]) => [id, conversionValue])).toEqual([
       ['1', 90],
       ['2', 0],
       ['3', 40],
       ['4', 40],
     ]);
-    expect(await run(call(1, { talk_minutes: '9.0' }), call(2))).toMatchObject({
+    expect(await run(path, call(1, { talk_minutes: '9.0' }), call(2))).toMatchObject({
       add: 0,
       restate: 1,
       unchanged: 1,
     });
     expect(stub.conversions.get('2')?.conversionValue).toBe(40);
-    const moved = await run(call(3, { ppc_gclid: 'another-click' }));
+    const moved = await run(path, call(3, { ppc_gclid: 'another-click' }));
     expect(moved).toMatchObject({ add: 0, retract: 0, unadjusted: [{ sid: '3', change: 'click_changed' }] });
   });
 
   test('what was refused or not sent is sent by the next run, also after a crash in between', async () => {
     const path = join(folder, 'trouble.ledger');
     stub.badClicks.add('click-1');
-    let ledger = await openLedger(path);
-    const send = async () => {
-      const { changes } = await changesToPush(
-        'google',
-        ledger.delivered('google'),
-        conversions([call(1), call(2)], rules, tool),
-      );
-      return pushConversions(await open(), changes, {
-        ledger,
-        destination: 'google',
-        clock: { now: () => now },
-      });
-    };
+    const calls = [call(1), call(2)];
     stub.trouble.push(() => ({ status: 403, body: '{"error":{"status":"PERMISSION_DENIED"}}' }));
-    await expect(send()).rejects.toThrow('PERMISSION_DENIED');
+    await expect(run(path, ...calls)).rejects.toThrow('PERMISSION_DENIED');
     // As if the process had ended after the note that a batch is about to be sent.
+    const ledger = await openLedger(path);
     await ledger.prepare('google', [change(2).entry]);
     await ledger.close();
-    ledger = await openLedger(path);
-    expect(await send()).toMatchObject({ sent: { add: 1 }, refused: [{ sid: '1' }] });
+    expect(await run(path, ...calls)).toMatchObject({ add: 1, refused: [{ sid: '1' }] });
     stub.badClicks.clear();
-    expect(await send()).toMatchObject({ sent: { add: 1 }, refused: [] });
-    expect(await send()).toMatchObject({ sent: { add: 0 } });
-    await ledger.close();
+    expect(await run(path, ...calls)).toMatchObject({ add: 1, refused: [] });
+    expect(await run(path, ...calls)).toMatchObject({ add: 0 });
     expect([...stub.conversions.keys()].sort()).toEqual(['1', '2']);
   });
 
@@ -294,7 +280,7 @@ describe('the ledger', () => {
     expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
     const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
     expect(granted).toMatchObject({ changes: [{ callerNumber: '+12025550101' }], withoutConsent: 0 });
-    await pushConversions(await open(), granted.changes, { clock: { now: () => now } });
+    await push(...granted.changes);
     expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
 });
@@ -306,9 +292,7 @@ describe('trouble', () => {
       () => ({ status: 429, headers: { 'retry-after': '7' } }),
       () => ({ status: 503, body: '<html>overloaded</html>' }),
     );
-    const pushed = pushConversions(await open(serviceAccount(), clock), [change(1)], {
-      clock: { now: () => now },
-    });
+    const pushed = pushConversions(await open(named(serviceAccount()), clock), [change(1)], at);
     let isDone = false;
     void pushed.finally(() => {
       isDone = true;
@@ -323,10 +307,9 @@ describe('trouble', () => {
 
   test('it takes a new token when the API no longer accepts the one it has', async () => {
     const api = await open();
-    await pushConversions(api, [change(1)], { clock: { now: () => now } });
+    await pushConversions(api, [change(1)], at);
     stub.revoke();
-    const summary = await pushConversions(api, [change(2)], { clock: { now: () => now } });
-    expect(summary.sent.add).toBe(1);
+    expect((await pushConversions(api, [change(2)], at)).sent.add).toBe(1);
   });
 
   test('it stops with an error that names the reason but no event when the destination is wrong', async () => {
@@ -334,9 +317,7 @@ describe('trouble', () => {
       error: { status: 'PERMISSION_DENIED', message: 'no access for +1 202 555 0123', details: [] },
     };
     stub.trouble.push(() => ({ status: 403, body: JSON.stringify(denied) }));
-    const error = await pushConversions(await open(), [change(1)], { clock: { now: () => now } }).catch(
-      (e: unknown) => e,
-    );
+    const error = await push(change(1)).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(PushError);
     expect(String(error)).toContain('PERMISSION_DENIED');
     expect(String(error)).toContain('no access for [number]');
@@ -345,12 +326,11 @@ describe('trouble', () => {
 
   test('it does not follow a redirect with the token', async () => {
     stub.trouble.push(() => ({ status: 302, headers: { location: 'https://evil.example/' } }));
-    const failed = pushConversions(await open(), [change(1)], { clock: { now: () => now } });
-    await expect(failed).rejects.toThrow('sent a response with status 302 that cannot be read');
+    await expect(push(change(1))).rejects.toThrow('sent a response with status 302 that cannot be read');
   });
 
   test('it refuses an account or action that is not a number, and an endpoint without https', async () => {
-    const credentials = await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: serviceAccount() });
+    const credentials = await findGoogleCredentials(named(serviceAccount()));
     const make = (destination: object, endpoint?: string) => () =>
       createDataManager({
         credentials,
@@ -366,8 +346,6 @@ describe('trouble', () => {
 });
 
 describe('credentials', () => {
-  const tokenFor = async (file: string) => (await open(file)).diagnose('request-1');
-
   test('it signs in with a service account, once for many requests', async () => {
     stub.tokens.clear();
     const api = await open();
@@ -385,55 +363,37 @@ describe('credentials', () => {
       refresh_token: 'refresh-1',
       token_uri: `${stub.url}/token`,
     });
-    const credentials = await findGoogleCredentials({ CLOUDSDK_CONFIG: folder });
-    const destination = { account: '1234567890', conversionAction: '1' };
-    await createDataManager({ credentials, destination, endpoint: stub.url }).diagnose('request-1');
+    await (await open({ CLOUDSDK_CONFIG: folder })).diagnose('request-1');
     expect(stub.tokens).toEqual(new Map([['refresh_token', 1]]));
   });
 
   test('it asks the metadata server when it runs at Google', async () => {
     stub.tokens.clear();
     const env = { CLOUDSDK_CONFIG: join(folder, 'none'), GCE_METADATA_HOST: new URL(stub.url).host };
-    const credentials = await findGoogleCredentials(env);
-    const destination = { account: '1234567890', conversionAction: '1' };
-    await createDataManager({ credentials, destination, endpoint: stub.url }).diagnose('request-1');
+    await (await open(env)).diagnose('request-1');
     expect(stub.tokens.get('metadata')).toBe(1);
   });
 
   test('its errors name the file and what is missing, never what is in the file', async () => {
-    const failure = async (fields: object): Promise<string> =>
-      String(await tokenFor(keyFile('bad.json', fields)).catch((error: unknown) => error));
+    const failure = async (fields: object): Promise<string> => {
+      const signIn = async () => (await open(named(keyFile('bad.json', fields)))).diagnose('request-1');
+      return String(await signIn().catch((error: unknown) => error));
+    };
     expect(await failure({ type: 'external_account' })).toContain(
       'bad.json: type must be service_account or authorized_user',
     );
-    expect(await failure({ type: 'authorized_user', client_id: 'c' })).toContain('client_secret is missing');
-    expect(
-      await failure({ type: 'authorized_user', client_id: 'c', client_secret: '', refresh_token: 'r' }),
-    ).toContain('client_secret must not be empty');
-    const secret = {
-      type: 'service_account',
-      client_email: 'a',
-      private_key: 'TOP SECRET',
-      token_uri: `${stub.url}/token`,
-    };
-    expect(await failure(secret)).toContain('private_key must be a private key that can sign');
-    expect(await failure(secret)).not.toContain('TOP SECRET');
-    expect(
-      await failure({ ...secret, private_key: keys.privateKey, token_uri: 'https://evil.example/token' }),
-    ).toContain('token_uri must be a server of Google, not evil.example');
-    expect(
-      await failure({
-        type: 'authorized_user',
-        client_id: 'c',
-        client_secret: 's',
-        refresh_token: 'gone',
-        token_uri: `${stub.url}/token`,
-      }),
-    ).toContain('invalid_grant');
+    const user = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'gone' };
+    const { client_secret: _, ...secretless } = user;
+    expect(await failure(secretless)).toContain('client_secret is missing');
+    expect(await failure({ ...user, client_secret: '' })).toContain('client_secret must not be empty');
+    expect(await failure({ ...user, token_uri: `${stub.url}/token` })).toContain('invalid_grant');
+    const key = { type: 'service_account', client_email: 'a', private_key: 'TOP SECRET' };
+    expect(await failure(key)).toContain('private_key must be a private key that can sign');
+    expect(await failure(key)).not.toContain('TOP SECRET');
+    const elsewhere = { ...key, private_key: keys.privateKey, token_uri: 'https://evil.example/token' };
+    expect(await failure(elsewhere)).toContain('token_uri must be a server of Google, not evil.example');
     writeFileSync(join(folder, 'broken.json'), '{"private_key": "TOP SECRET", oops');
-    await expect(
-      findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: join(folder, 'broken.json') }),
-    ).rejects.toThrow(
+    await expect(findGoogleCredentials(named(join(folder, 'broken.json')))).rejects.toThrow(
       /^the key file .*broken\.json is not JSON: line 1, column 31 should have a name in double quotes$/,
     );
     await expect(findGoogleCredentials({ HOME: join(folder, 'nobody') })).rejects.toThrow(

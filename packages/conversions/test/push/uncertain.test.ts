@@ -37,15 +37,8 @@ const clock = {
 };
 
 /** What becomes of a request: `lost` is taken, but nobody hears of it. */
-type Fate =
-  | 'fine'
-  | 'lost'
-  | 'overloaded'
-  | 'unreadable'
-  | 'never sent'
-  | 'denied'
-  | 'operation error'
-  | 'nameless error';
+type Fate = 'fine' | 'lost' | 'overloaded' | 'unreadable' | 'never sent' | 'denied' | FateOfMicrosoft;
+type FateOfMicrosoft = 'operation error' | 'nameless error';
 
 /** A tool as the next run finds it: what it has, and what it does with the next requests. */
 interface Tool {
@@ -78,11 +71,8 @@ function answering(tool: Pick<Tool, 'fates' | 'requests'>, take: (url: string, b
     last = body;
     if (fate === 'never sent') return broken('ECONNREFUSED');
     if (fate === 'denied') return json({ error: { status: 'PERMISSION_DENIED' } }, 403);
-    if (fate === 'operation error')
-      return json({
-        PartialErrors: [],
-        OperationErrors: [{ ErrorCode: 'GoalNotFound', Message: 'no goal' }],
-      });
+    const OperationErrors = [{ ErrorCode: 'GoalNotFound', Message: 'no goal' }];
+    if (fate === 'operation error') return json({ PartialErrors: [], OperationErrors });
     tool.requests.push(`${url.split('/').at(-2)} ${body}`);
     const response = take(url, body);
     if (fate === 'lost') return broken('ECONNRESET');
@@ -277,16 +267,9 @@ describe.each([
     const push = pusher(tool);
     tool.refuses.add(first);
     tool.fates.push('overloaded');
-    await expect(
-      push([
-        { value: 40, click: first },
-        { value: 7, click: click(2) },
-      ]),
-    ).rejects.toThrow();
-    const summary = await push([
-      { value: 12, click: first },
-      { value: 7, click: click(2) },
-    ]);
+    const second = { value: 7, click: click(2) };
+    await expect(push([{ value: 40, click: first }, second])).rejects.toThrow();
+    const summary = await push([{ value: 12, click: first }, second]);
     expect(summary).toMatchObject({ resent: 1, sent: { add: 1, restate: 0 }, refused: [{ sid: '0' }] });
     expect([...tool.has]).toEqual([[click(2), 7]]);
   });
@@ -415,19 +398,12 @@ test.each([
       tool.fates.length = 0;
       await push(truth);
       const last = await push(truth);
-      expect({ seed, ...last.sent, resent: last.resent }).toEqual({
-        seed,
-        add: 0,
-        restate: 0,
-        retract: 0,
-        resent: 0,
-      });
+      const nothing = { add: 0, restate: 0, retract: 0, resent: 0 };
+      expect({ seed, ...last.sent, resent: last.resent }).toEqual({ seed, ...nothing });
       const counting = (entries: Iterable<readonly [string, number]>) =>
         [...entries].filter(([, value]) => value !== 0).sort();
-      expect({ seed, has: counting(tool.has) }).toEqual({
-        seed,
-        has: counting(truth.map((one) => [one.click, one.value] as const)),
-      });
+      const has = counting(truth.map((one) => [one.click, one.value] as const));
+      expect({ seed, has: counting(tool.has) }).toEqual({ seed, has });
     }
     expect(lost).toBeGreaterThan(100);
   },
