@@ -110,7 +110,7 @@ describe('a file with its receipt', () => {
     ['a line is no record', 'a.ndjson', (text) => text.replace('{', '['), 'unreadable'],
     ['it is cut', 'a.ndjson', (text) => text.slice(0, -40), 'unreadable'],
     ['a row is dropped', 'a.csv', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
-    ['a column is renamed', 'a.csv', (text) => text.replace('sid,', 'sidd,'), 'fields'],
+    ['a column is renamed', 'a.csv', (text) => text.replace('sid,', 'sidd,'), 'contents'],
     ['it is cut', 'a.csv', (text) => text.slice(0, -40), 'bytes'],
     ['it is empty', 'a.csv', () => '', 'rows'],
     ['a row is dropped', 'a.json', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],

@@ -27,12 +27,14 @@ export function chooseStore(args: Args, { store, file }: Settings, { cwd, env }:
   const isInFile = option === null && store?.origin === 'file' && file !== null;
   const folder = isInFile ? dirname(file.path) : cwd;
   checkForm(typed, option === null && store ? store.from : '--store');
-  const name = /^sqlite:(?!:memory:)(?:\/\/(?=\/))?(.+)$/.exec(typed)?.[1];
-  return {
-    url: storeUrl(typed, { cwd: folder, env }),
-    typed,
-    path: name === undefined ? null : resolve(folder, name),
-  };
+  return storeNamed(typed, { cwd: folder, env });
+}
+
+/** The store of a URL, from a folder. */
+export function storeNamed(typed: string, from: Pick<Io, 'cwd' | 'env'>): ChosenStore {
+  const name = /^sqlite:(?!:memory:)(?:\/\/(?=\/))?(.+)$/i.exec(typed)?.[1];
+  const path = name === undefined ? null : resolve(from.cwd, name);
+  return { url: storeUrl(typed, from), typed, path };
 }
 
 /** The store that was named, or an error that says how to name one. */

@@ -1,7 +1,7 @@
 import type { Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import type { TimeSlice } from '@call-attribution/node-stream';
-import type { FoundReceipt, Receipt } from '@call-attribution/node-stream/receipts';
+import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Args } from '../args.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
@@ -14,8 +14,6 @@ export interface Ask {
   readonly againstApi: boolean;
   /** The range of `date_added` that is compared. */
   readonly range: TimeSlice;
-  /** IDs of the accounts that were chosen; empty for all. */
-  readonly chosen: readonly string[];
   /** The API of an account; of the one that was chosen, or of the settings, for null. */
   api(account: string | null): Promise<Client>;
   readonly checks: Check[];
@@ -24,30 +22,30 @@ export interface Ask {
 /** Calls of the API and of a thing that are not the same. */
 export interface Difference {
   readonly kind: 'missing' | 'extra' | 'changed';
-  readonly calls: number;
+  calls: number;
   /** `date_added` of the first and of the last of them; null where they have none. */
-  readonly from: string | null;
-  readonly to: string | null;
+  from: string | null;
+  to: string | null;
   /** The first session IDs. */
-  readonly sids: readonly string[];
+  readonly sids: string[];
 }
+
+/** After these nothing proves that a thing is whole; after the others something is wrong. */
+const doubts = ['no_receipt', 'not_whole', 'api_not_whole', 'not_comparable'] as const;
+const faults = [
+  'no_file',
+  'receipt_invalid',
+  'unreadable',
+  'bytes',
+  'rows',
+  'contents',
+  'unread',
+  'api',
+] as const;
 
 /** One thing that is wrong, as a code for programs and a sentence for people. It never holds what callers said or who they are. */
 export interface Finding {
-  readonly code:
-    | 'no_receipt'
-    | 'no_file'
-    | 'receipt_invalid'
-    | 'unreadable'
-    | 'bytes'
-    | 'rows'
-    | 'contents'
-    | 'fields'
-    | 'not_whole'
-    | 'api_not_whole'
-    | 'not_comparable'
-    | 'unread'
-    | 'api';
+  readonly code: (typeof doubts | typeof faults)[number];
   readonly text: string;
   readonly difference?: Difference;
 }
@@ -55,11 +53,6 @@ export interface Finding {
 /** What is found about a file, or about an account in a store. */
 export interface Check {
   readonly path: string;
-  /**
-   * `proved`: it is what was read, and that was everything. `unproven`: nothing proves that this is everything. `counted`: there is
-   * nothing to compare it with, and nothing is wrong.
-   */
-  verdict: 'proved' | 'counted' | 'unproven' | 'differs';
   /** Rows that were read and counted; null when nothing could be read. */
   rows: number | null;
   /** Of an account in a store: which, and what was removed from it on purpose. */
@@ -85,34 +78,20 @@ export interface Check {
   readonly findings: Finding[];
 }
 
-/** Something of which nothing is known yet: an account of a store, or a file with its receipt. */
-export function begin(path: string, stored: Check['stored'], found: FoundReceipt | null): Check {
-  const named = found?.receipt ?? null;
-  const receipt = named && { writtenAt: named.writtenAt, proof: named.verdict?.proof ?? null };
-  return { path, verdict: 'proved', rows: null, stored, receipt, api: [], findings: [] };
-}
+/** Something of which nothing is known yet. */
+export const begin = (path: string, about: Partial<Check> = {}): Check => ({
+  ...{ path, rows: null, stored: null, receipt: null, api: [], findings: [] },
+  ...about,
+});
 
-const doubts: ReadonlySet<Finding['code']> = new Set([
-  'no_receipt',
-  'not_whole',
-  'api_not_whole',
-  'not_comparable',
-]);
-
-/** Adds what was found, with the verdict that the findings leave. */
-export function end(check: Check, { checks }: Ask): void {
-  const { findings, receipt, stored, api } = check;
-  if (findings.some(({ code }) => !doubts.has(code))) check.verdict = 'differs';
-  else if (findings.length > 0) check.verdict = 'unproven';
-  else if (receipt === null && stored === null && api.length === 0) check.verdict = 'counted';
-  checks.push(check);
-}
-
-/** Adds a place where nothing could be read. */
-export function nothingIn(path: string, finding: Finding, ask: Ask): void {
-  const check = begin(path, null, null);
-  check.findings.push(finding);
-  end(check, ask);
+/**
+ * `proved`: it is what was read, and that was everything. `unproven`: nothing proves that this is everything. `counted`: there is nothing
+ * to compare it with, and nothing is wrong.
+ */
+export function verdictOf({ findings, receipt, stored, api }: Check) {
+  if (findings.some(({ code }) => faults.some((fault) => fault === code))) return 'differs';
+  if (findings.length > 0) return 'unproven';
+  return receipt === null && stored === null && api.length === 0 ? 'counted' : 'proved';
 }
 
 /**
@@ -128,7 +107,7 @@ export async function attempt(path: string, work: () => Promise<unknown>, ask: A
     const isEmpty = CallsError.is(error, 'store_missing');
     if (CallsError.is(error) && !isEmpty && ['usage', 'keys', 'away', 'busy'].includes(error.kind))
       throw error;
-    const { message } = await explain(error);
-    nothingIn(path, { code: 'unreadable', text: `it cannot be read: ${message}` }, ask);
+    const text = `it cannot be read: ${(await explain(error)).message}`;
+    ask.checks.push(begin(path, { findings: [{ code: 'unreadable', text }] }));
   }
 }

@@ -8,13 +8,19 @@ import { withinRange } from '../input/filter.ts';
 import { readCalls, verdictText, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import type { Check, Difference, Finding } from './check.ts';
+import type { Check, Difference } from './check.ts';
 
 /** A call on either side: when it was added and its session ID, where it has them, and its text in one form. */
 export interface Row {
   readonly at: string | null;
   readonly sid: string | null;
   readonly text: string;
+}
+
+/** Calls that the API should have. */
+export interface Part {
+  readonly filter: Filter;
+  readonly period: TimeSlice;
 }
 
 /** What two ranges have in common. Where that is nothing, its end is not after its start. */
@@ -24,19 +30,18 @@ export function commonSlice(one: TimeSlice, other: TimeSlice): TimeSlice {
   return { from: starts.at(-1) ?? null, to: ends[0] ?? null };
 }
 
-/** The first and the last time of some calls. */
-class Times {
-  first: string | null = null;
-  last: string | null = null;
+/** A stretch from the first to the last of some times. */
+type Stretch = { -readonly [End in keyof TimeSlice]: TimeSlice[End] };
 
-  note(at: string | null): void {
-    if (at !== null && (this.first === null || at < this.first)) this.first = at;
-    if (at !== null && (this.last === null || at > this.last)) this.last = at;
-  }
+function extend(stretch: Stretch, at: string | null): void {
+  if (at === null) return;
+  if (stretch.from === null || at < stretch.from) stretch.from = at;
+  if (stretch.to === null || at > stretch.to) stretch.to = at;
 }
 
 /** The calls that are here, until the API gives them. */
-export class Rows extends Times {
+export class Rows {
+  readonly stretch: Stretch = { from: null, to: null };
   readonly #rows = new Map<string, { readonly at: string | null; readonly text: string; times: number }>();
 
   add({ at, sid, text: row }: Row): void {
@@ -46,7 +51,7 @@ export class Rows extends Times {
     const known = this.#rows.get(key);
     if (known === undefined) this.#rows.set(key, { at, text, times: 1 });
     else known.times += 1;
-    this.note(at);
+    extend(this.stretch, at);
   }
 
   /** Takes a call of the API out. */
@@ -67,12 +72,9 @@ export class Rows extends Times {
 }
 
 /** What is here, and the calls of the API that should be. */
-interface Comparison {
+interface Comparison extends Part {
   readonly account: string | null;
   readonly client: Client;
-  readonly filter: Filter;
-  /** Only calls of this period are compared. */
-  readonly period: TimeSlice;
   readonly here: Rows;
   /** A call of the API as it would be here. */
   rowOf(call: Call): Row;
@@ -93,8 +95,19 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   // What has no time is only in a range without ends.
   const isCompared = (at: string | null): boolean =>
     at === null ? from === null && to === null : at >= (from ?? at) && (to === null || at < to);
-  const [missing, extra, changed] = [new Group('missing'), new Group('extra'), new Group('changed')];
-  const lacking = new Group('missing');
+  const group = (kind: Difference['kind']): Difference => ({
+    kind,
+    calls: 0,
+    from: null,
+    to: null,
+    sids: [],
+  });
+  const [missing, lacking, extra, changed] = [
+    group('missing'),
+    group('missing'),
+    group('extra'),
+    group('changed'),
+  ];
   let [calls, erased, purged] = [0, 0, 0];
   let hasExtensions = false;
   const options = { filter: withinRange(filter, period), onProgress, signal: io.signal };
@@ -108,9 +121,9 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
         calls += 1;
         const found = here.take(row);
         const isExtension = mayLackExtensions && isCallExtension(call);
-        if (found === 'missing') (isExtension ? lacking : missing).add(row.at, row.sid ?? '', 1);
+        if (found === 'missing') add(isExtension ? lacking : missing, row);
         else hasExtensions ||= isExtension;
-        if (found === 'changed') changed.add(row.at, row.sid ?? '', 1);
+        if (found === 'changed') add(changed, row);
       }
     }
   } catch (error) {
@@ -121,44 +134,30 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   } finally {
     line.close();
   }
-  for (const { at, sid, times } of here.rest()) if (isCompared(at)) extra.add(at, sid, times);
+  for (const row of here.rest()) if (isCompared(row.at)) add(extra, row, row.times);
   const ended = await verdict;
   if (ended.proof !== 'whole')
     check.findings.push({
       code: 'api_not_whole',
       text: `the API could not be read whole: ${verdictText(ended)}`,
     });
-  for (const group of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
-    if (group.calls > 0) check.findings.push(group.finding());
+  for (const difference of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
+    if (difference.calls > 0) check.findings.push({ code: 'api', text: textOf(difference), difference });
   check.api.push({ account, calls, proof: ended.proof, erased, purged, to: period.to });
 }
 
-/** Calls of one kind of difference. */
-class Group extends Times {
-  readonly #kind: Difference['kind'];
-  readonly #sids: string[] = [];
-  calls = 0;
+function add(group: Difference, { at, sid }: Pick<Row, 'at' | 'sid'>, times = 1): void {
+  group.calls += times;
+  extend(group, at);
+  if (group.sids.length < 20 && sid !== null && /^[\w.-]{1,64}$/.test(sid)) group.sids.push(sid);
+}
 
-  constructor(kind: Difference['kind']) {
-    super();
-    this.#kind = kind;
-  }
-
-  add(at: string | null, sid: string, times: number): void {
-    this.calls += times;
-    this.note(at);
-    if (this.#sids.length < 20 && /^[\w.-]{1,64}$/.test(sid)) this.#sids.push(sid);
-  }
-
-  finding(): Finding {
-    const [kind, calls, from, to] = [this.#kind, this.calls, this.first, this.last];
-    const what = {
-      missing: `${plural(calls, 'call is', 'calls are')} missing here`,
-      extra: `${plural(calls, 'call')} more here than in the API`,
-      changed: `${plural(calls, 'call')} with other contents here than in the API`,
-    }[kind];
-    let when = from === to ? `of ${from}` : `of ${from} to ${to}`;
-    if (from === null) when = 'without a date';
-    return { code: 'api', text: `${what}, ${when}`, difference: { kind, calls, from, to, sids: this.#sids } };
-  }
+function textOf({ kind, calls, from, to }: Difference): string {
+  const what = {
+    missing: `${plural(calls, 'call is', 'calls are')} missing here`,
+    extra: `${plural(calls, 'call')} more here than in the API`,
+    changed: `${plural(calls, 'call')} with other contents here than in the API`,
+  }[kind];
+  if (from === null) return `${what}, without a date`;
+  return from === to ? `${what}, of ${from}` : `${what}, of ${from} to ${to}`;
 }

@@ -1,11 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import type { Call, FieldSpec } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
 import { toParquet } from '@call-attribution/node-stream/encoders';
 import {
   type FileContents,
-  type FileForm,
   type FileRow,
   type FoundReceipt,
   type Receipt,
@@ -21,9 +20,9 @@ import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/index.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
-import { type Ask, attempt, begin, type Check, end, type Finding } from './check.ts';
-import { commonSlice, compareWithApi, type Row, Rows } from './compare.ts';
-import type { CheckedAccount, Part } from './store.ts';
+import { type Ask, attempt, begin, type Check, type Finding } from './check.ts';
+import { commonSlice, compareWithApi, type Part, type Row, Rows } from './compare.ts';
+import type { CheckedAccount } from './store.ts';
 
 /** Something to verify: a file of records, or a database. `path` is from the folder of the command. */
 export interface Target {
@@ -68,10 +67,11 @@ export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
   return [...targets.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** A file and where it lies. */
-interface NamedFile {
+/** A file, where it lies, and its receipt. */
+interface FoundFile {
   readonly path: string;
   readonly full: string;
+  readonly found: FoundReceipt | null;
 }
 
 /** An account of a job, and what the job has read of it into files. */
@@ -80,11 +80,12 @@ type AccountOfJob = CheckedAccount & { readonly part: Part };
 /** A file that was read, as far as it could be. */
 interface FileRead {
   readonly check: Check;
-  readonly form: FileForm;
+  readonly format: Receipt['rows']['format'];
   readonly receipt: Receipt | null;
+  /** Null when it is gone. */
   readonly contents: FileContents | null;
-  /** Its first record. */
-  readonly sample: FileRow['record'] | null;
+  /** The names in its first record. */
+  readonly names: readonly string[];
 }
 
 /**
@@ -92,11 +93,11 @@ interface FileRead {
  * of them is named.
  */
 export async function checkFiles(
-  files: readonly NamedFile[],
+  files: readonly Omit<FoundFile, 'found'>[],
   job: AccountOfJob | null,
   ask: Ask,
 ): Promise<void> {
-  const groups = new Map<string, (NamedFile & { readonly found: FoundReceipt | null })[]>();
+  const groups = new Map<string, FoundFile[]>();
   let needsReceipt = job !== null;
   for (const file of files) {
     const found = await readReceipt(file.full);
@@ -112,17 +113,15 @@ export async function checkFiles(
       const reading = async () => read.push(await readOne(file, needsReceipt, here, ask));
       await attempt(file.path, () => whileWaiting(`reading ${file.path}`, reading), ask);
     }
-    const [only, ...others] = read;
-    if (only !== undefined && others.length === 0 && job === null) {
-      if (ask.againstApi) await compareFiles(only.check, read, here, null, ask);
-      end(only.check, ask);
-      continue;
+    const checks = read.map(({ check }) => check);
+    const [first] = checks;
+    if (ask.againstApi && first !== undefined) {
+      const rows = checks.reduce((sum, check) => sum + (check.rows ?? 0), 0);
+      const isAlone = checks.length === 1 && job === null;
+      const all = isAlone ? first : begin(dirname(first.path), { rows });
+      if ((await compareFiles(all, read, here, job, ask)) && !isAlone) checks.push(all);
     }
-    for (const { check } of read) end(check, ask);
-    if (only === undefined || !ask.againstApi) continue;
-    const all = begin(dirname(only.check.path), null, null);
-    all.rows = read.reduce((sum, { check }) => sum + (check.rows ?? 0), 0);
-    if (await compareFiles(all, read, here, job, ask)) end(all, ask);
+    ask.checks.push(...checks);
   }
 }
 
@@ -137,7 +136,7 @@ function groupOf(receipt: Receipt | null, job: AccountOfJob | null): string | nu
 
 /** Reads a file and compares it with its receipt. Its rows are kept for the API. */
 async function readOne(
-  { path, full, found }: NamedFile & { readonly found: FoundReceipt | null },
+  { path, full, found }: FoundFile,
   needsReceipt: boolean,
   here: Rows,
   { io, againstApi }: Ask,
@@ -149,50 +148,43 @@ async function readOne(
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
       hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
     });
-  const form = { format, gzip };
-  const check = begin(path, null, found);
+  const sealed = receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null };
+  const check = begin(path, { receipt: sealed });
   const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
   if (found === null && needsReceipt && !againstApi)
     find('no_receipt', 'there is no receipt to compare it with');
-  let sample: FileRow['record'] | null = null;
+  const names: string[] = [];
   const onRow = (row: FileRow): void => {
-    sample ??= row.record;
+    if (names.length === 0) names.push(...Object.keys(row.record));
     if (againstApi) here.add(rowOf(row));
   };
   const expected = receipt?.bytes ?? null;
-  const contents = await readFileContents(full, form, { onRow, signal: io.signal, expected }).catch(
-    (error: unknown) => {
-      if (systemCode(error) !== 'ENOENT' || found === null) throw error;
-      find('no_file', 'there is a receipt, and the file that it describes is gone');
-      return null;
-    },
-  );
-  if (contents === null) return { check, form, receipt, contents, sample };
+  const options = { onRow, signal: io.signal, expected };
+  const contents = await readFileContents(full, { format, gzip }, options).catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT' || found === null) throw error;
+    find('no_file', 'there is a receipt, and the file that it describes is gone');
+    return null;
+  });
+  const read = { check, format, receipt, contents, names };
+  if (contents === null) return read;
   if (found?.receipt === null) find('receipt_invalid', `the receipt cannot be used: ${found.problem}`);
-  const { rows, bytes, fields, fault } = contents;
+  const { rows, bytes, fault } = contents;
   if (fault === null || rows.count > 0) check.rows = rows.count;
   // Nothing is wrong with a Parquet file whose rows are not read because nobody knows what its bytes should be.
   if (fault !== null) find(format === 'parquet' && !expected ? 'not_comparable' : 'unreadable', fault);
-  if (expected !== null && expected.length !== bytes.length)
-    find('bytes', `it has ${count(bytes.length)} bytes, and the receipt says ${count(expected.length)}`);
-  else if (expected !== null && expected.sha256 !== bytes.sha256)
+  if (expected !== null && expected.sha256 !== bytes.sha256)
     find('bytes', 'its bytes are not those of the receipt: the SHA-256 differs');
-  if (receipt === null) return { check, form, receipt, contents, sample };
-  const { rows: sealed, verdict } = receipt;
-  if (fault === null && sealed.count !== rows.count)
-    find('rows', `it has ${plural(rows.count, 'row')}, and the receipt says ${count(sealed.count)}`);
-  else if (fault === null && sealed.digest !== rows.digest)
+  if (receipt === null) return read;
+  if (fault === null && receipt.rows.count !== rows.count)
+    find('rows', `it has ${plural(rows.count, 'row')}, and the receipt says ${count(receipt.rows.count)}`);
+  else if (fault === null && receipt.rows.digest !== rows.digest)
     find('contents', 'it has as many rows as the receipt says, but not the same ones');
-  if (fault === null && fields && sealed.fields && fields.join() !== sealed.fields.join())
-    find('fields', 'its columns are not those of the receipt');
-  if (verdict?.proof !== 'whole' && !againstApi) {
-    const why = [...new Set(verdict?.gaps.map(({ why }) => why))].join(', ');
-    let text = 'the receipt does not say whether all calls were read';
-    if (verdict !== null)
-      text = `the receipt says that the read was ${verdict.proof}${why === '' ? '' : `: ${why}`}`;
-    find('not_whole', text);
+  const { proof, gaps } = receipt.verdict ?? { proof: 'unproven', gaps: [] };
+  if (proof !== 'whole' && !againstApi) {
+    const why = [...new Set(gaps.map(({ why }) => why))].join(', ');
+    find('not_whole', `the receipt says that the read was ${proof}${why === '' ? '' : `: ${why}`}`);
   }
-  return { check, form, receipt, contents, sample };
+  return read;
 }
 
 function rowOf({ text, record: { sid, date_added: at } }: FileRow): Row {
@@ -211,29 +203,25 @@ async function compareFiles(
 ): Promise<boolean> {
   const first = read.find(({ contents }) => contents?.fault === null);
   if (!first?.contents) return false;
-  const { form, receipt, contents, sample } = first;
+  const { format, receipt, contents } = first;
   // Nobody knows of which period an empty file is.
   if (receipt === null && job === null && contents.rows.count === 0) return false;
-  const columns = contents.fields ?? receipt?.rows.fields ?? null;
-  const names = columns ?? (receipt === null && sample !== null ? Object.keys(sample) : null);
+  const names = contents.fields ?? (receipt === null ? first.names : receipt.rows.fields) ?? [];
   // A month of Parquet has all fields, and what they cannot give back in a column `odd`.
-  const isMonth = form.format === 'parquet' && names?.at(-1) === 'odd';
-  let fields: readonly FieldSpec[] | null = null;
-  if (names !== null && !isMonth) {
-    const known = names.map(fieldNamed).filter((field) => field !== null);
-    if (known.length === names.length) fields = known;
-  }
+  const isMonth = format === 'parquet' && names.at(-1) === 'odd';
+  const known = names.map(fieldNamed).filter((field) => field !== null);
+  // A record of JSON has fields that the API has added since; a table has columns of its own.
+  const isStrange = known.length < names.length && !isMonth;
   let obstacle: string | null = null;
   if (receipt?.where !== undefined)
     obstacle = 'its calls were chosen by a condition on a store, which the API does not have';
   else if (receipt !== null && receipt.accounts.length > 1) obstacle = 'it has calls of several accounts';
-  // A record of JSON has fields that the API has added since; a table has columns of its own.
-  else if (columns !== null && !isMonth && fields === null)
-    obstacle = 'it has columns that are no fields of the API';
+  else if (contents.fields !== null && isStrange) obstacle = 'it has columns that are no fields of the API';
   if (obstacle !== null) {
     check.findings.push({ code: 'not_comparable', text: obstacle });
     return true;
   }
+  const fields = known.length === 0 || isStrange || isMonth ? null : known;
   const account = job?.id ?? receipt?.accounts[0] ?? null;
   const client = job === null ? await api(account) : await job.api();
   const version = receipt?.version ?? client.version;
@@ -243,12 +231,13 @@ async function compareFiles(
       { hints: [`add --api-version ${version}`] },
     );
   // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
-  const target = { format: form.format, gzip: false, isForSpreadsheet: contents.hasMark };
+  const target = { format, gzip: false, isForSpreadsheet: contents.hasMark };
   const { pick, encode } = formOfCalls(target, fields, version);
   const { rows } = isMonth ? toParquet<Call>() : encode[0];
+  const { from, to } = here.stretch;
   let { filter, period }: Part = {
     filter: withExtensions({ clauses: [] }, version),
-    period: { from: here.first, to: here.last && formatNaive(parseNaive(here.last) + second) },
+    period: { from, to: to && formatNaive(parseNaive(to) + second) },
   };
   if (job !== null) ({ filter, period } = job.part);
   else if (receipt !== null) {
@@ -264,18 +253,17 @@ async function compareFiles(
   const isTimed = has('date_added');
   if (isTimed) period = { from: period.from, to: period.to ?? young.sort().at(-1) ?? null };
   else period = { from: null, to: null };
+  const rowOf = (call: Call): Row => ({
+    at: isTimed ? (call.date_added ?? null) : null,
+    sid: has('sid') ? (call.sid ?? null) : null,
+    text: rows?.text(pick(call)) ?? '',
+  });
   await compareWithApi(
     check,
     {
-      ...{ account, client, filter, here },
+      ...{ account, client, filter, here, rowOf, removed: null },
       period: commonSlice(range, period),
-      rowOf: (call: Call) => ({
-        at: isTimed ? (call.date_added ?? null) : null,
-        sid: has('sid') ? (call.sid ?? null) : null,
-        text: rows?.text(pick(call)) ?? '',
-      }),
       mayLackExtensions: receipt === null && job === null,
-      removed: null,
       isOneOfSeveral: job !== null,
     },
     io,

@@ -1,26 +1,19 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Call, Client } from '@call-attribution/core';
 import type { SyncState, TimeSlice } from '@call-attribution/node-stream';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
-import { type Filter, parse } from '@call-attribution/query-dsl';
+import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { leavesExtensions, withExtensions, withinRange, withoutTimes } from '../input/filter.ts';
-import { openChosen, refusePassword, storeUrl } from '../stores/open.ts';
+import { openChosen, refusePassword, storeNamed } from '../stores/open.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
-import { type Ask, begin, end } from './check.ts';
-import { commonSlice, compareWithApi, type Row, Rows } from './compare.ts';
-
-/** The calls that an account of a store, or of a job, should have. */
-export interface Part {
-  readonly filter: Filter;
-  readonly period: TimeSlice;
-}
+import { type Ask, begin, type Finding } from './check.ts';
+import { commonSlice, compareWithApi, type Part, type Row, Rows } from './compare.ts';
 
 /** An account, and how the API is asked about it. */
 export interface CheckedAccount {
@@ -41,24 +34,21 @@ const rowOf = (call: Call): Row => ({
 export async function checkStore(
   { url, shown }: { readonly url: string; readonly shown: string },
   choose: (stored: readonly string[]) => readonly CheckedAccount[],
-  ask: Ask,
+  { args, io, range, againstApi, checks }: Ask,
 ): Promise<void> {
-  const { io, range, againstApi } = ask;
   refusePassword(url);
-  const file = /^sqlite:(?:\/\/)?(.+)$/i.exec(url)?.[1] ?? null;
-  const path = file === null ? null : resolve(io.cwd, file);
-  if (path !== null && !existsSync(path)) throw new UsageError(`there is no store ${shown}`);
-  const chosen = { url: storeUrl(url, io), typed: url, path };
-  const settings = readFileSettings(ask.args, io);
+  const chosen = storeNamed(url, io);
+  if (chosen.path !== null && !existsSync(chosen.path)) throw new UsageError(`there is no store ${shown}`);
+  const settings = readFileSettings(args, io);
   const store = await openChosen(chosen, settings, { readOnly: true });
 
   const check = async ({ id, api, part }: CheckedAccount, isOneOfSeveral: boolean): Promise<void> => {
     const removed = await store.removals(id);
     const { erasedCallers, purgedBefore } = removed;
-    const check = begin(shown, { account: id, erasedCallers, purgedBefore }, null);
-    const { findings } = check;
+    const check = begin(shown, { stored: { account: id, erasedCallers, purgedBefore } });
+    const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
     /** Periods of which calls are missing, which the next sync reads. */
-    const lost: TimeSlice[] = [];
+    let lost: readonly TimeSlice[] = [];
     // With the API, only rows of the period that was asked for count.
     const counted = withinRange({ clauses: [] }, againstApi ? range : { from: null, to: null });
     let held = 0;
@@ -79,34 +69,34 @@ export async function checkStore(
         const what = { account: id, client, filter, period, here, rowOf, removed, isOneOfSeveral };
         await compareWithApi(check, { ...what, mayLackExtensions: false }, io);
       }
-      for (const { difference } of findings)
-        if (verdict !== null && difference?.kind === 'missing') lost.push(difference);
-    } else if (verdict === null) findings.push({ code: 'not_whole', text: 'no sync has read it' });
+      const differences = check.findings.flatMap(({ difference }) => difference ?? []);
+      if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');
+    } else if (verdict === null) find('not_whole', 'no sync has read it');
     else {
       const expected = verdict.calls - verdict.missing;
       const lacks = describeCopy(verdict);
-      if (lacks !== null) findings.push({ code: 'not_whole', text: lacks });
+      if (lacks !== null) find('not_whole', lacks);
       if (held < expected && erasedCallers === 0 && purgedBefore === null) {
-        const text = `it has ${plural(held, 'row')}, and its syncs have read ${count(expected)}`;
-        findings.push({ code: 'rows', text });
-        lost.push({ from: null, to: null });
+        find('rows', `it has ${plural(held, 'row')}, and its syncs have read ${count(expected)}`);
+        lost = [{ from: null, to: null }];
       }
     }
-    if (lost.length > 0) {
-      let text = 'the next calls sync or calls fleet work reads what is missing';
+    if (lost.length > 0) find('unread', await noteLost(id, lost));
+    checks.push(check);
+  };
+
+  const noteLost = async (id: string, lost: readonly TimeSlice[]): Promise<string> => {
+    try {
+      const writable = await openChosen(chosen, settings);
       try {
-        const writable = await openChosen(chosen, settings);
-        try {
-          for (const period of lost) await markUnread(writable, id, period);
-        } finally {
-          await writable.close();
-        }
-      } catch (error) {
-        text = `that could not be noted for the next sync: ${(await explain(error)).message}`;
+        for (const period of lost) await markUnread(writable, id, period);
+      } finally {
+        await writable.close();
       }
-      findings.push({ code: 'unread', text });
+      return 'the next calls sync or calls fleet work reads what is missing';
+    } catch (error) {
+      return `that could not be noted for the next sync: ${(await explain(error)).message}`;
     }
-    end(check, ask);
   };
 
   try {

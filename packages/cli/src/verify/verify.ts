@@ -17,7 +17,7 @@ import { contextOf, keptClients, openClient } from '../input/connect.ts';
 import { rangeOf } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
-import { type Ask, attempt, type Check, nothingIn } from './check.ts';
+import { type Ask, attempt, begin, type Check, verdictOf } from './check.ts';
 import { checkFiles, targetsAt } from './files.ts';
 import { type CheckedAccount, checkStore } from './store.ts';
 
@@ -31,7 +31,6 @@ export const verify: Handler = async (args, io) => {
     ...{ args, io, checks: [] },
     againstApi: args.flag('against-api'),
     range: await rangeOf(args, contextOf(readFileSettings(args, io), io)),
-    chosen: typed.map((name) => configured.find((each) => each.name === name)?.id ?? name),
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
@@ -42,9 +41,15 @@ export const verify: Handler = async (args, io) => {
       });
     },
   };
-  /** The accounts of a store: those that were chosen, else all. */
+  /** The accounts that were chosen, which must all be there; without a choice all that are there. */
+  const choose = (shown: string, ids: readonly string[]): readonly string[] => {
+    const chosen = typed.map((name) => configured.find((each) => each.name === name)?.id ?? name);
+    const strange = chosen.find((id) => !ids.includes(id));
+    if (strange === undefined) return chosen.length > 0 ? chosen : ids;
+    throw new UsageError(`${shown} has no account ${strange}`, { hints: [`it has ${ids.join(', ')}`] });
+  };
   const accountsIn = (stored: readonly string[], shown: string): CheckedAccount[] => {
-    const ids = chosenOf(shown, stored, ask);
+    const ids = choose(shown, stored);
     if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
       throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, {
         hints: [
@@ -58,7 +63,7 @@ export const verify: Handler = async (args, io) => {
     attempt(shown, () => checkStore({ url, shown }, (stored) => accountsIn(stored, shown), ask), ask);
   try {
     const job = await jobAt(named, io.cwd);
-    if (job !== null) await attempt(named, () => checkJob(job, clients, ask), ask);
+    if (job !== null) await attempt(named, () => checkJob(job, clients, choose, ask), ask);
     else if (/^(?:sqlite|postgres(?:ql)?):/i.test(named)) await storeAt(named, storeName(named));
     else {
       const targets = await targetsAt(named, io.cwd);
@@ -70,11 +75,8 @@ export const verify: Handler = async (args, io) => {
   } finally {
     await clients.close();
   }
-  const { checks } = ask;
-  const found = (['differs', 'unproven', 'counted'] as const).find((verdict) =>
-    checks.some((check) => check.verdict === verdict),
-  );
-  const verdict = found ?? 'proved';
+  const checks = ask.checks.map((check) => ({ ...check, verdict: verdictOf(check) }));
+  const verdict = worstFirst.find((each) => checks.some((check) => check.verdict === each)) ?? 'proved';
   if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
@@ -87,8 +89,12 @@ export const verify: Handler = async (args, io) => {
   return verdict === 'differs' || verdict === 'unproven' ? exitCodes.incomplete : exitCodes.ok;
 };
 
+const worstFirst = ['differs', 'unproven', 'counted'] as const;
+
 /** What was found, in words. */
-function linesOf({ path, verdict, rows, receipt, api, stored, findings }: Check): string[] {
+function linesOf(check: Check): string[] {
+  const { path, rows, receipt, api, stored, findings } = check;
+  const verdict = verdictOf(check);
   let why: string[] = [];
   if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
   else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];
@@ -112,13 +118,6 @@ function linesOf({ path, verdict, rows, receipt, api, stored, findings }: Check)
   ];
 }
 
-/** The accounts that were chosen, which must all be there; without a choice all that are there. */
-function chosenOf(shown: string, ids: readonly string[], { chosen }: Ask): readonly string[] {
-  const strange = chosen.find((id) => !ids.includes(id));
-  if (strange === undefined) return chosen.length > 0 ? chosen : ids;
-  throw new UsageError(`${shown} has no account ${strange}`, { hints: [`it has ${ids.join(', ')}`] });
-}
-
 /** The job in a file; null for a file of records. Its first character tells: records of JSON are a list. */
 async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   if (!/\.json$/i.test(path)) return null;
@@ -128,14 +127,19 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
 }
 
 /** What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the files of a folder or bucket. */
-async function checkJob(job: PlannedJob, clients: ReturnType<typeof keptClients>, ask: Ask): Promise<void> {
+async function checkJob(
+  job: PlannedJob,
+  clients: ReturnType<typeof keptClients>,
+  choose: (shown: string, ids: readonly string[]) => readonly string[],
+  ask: Ask,
+): Promise<void> {
   const { args, io } = ask;
   const credentials = credentialsOf(args, io);
   const part = {
     filter: parse(job.filter, { version: job.version }),
     period: { from: job.from, to: job.until },
   };
-  const ids = chosenOf(`the job ${job.name}`, [...job.accounts.keys()].sort(), ask);
+  const ids = choose(`the job ${job.name}`, [...job.accounts.keys()].sort());
   const accounts = [...job.accounts.values()]
     .filter(({ id }) => ids.includes(id))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -152,9 +156,9 @@ async function checkJob(job: PlannedJob, clients: ReturnType<typeof keptClients>
   for (const account of accounts) {
     const { names, missing } = await reader.files(account.id);
     const place = `${job.into}/account=${account.id}`;
-    if (names.length === 0) nothingIn(place, { code: 'no_file', text: 'nothing of it is there' }, ask);
-    for (const month of missing)
-      nothingIn(place, { code: 'no_file', text: `the file of ${month} is not there` }, ask);
+    const gone = missing.map((month) => `the file of ${month} is not there`);
+    for (const text of [...(names.length === 0 ? ['nothing of it is there'] : []), ...gone])
+      ask.checks.push(begin(place, { findings: [{ code: 'no_file', text }] }));
     const files = [];
     for (const name of names) files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
     await checkFiles(files, account, ask);
