@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 for (const [name, entry] of [
   ['core', '../../packages/core/dist/index.js'],
-  ['core/schemas', '../../packages/core/dist/schemas/index.js'],
+  ['core/schemas', '../../packages/core/dist/record/generated/schemas.js'],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],

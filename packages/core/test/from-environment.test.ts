@@ -120,9 +120,7 @@ describe('a client from the environment', () => {
   });
 
   test('undefined keys are refused by name', () => {
-    expect(() => apiKeys(undefined, undefined)).toThrow(
-      'The access key and the secret key are missing: undefined was passed.',
-    );
-    expect(() => apiKeys('a', undefined)).toThrow('The secret key is missing: undefined was passed.');
+    expect(() => apiKeys(undefined, 'b')).toThrow('The access key must be a string; found undefined.');
+    expect(() => apiKeys('a', undefined)).toThrow('The secret key must be a string; found undefined.');
   });
 });

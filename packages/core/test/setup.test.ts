@@ -51,7 +51,7 @@ describe('secrets', () => {
     ['LEAK\u0000ME', 'space or a control', 'without a label'],
     ['LEAK–ME', 'outside ASCII', 'word processors and mail programs replace hyphens'],
     ['"LEAKME"', 'quotes', 'some shells and .env readers keep them'],
-    [undefined, 'missing: undefined was passed', 'Is the environment variable set'],
+    [undefined, 'must be a string; found undefined', 'Is the environment variable set'],
     [null, 'found null', 'Is the environment variable set'],
   ])('%j is refused without being shown, and the hint says what to do', (value, message, hint) => {
     for (const make of [

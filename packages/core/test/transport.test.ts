@@ -238,7 +238,7 @@ describe('other ways to send', () => {
     expect(error).toMatchObject({
       code: 'connection_failed',
       attempts: 4,
-      message: expect.stringContaining(`threw a${name === 'Error' ? 'n' : ''} ${name}.`),
+      message: expect.stringContaining(`threw an error (${name}).`),
       cause: { name },
     });
     if (thrown instanceof Error) expect(inspect(error)).toMatch(/at .*transport\.test\.ts:\d+/);
@@ -283,16 +283,6 @@ describe('other ways to send', () => {
     const short = { 'content-type': 'application/json', 'content-length': '500' };
     const { client } = await serve({}, { fetch: async () => new Response('[]', { headers: short }) });
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed', attempts: 4 });
-  });
-
-  test('a fetch that leaves a body compressed is decoded by the client', async () => {
-    const { gzipSync } = await import('node:zlib');
-    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    const { client } = await serve(
-      {},
-      { fetch: async () => new Response(new Uint8Array(gzipSync('[{"sid":"a"}]')), { headers }) },
-    );
-    expect((await client.listCalls()).records[0]?.sid).toBe('a');
   });
 });
 

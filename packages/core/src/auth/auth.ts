@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
-import { reveal, Secret, secret, whenMissing } from './secret.ts';
+import { reveal, Secret, secret } from './secret.ts';
 
 /** Access key and secret key of an account: for v3 and for the SMS listing. Made by `apiKeys`. */
 export interface KeyAuth {
@@ -34,9 +34,11 @@ export function apiKeys(
   accessKey: string | Secret | undefined,
   secretKey: string | Secret | undefined,
 ): KeyAuth {
-  const missing = [accessKey === undefined && 'access key', secretKey === undefined && 'secret key'];
-  refuseMissing(missing.filter((name) => name !== false));
-  return { kind: 'keys', accessKey: wrap(accessKey, 'access key'), secretKey: wrap(secretKey, 'secret key') };
+  return {
+    kind: 'keys',
+    accessKey: secret(accessKey, 'access key'),
+    secretKey: secret(secretKey, 'secret key'),
+  };
 }
 
 /**
@@ -46,23 +48,9 @@ export function apiKeys(
  * createClient({ baseUrl, version: 'v2', auth: bearerToken(process.env.CALLS_BEARER_TOKEN) });
  */
 export function bearerToken(token: string | Secret | undefined): BearerAuth {
-  if (token === undefined) refuseMissing(['bearer token']);
-  if (token instanceof Secret) return { kind: 'bearer', token };
   const bare = typeof token === 'string' ? token.trim().replace(/^bearer\s+/i, '') : token;
   return { kind: 'bearer', token: secret(bare, 'bearer token') };
 }
-
-function refuseMissing(names: readonly string[]): void {
-  if (names.length > 0)
-    throw new ConfigurationError(
-      'invalid_credentials',
-      `The ${names.join(' and the ')} ${names.length > 1 ? 'are' : 'is'} missing: undefined was passed.`,
-      { hint: whenMissing },
-    );
-}
-
-const wrap = (value: string | Secret | undefined, name: string): Secret =>
-  value instanceof Secret ? value : secret(value, name);
 
 /** Refuses a combination that the API does not have, before anything is sent. */
 export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {

@@ -34,7 +34,8 @@ export class Secret {
  * const key = secret(readFileSync('/run/secrets/key', 'utf8'), 'access key');
  * console.log({ key }); // { key: [secret] }
  */
-export function secret(value: string | undefined, name = 'secret'): Secret {
+export function secret(value: string | Secret | undefined, name = 'secret'): Secret {
+  if (value instanceof Secret) return value;
   const wrapped = new Secret();
   values.set(wrapped, usable(value, name));
   return wrapped;

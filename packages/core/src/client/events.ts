@@ -16,6 +16,10 @@ export type Operation = 'list' | 'get' | 'count' | 'sms';
 export interface ClientTrace extends TraceContext {
   /** The client that does it. */
   readonly client: Client;
+  /** What the client does. */
+  readonly operation: Operation;
+  /** URL without secrets. */
+  readonly url: string;
   /** Code of the error that it failed with; `aborted` when the signal was aborted. Set once it has ended. */
   code?: ErrorCode | 'aborted';
 }
@@ -25,12 +29,8 @@ export interface ClientTrace extends TraceContext {
  * there once the request has ended.
  */
 export interface RequestTrace extends ClientTrace {
-  /** What the client does. */
-  readonly operation: Operation;
   /** HTTP method. */
   readonly method: string;
-  /** URL without secrets. */
-  readonly url: string;
   /** Host name of the server. */
   readonly address: string;
   /** Its port. */
@@ -46,10 +46,6 @@ export interface RequestTrace extends ClientTrace {
  * the response. What is optional is there once it has ended.
  */
 export interface AttemptTrace extends ClientTrace {
-  /** What the client does. */
-  readonly operation: Operation;
-  /** URL without secrets. */
-  readonly url: string;
   /** Number of the attempt, counted from 1. */
   readonly attempt: number;
   /** HTTP status, if there was a response. */
@@ -60,10 +56,6 @@ export interface AttemptTrace extends ClientTrace {
 
 /** The message of the tracing channels `tracing:call-attribution:wait:*`: a request that waits. */
 export interface WaitTrace extends ClientTrace {
-  /** What the client does. */
-  readonly operation: Operation;
-  /** URL without secrets. */
-  readonly url: string;
   /** For the limiter to let it start, or for the time of the next attempt. */
   readonly reason: 'limiter' | 'retry';
   /** How many times the request was sent before. */

@@ -2,7 +2,6 @@ import type { FilterInput } from '@call-attribution/query-dsl';
 import type { Auth, KeyAuth } from '../auth/auth.ts';
 import type { RequestDispatcher } from '../http/dispatch.ts';
 import type { Fetch } from '../http/fetch-dispatcher.ts';
-import type { CustomHeaders } from '../http/headers.ts';
 import type { Limiter, LimiterOptions } from '../http/limiter.ts';
 import type { ProxyServer } from '../http/proxy.ts';
 import type { ClientRetry, RetryOptions } from '../http/retry.ts';
@@ -178,9 +177,7 @@ export interface Settings
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly headers: CustomHeaders;
-  /** The same as the transport takes them: name, value, name, value. */
-  readonly ownHeaders: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What a client uses unless an option says otherwise: calls of a page, and deadlines in milliseconds. */

@@ -341,7 +341,7 @@ const splitReader: PageReader<Split> = {
   read(response, range) {
     refuseObject(response);
     if (!isUtf8(response.body)) throw brokenUtf8();
-    const ranges = splitRecords(response.body, countOf(range));
+    const ranges = splitRecords(response.body, range ? countOf(range) : undefined);
     return { content: { bytes: response.body, ranges }, count: ranges.length };
   },
   empty: { bytes: Buffer.from('[]'), ranges: [] },

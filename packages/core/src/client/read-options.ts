@@ -24,30 +24,11 @@ import {
 /** Version of this package, for the user agent. A test keeps it equal to the manifest. */
 const packageVersion = '0.1.0';
 
-const optionNames = Object.keys({
-  baseUrl: 1,
-  legacyBaseUrl: 1,
-  version: 1,
-  auth: 1,
-  legacyAuth: 1,
-  timeout: 1,
-  retry: 1,
-  limiter: 1,
-  proxy: 1,
-  dispatcher: 1,
-  fetch: 1,
-  maxBodyBytes: 1,
-  compress: 1,
-  records: 1,
-  onReport: 1,
-  logger: 1,
-  logLevel: 1,
-  clock: 1,
-  random: 1,
-  headers: 1,
-  userAgent: 1,
-  env: 1,
-} satisfies Record<keyof ClientOptions, 1>);
+const optionNames: readonly (keyof ClientOptions)[] = [
+  ...(['baseUrl', 'legacyBaseUrl', 'version', 'auth', 'legacyAuth', 'timeout', 'retry', 'limiter'] as const),
+  ...(['proxy', 'dispatcher', 'fetch', 'maxBodyBytes', 'compress', 'records', 'onReport'] as const),
+  ...(['logger', 'logLevel', 'clock', 'random', 'headers', 'userAgent', 'env'] as const),
+];
 
 /** Reads the options of a client when it is made, so that no request is sent with an incomplete configuration. */
 export function readOptions(given: ClientOptions): Settings {
@@ -89,7 +70,7 @@ export function readOptions(given: ClientOptions): Settings {
     log: createLog(logger ?? (logLevel && lineLogger()), logLevel ?? 'info'),
     clock,
     random: options.random ?? Math.random,
-    ...mergedHeaders({ 'user-agent': userAgent }, headers),
+    headers: mergedHeaders({ 'user-agent': userAgent }, headers),
   };
 }
 
@@ -102,7 +83,7 @@ export function settingsFor(settings: Settings, { timeout, retry, headers }: Req
     ...settings,
     timeout: readTimeout(timeout, settings.timeout),
     retry: readRetry(retry, settings.retry),
-    ...(headers && mergedHeaders(settings.headers, headers)),
+    headers: mergedHeaders(settings.headers, headers ?? {}),
   };
 }
 

@@ -147,11 +147,11 @@ const mostRedirects = 3;
 /** Sends a request until an attempt succeeds, another one cannot help, or the total deadline has passed. */
 async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiResponse<T>> {
   const { operation, url, options, alsoRead } = job;
-  const { client, settings, dispatcher, underway } = sender;
+  const { client, settings, underway } = sender;
   const { clock, limiter, log, maxBodyBytes, retry, timeout } = settings;
   const { signal } = options;
   const own = { client, operation, url };
-  const http = { ...job.http, headers: [...job.http.headers, ...settings.ownHeaders] };
+  const http = { ...job.http, headers: [...job.http.headers, ...Object.entries(settings.headers).flat()] };
   const end = clock.now() + timeout.total;
 
   for (let attempt = 1; ; attempt += 1) {
@@ -168,17 +168,10 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
           try {
             // Redirects are followed as long as they stay on the server that the credentials were given for.
             let path: string | undefined = http.path;
-            const began = clock.now();
+            const ends = { attempt: clock.now() + timeout.attempt, total: end };
             let redirects = 0;
             do {
-              const spent = clock.now() - began;
-              const limits = {
-                attemptMs: timeout.attempt - spent,
-                leftMs: end - clock.now(),
-                settings,
-                signal,
-              };
-              const sent = exchange(dispatcher, { ...http, path }, limits);
+              const sent = exchange(sender, { ...http, path }, ends, signal);
               const done = () => underway.delete(sent);
               underway.add(sent);
               sent.then(done, done);
@@ -293,25 +286,19 @@ async function passLimiter(
 
 const final = { isRetryable: false };
 
-/** Limits of one exchange. */
-interface Limits {
-  readonly attemptMs: number;
-  /** What is left of the total deadline. */
-  readonly leftMs: number;
-  readonly settings: Settings;
-  readonly signal: AbortSignal | undefined;
-}
+/** When the deadlines of an attempt and of the whole request pass. */
+type Ends = { readonly [limit in 'attempt' | 'total']: number };
 
 /**
  * Sends one request and collects the complete response. One timer watches all deadlines; an abort or a passed deadline
  * rejects at once and closes the socket.
  */
 function exchange(
-  dispatcher: RequestDispatcher,
+  { dispatcher, settings: { clock, maxBodyBytes, timeout } }: Sender,
   request: HttpRequest,
-  { attemptMs, leftMs, settings, signal }: Limits,
+  ends: Ends,
+  signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
-  const { clock, maxBodyBytes, timeout } = settings;
   const { origin } = request;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -322,8 +309,7 @@ function exchange(
     let cancel = () => {};
     const chunks: Buffer[] = [];
     let size = 0;
-    const started = clock.now();
-    let heard = started;
+    let heard = clock.now();
 
     const finish = () => {
       isDone = true;
@@ -340,11 +326,10 @@ function exchange(
     const onAbort = () => fail(signal?.reason);
     const watch = () => {
       const now = clock.now();
-      const spent = now - started;
-      const rest = Math.min(leftMs - spent, attemptMs - spent, timeout.idle - (now - heard));
+      const rest = Math.min(ends.total, ends.attempt, heard + timeout.idle) - now;
       // At least once a minute: without any deadline, this timer keeps the process alive while a name is looked up.
       if (rest > 0) cancel = clock.timer(watch, Math.max(1, Math.min(rest, minute)));
-      else fail(lateError(origin, { spent, attemptMs, leftMs }, timeout));
+      else fail(lateError(origin, now, ends, timeout));
     };
 
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -388,10 +373,11 @@ function exchange(
 
 function lateError(
   origin: string,
-  { spent, attemptMs, leftMs }: { spent: number; attemptMs: number; leftMs: number },
+  now: number,
+  ends: Ends,
   { attempt, idle, total }: Settings['timeout'],
 ): DeadlineError {
-  const isRetryable = spent < leftMs;
+  const isRetryable = now < ends.total;
   const { hostname } = new URL(origin);
   const end = (limit: 'idle' | 'attempt' | 'total', message: string, hint: string) =>
     new DeadlineError('timeout', message, { hint, limit, isRetryable });
@@ -403,7 +389,7 @@ function lateError(
       `The call did not finish within its total deadline of ${total} ms.`,
       'Request fewer rows, or raise timeout.total.',
     );
-  if (spent >= attemptMs)
+  if (now >= ends.attempt)
     return end(
       'attempt',
       `The response was not complete within ${attempt} ms.`,
@@ -484,9 +470,7 @@ function statusError(
       hint: 'Check that the base URL points to the call-attribution API.',
       ...final,
     });
-  if (status === 407) {
-    return proxyRefused();
-  }
+  if (status === 407) return proxyRefused();
   let code = statusCodes[status] ?? 'bad_request';
   if (status < 400) code = 'redirect_refused';
   if (status >= 500) code = 'server_error';
@@ -505,11 +489,11 @@ function statusError(
     {
       isRetryable,
       status,
-      ...(code === 'unauthorized' ? { credentials } : {}),
+      retryAfterMs,
       // An overloaded server asks for the same as one that counts requests.
-      ...(status === 503 ? { kind: 'busy' } : {}),
-      ...(body.length > 0 ? { body: bodyExcerpt(body) } : {}),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      kind: status === 503 ? 'busy' : undefined,
+      credentials: code === 'unauthorized' ? credentials : undefined,
+      body: body.length > 0 ? bodyExcerpt(body) : undefined,
     },
   );
 }
@@ -529,19 +513,18 @@ function complete(
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
     .filter(({ length }) => length > 3);
-  const clean = (text: string) => secrets.reduce((done, secret) => done.replaceAll(secret, '[secret]'), text);
-  const requestId = (response && requestIdOf(response.headers)) ?? error.requestId;
-  const status = error.status ?? response?.status;
+  const clean = (text: string | undefined) =>
+    text && secrets.reduce((done, secret) => done.replaceAll(secret, '[secret]'), text);
   return withDetails(error, {
     attempts,
     url,
-    message: clean(error.summary),
-    stack: error.stack && clean(error.stack),
-    ...(error.hint === undefined ? {} : { hint: clean(error.hint) }),
-    ...(error.body === undefined ? {} : { body: clean(error.body) }),
-    ...(error.serverReason === undefined ? {} : { serverReason: clean(error.serverReason) }),
-    ...(requestId === undefined ? {} : { requestId: clean(requestId) }),
-    ...(status === undefined ? {} : { status }),
+    status: error.status ?? response?.status,
+    requestId: clean((response && requestIdOf(response.headers)) ?? error.requestId),
+    ownWords: clean(error.ownWords),
+    serverReason: clean(error.serverReason),
+    hint: clean(error.hint),
+    body: clean(error.body),
+    stack: clean(error.stack),
   });
 }
 

@@ -16,7 +16,7 @@ export interface ErrorWords {
   /** The server's own reason, in a safe line. The message quotes it after what happened. */
   readonly serverReason?: string | undefined;
   /** What to do next. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** What an error may know besides its code and its words. */
@@ -50,7 +50,7 @@ export interface KnownDetails {
 }
 
 /** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
-export type ErrorDetails = Partial<KnownDetails>;
+export type ErrorDetails = { readonly [Name in keyof KnownDetails]?: KnownDetails[Name] | undefined };
 
 /**
  * Marks the errors of the family, whichever copy or version of a package made them. query-dsl, which imports nothing, marks
@@ -78,34 +78,17 @@ export class CallsError<Code extends string = string> extends Error {
   /** @param words what happened, and what to do next; `message` has both. Left out, they are those of the code. */
   constructor(code: Code, words?: string | ErrorWords, details: ErrorDetails = {}) {
     const entry = new.target.codes[code];
-    const { cause, kind = entry?.kind ?? 'bug', ...more } = details;
-    const { isRetryable = errorKinds[kind].isRetryable, ...rest } = more;
     const said = words ?? (entry === undefined ? code : wordsOf(entry));
     const given: ErrorWords = typeof said === 'string' ? { message: said } : said;
-    const { message, serverReason, hint = rest.hint } = given;
-    super(withHint(message + quoted(serverReason), hint), cause === undefined ? undefined : { cause });
-    Object.assign(
-      this,
-      rest,
-      { code, kind, isRetryable },
-      hint !== undefined && { hint },
-      serverReason && { serverReason },
-    );
-  }
-
-  /** What happened: the message without its hint, for programs that show the two in different places. */
-  get summary(): string {
-    const { message, hint } = this;
-    return hint !== undefined && message.endsWith(hint)
-      ? message.slice(0, -hint.length).replace(/(?:;? |\n)$/, '')
-      : message;
-  }
-
-  /** The summary without what the server says, which may quote anything. */
-  get ownWords(): string {
-    const { summary } = this;
-    const quote = quoted(this.serverReason);
-    return quote !== '' && summary.endsWith(quote) ? summary.slice(0, -quote.length) : summary;
+    const { message: ownWords, serverReason, hint = details.hint } = given;
+    const summary = serverReason ? `${ownWords} The server says: "${serverReason}".` : ownWords;
+    const { cause, kind = entry?.kind ?? 'bug', ...more } = details;
+    super(withHint(summary, hint), cause === undefined ? undefined : { cause });
+    const { isRetryable = errorKinds[kind].isRetryable } = details;
+    const known = Object.entries({ ...more, code, kind, isRetryable, hint, serverReason });
+    Object.assign(this, Object.fromEntries(known.filter(([, value]) => value !== undefined)));
+    // Logs do not show them among an error's own properties.
+    Object.defineProperties(this, { summary: { value: summary }, ownWords: { value: ownWords } });
   }
 
   static {
@@ -142,13 +125,17 @@ export class CallsError<Code extends string = string> extends Error {
 
 /** What every error of the family knows. */
 export interface CallsError<Code extends string = string>
-  extends Omit<ErrorDetails, 'kind' | 'isRetryable' | 'cause'> {
+  extends Partial<Omit<KnownDetails, 'kind' | 'isRetryable' | 'cause'>> {
   /** Stable name of what went wrong. */
   readonly code: Code;
   /** What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md lists the kinds. */
   readonly kind: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
+  /** What happened: the message without its hint, for programs that show the two in different places. */
+  readonly summary: string;
+  /** The summary without what the server says, which may quote anything. */
+  readonly ownWords: string;
 }
 
 /** The code of anything that was thrown, such as `not_found` or `ENOENT`; undefined when it has none. */
@@ -164,9 +151,6 @@ export function codeOf(error: unknown): string | undefined {
 export function nameErrors(type: { readonly prototype: Error }, name: string): void {
   Object.defineProperty(type.prototype, 'name', { value: name, configurable: true, writable: true });
 }
-
-const quoted = (reason: string | undefined): string =>
-  reason === undefined ? '' : ` The server says: "${reason}".`;
 
 function withHint(message: string, hint: string | undefined): string {
   if (!hint) return message;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { codeOf } from '../errors/calls-error.ts';
+import { propertyOf } from '../errors/checked-reads.ts';
 import type { HttpRequest, OwnDispatcher, ResponseHandler } from './dispatch.ts';
 
 /** What the client passes to a `fetch` function. */
@@ -34,22 +34,15 @@ export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
  * dispatcher.
  */
 export function fetchDispatcher(fetch: Fetch): OwnDispatcher {
-  const running = new Set<Promise<void>>();
   return {
-    dispatch(request, handler) {
-      const work = run(fetch, request, handler).finally(() => running.delete(work));
-      running.add(work);
-    },
-    async close() {
-      await Promise.all(running);
-    },
+    dispatch: (request, handler) => void run(fetch, request, handler),
+    close: async (idle) => void (await idle),
   };
 }
 
 async function run(fetch: Fetch, request: HttpRequest, handler: ResponseHandler): Promise<void> {
   const stop = new AbortController();
   const controller = { abort: (reason: Error) => stop.abort(reason) };
-  let chunks: AsyncGenerator<Uint8Array, undefined> | undefined;
   try {
     handler.onRequestStart(controller);
     stop.signal.throwIfAborted();
@@ -65,30 +58,23 @@ async function run(fetch: Fetch, request: HttpRequest, handler: ResponseHandler)
     response.headers.forEach((value, name) => {
       headers[name.toLowerCase()] = value;
     });
-    chunks = chunksOf(response.body);
-    const codings = String(headers['content-encoding'] ?? '');
-    let expected = Number.NaN;
+    // Such a body is decoded by now, and the headers are those of what was sent.
+    const coding = headers['content-encoding'];
+    if (/^(?:(?:x-)?gzip|deflate|br|[\s,])+$/i.test(coding ?? '')) delete headers['content-encoding'];
+    handler.onResponseStart(controller, response.status, headers);
     let size = 0;
-    let part: IteratorResult<Uint8Array> | undefined;
-    if (codings !== '') {
-      part = await chunks.next();
-      if (isDecoded(codings, part.value)) delete headers['content-encoding'];
-    } else if (headers['content-length'] !== undefined) expected = Number(headers['content-length']);
-    // A browser hides where it would be redirected to.
-    handler.onResponseStart(controller, response.status === 0 ? 302 : response.status, headers);
-    for (part ??= await chunks.next(); !part.done; part = await chunks.next()) {
-      size += part.value.length;
-      handler.onResponseData(controller, asBuffer(part.value));
+    // To leave the loop frees the connection.
+    for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+      size += part.length;
+      handler.onResponseData(controller, Buffer.from(part.buffer, part.byteOffset, part.byteLength));
       stop.signal.throwIfAborted();
     }
-    if (Number.isSafeInteger(expected) && size !== expected)
+    if (coding === undefined && size !== Number(headers['content-length'] ?? size))
       throw Object.assign(new Error('cut'), { code: 'ECONNRESET' });
     handler.onResponseEnd(controller);
   } catch (error) {
-    handler.onResponseError(controller, innerError(error));
-  } finally {
-    // Frees the connection when the body was not read to its end.
-    chunks?.return(undefined).catch(() => {});
+    // What happened is the cause of what `fetch` throws.
+    handler.onResponseError(controller, (propertyOf(error, 'cause') ?? error) as Error);
   }
 }
 
@@ -99,29 +85,4 @@ function headerPairs(flat: readonly string[]): [string, string][] {
   return pairs.some(([name]) => name === 'accept-encoding')
     ? pairs
     : [...pairs, ['accept-encoding', 'identity']];
-}
-
-async function* chunksOf(body: object | null): AsyncGenerator<Uint8Array, undefined> {
-  if (body !== null) yield* body as AsyncIterable<Uint8Array>;
-  return undefined;
-}
-
-const asBuffer = (chunk: Uint8Array) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-
-/**
- * Platforms decode bodies and leave the header as it was. They differ in which codings they know, so the beginning of the body
- * decides where it can; brotli has no mark, but every platform decodes it.
- */
-function isDecoded(codings: string, start: Uint8Array | undefined): boolean {
-  if (!/^(?:(?:x-)?gzip|deflate|br|[\s,])+$/i.test(codings)) return false;
-  const [first, second] = start ?? [];
-  return !((first === 0x1f && second === 0x8b) || (first === 0x78 && !/br/i.test(codings)));
-}
-
-/** `fetch` wraps what happened. */
-function innerError(error: unknown): Error {
-  const isWrapped = error !== null && typeof error === 'object' && 'cause' in error;
-  const thrown = isWrapped && typeof error.cause === 'object' && error.cause !== null ? error.cause : error;
-  if (thrown instanceof Error) return thrown;
-  return Object.assign(new Error('what was thrown is not an error'), { code: codeOf(thrown) });
 }

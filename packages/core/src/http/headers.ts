@@ -27,24 +27,22 @@ export function checkHeaders(headers: CustomHeaders): void {
   }
 }
 
-/** Two sets of headers as one, by name and flat; those of `later` come first. Names are in lower case. */
-export function mergedHeaders(
-  earlier: CustomHeaders,
-  later: CustomHeaders,
-): { readonly headers: CustomHeaders; readonly ownHeaders: readonly string[] } {
-  const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries({ ...earlier, ...later })) headers[name.toLowerCase()] = value;
-  const ownHeaders = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
-  );
-  return { headers, ownHeaders };
+/** Two sets of headers as one; those of `later` come first, and `undefined` leaves one out. Names are in lower case. */
+export function mergedHeaders(earlier: CustomHeaders, later: CustomHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [given, value] of Object.entries({ ...earlier, ...later })) {
+    const name = given.toLowerCase();
+    if (value === undefined) delete headers[name];
+    else headers[name] = value;
+  }
+  return headers;
 }
 
 /** Values that may be credentials, by the names of their headers: they must not be in messages. */
-export const secretValues = (headers: CustomHeaders): string[] =>
-  Object.entries(headers).flatMap(([name, value]) =>
-    value !== undefined && /key|token|secret|auth|cookie|password|signature/i.test(name) ? [value] : [],
-  );
+export const secretValues = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers)
+    .filter(([name]) => /key|token|secret|auth|cookie|password|signature/i.test(name))
+    .map(([, value]) => value);
 
 const requestIdNames =
   'x-request-id request-id x-correlation-id x-amzn-requestid x-amz-request-id x-amz-cf-id x-ms-request-id x-cloud-trace-context x-trace-id cf-ray'.split(
@@ -63,11 +61,7 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | null {
 /** Headers as strings; values of a repeated one are joined by commas. Cookies are left out: they are secrets. */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const plain: Record<string, string> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    if (value === undefined || name === 'set-cookie') continue;
-    plain[name] = typeof value === 'string' ? value : value.join(', ');
-  }
+  for (const name in headers) if (name !== 'set-cookie') plain[name] = String(headers[name]);
   return plain;
 }
 

@@ -12,8 +12,6 @@ import { framesOf } from '../tracing/safe-caller.ts';
 import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';
 
-const tls = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|HOSTNAME_MISMATCH)/;
-
 /** Names that platforms give to bodies which they could not decode. */
 const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
 
@@ -25,15 +23,20 @@ const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
  */
 export function networkError(error: unknown, origin: string, hasBegun: boolean): CallsError {
   if (error instanceof ProxyFailure) return proxyError(error, origin);
-  const code = codeOf(error) ?? parserNameOf(error);
+  const name = error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
+  // The parser of the transport has a name instead of a code when it meets something that is not HTTP, and so have decoders.
+  const isNamed = name === 'HTTPParserError' || coding.test(name);
+  const code = codeOf(error) ?? (isNamed ? name : undefined);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
-  const name = nameOf(error);
-  const cause = bareError(error);
+  const cause = new Error(
+    error instanceof Error ? serverWords(error.message) : 'something that is not an error',
+  );
+  cause.name = name;
+  cause.stack = `${name}: ${cause.message}\n${framesOf(error)}`;
   if (hasBegun) return connectionLost(origin, name, cause);
-  const article = /^[AEIOU]/.test(name) ? 'an' : 'a';
   return new ConnectionError(
     'connection_failed',
-    `No response from ${origin}: what sends the requests threw ${article} ${name}.`,
+    `No response from ${origin}: what sends the requests threw an error (${name}).`,
     { hint: 'The cause has its name and its frames.', cause },
   );
 }
@@ -61,31 +64,9 @@ export const bodyDamaged = (encoding: string, cause?: Error): ResponseError =>
     ...(cause && { cause }),
   });
 
-/** The parser of the transport has a name instead of a code when it meets something that is not HTTP, and so have decoders. */
-const parserNameOf = (error: unknown): string | undefined =>
-  error instanceof Error && (error.name === 'HTTPParserError' || coding.test(error.name))
-    ? error.name
-    : undefined;
-
-const nameOf = (error: unknown): string =>
-  error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
-
-/** An error with nothing but the name, the frames and the safe words of another one. */
-function bareError(error: unknown): Error {
-  const name = nameOf(error);
-  const bare = new Error(
-    error instanceof Error ? serverWords(error.message) : 'something that is not an error',
-  );
-  bare.name = name;
-  bare.stack = `${name}: ${bare.message}\n${framesOf(error)}`;
-  return bare;
-}
-
 function codeError(code: string, error: unknown, origin: string, hasBegun: boolean): CallsError {
   const syscall = error instanceof Error && 'syscall' in error ? `${error.syscall} ` : '';
   const cause = Object.assign(new Error(syscall + code), { code });
-  const failed = (message: string, hint: string, isRetryable = true): ConnectionError =>
-    new ConnectionError('connection_failed', message, { hint, cause, isRetryable });
   if (code === 'UND_ERR_CONNECT_TIMEOUT')
     return new DeadlineError('timeout', `No connection to ${origin} within the connect deadline.`, {
       hint: checkServer,
@@ -102,47 +83,61 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
       { hint: 'Pass a dispatcher of undici 7 or 8; those of undici 6 need other handlers.', cause },
     );
   if (coding.test(code)) return bodyDamaged('compressed', cause);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return failed(
-      `The host name in ${origin} was not found (${code}).`,
-      'Check the spelling of the base URL, and the network.',
-    );
-  if (tls.test(code))
-    return failed(`No trusted TLS connection to ${origin} (${code}).`, tlsAdvice(code), false);
-  if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return failed(
-      `${origin} does not speak HTTP/1.1 (${code}).`,
-      'Check the port, and whether the base URL should be https.',
-    );
-  if (code.startsWith('UND_MOCK_'))
-    return failed(
-      `No mock responds to this request to ${origin}.`,
-      'Add an intercept for it to the MockAgent.',
-      false,
-    );
-  return hasBegun
-    ? connectionLost(origin, code, cause)
-    : failed(`No response from ${origin} (${code}).`, checkServer);
+  const known = failures.find(({ codes }) => codes.test(code));
+  if (known === undefined && hasBegun) return connectionLost(origin, code, cause);
+  const { what = 'No response from ORIGIN (CODE).', hint = checkServer, isRetryable = true } = known ?? {};
+  const message = what.replace('ORIGIN', origin).replace('CODE', code);
+  return new ConnectionError('connection_failed', message, { hint, cause, isRetryable });
 }
 
 const checkServer = 'Check that the server is running, and the base URL.';
 
-/** What helps against a fault of TLS, by its code in Node.js. */
-function tlsAdvice(code: string): string {
-  switch (code) {
-    case 'CERT_HAS_EXPIRED':
-      return 'The certificate has expired: whoever runs the server, or a proxy that reads TLS, has to renew it. Check the clock of this machine too.';
-    case 'CERT_NOT_YET_VALID':
-      return 'The certificate is not valid yet: check the clock of this machine.';
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-    case 'HOSTNAME_MISMATCH':
-      return 'The certificate is for other host names: check the base URL.';
-    default:
-      return /^(?:EPROTO|ERR_SSL)/.test(code)
-        ? 'The server may not speak TLS on this port: check whether the base URL should be http, and its port.'
-        : 'The authority that signed the certificate is not trusted. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.';
-  }
-}
+const noTls = { what: 'No trusted TLS connection to ORIGIN (CODE).', isRetryable: false };
+
+/** What some codes of Node.js and undici mean, and what helps. */
+const failures: readonly { codes: RegExp; what: string; hint: string; isRetryable?: boolean }[] = [
+  {
+    codes: /^(?:ENOTFOUND|EAI_AGAIN)$/,
+    what: 'The host name in ORIGIN was not found (CODE).',
+    hint: 'Check the spelling of the base URL, and the network.',
+  },
+  {
+    codes: /^CERT_HAS_EXPIRED$/,
+    ...noTls,
+    hint: 'The certificate has expired: whoever runs the server, or a proxy that reads TLS, has to renew it. Check the clock of this machine too.',
+  },
+  {
+    codes: /^CERT_NOT_YET_VALID$/,
+    ...noTls,
+    hint: 'The certificate is not valid yet: check the clock of this machine.',
+  },
+  {
+    codes: /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    ...noTls,
+    hint: 'The certificate is for other host names: check the base URL.',
+  },
+  {
+    codes: /^(?:EPROTO|ERR_SSL)/,
+    ...noTls,
+    hint: 'The server may not speak TLS on this port: check whether the base URL should be http, and its port.',
+  },
+  {
+    codes: /^(?:CERT_|ERR_TLS|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED)/,
+    ...noTls,
+    hint: 'The authority that signed the certificate is not trusted. For a private authority or a proxy that reads TLS, name its certificate in NODE_EXTRA_CA_CERTS.',
+  },
+  {
+    codes: /^(?:HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$)/,
+    what: 'ORIGIN does not speak HTTP/1.1 (CODE).',
+    hint: 'Check the port, and whether the base URL should be https.',
+  },
+  {
+    codes: /^UND_MOCK_/,
+    what: 'No mock responds to this request to ORIGIN.',
+    hint: 'Add an intercept for it to the MockAgent.',
+    isRetryable: false,
+  },
+];
 
 const checkProxy =
   'HTTPS_PROXY and HTTP_PROXY name the proxy; NO_PROXY names hosts that are reached without it.';

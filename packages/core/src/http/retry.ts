@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { checkWhole } from '../options/check-names.ts';
 import { type Duration, durationMillis } from '../time/duration.ts';
+import { headerText } from './headers.ts';
 
 /** When a failed request is sent again: what differs from the defaults. */
 export interface RetryOptions {
@@ -21,20 +22,10 @@ export interface RetryOptions {
 }
 
 /** When a failed request is sent again, in milliseconds. */
-export interface RetryPolicy {
-  /** How many times a request is sent at most. */
-  readonly attempts: number;
-  /** Upper bound of the first wait. */
-  readonly baseDelay: number;
-  /** Upper bound of every wait that the client chooses itself. */
-  readonly maxDelay: number;
-}
+export type RetryPolicy = { readonly [name in 'attempts' | 'baseDelay' | 'maxDelay']: number };
 
 /** The policy of a client. */
-export interface ClientRetry extends RetryPolicy {
-  /** Whether it is sent again after silence. */
-  readonly afterSilence: boolean;
-}
+export type ClientRetry = RetryPolicy & { readonly afterSilence: boolean };
 
 /** When a client sends requests again unless it is told otherwise. */
 export const retryDefaults: ClientRetry = {
@@ -78,23 +69,21 @@ export function retryDelay(
  * `RateLimit-Reset` (or its `X-` form) as seconds or as a time since 1970. Undefined when it does not say.
  */
 export function requestedDelay(headers: IncomingHttpHeaders, now: number): number | undefined {
-  const retryAfter = single(headers['retry-after']);
+  const single = (name: string) => headerText(headers, name)?.trim();
+  const retryAfter = single('retry-after');
   if (retryAfter !== undefined) {
     if (/^\d+(?:\.\d+)?$/.test(retryAfter)) return Math.ceil(Number(retryAfter) * 1000);
     const date = parseHttpDate(retryAfter);
     // When the server sends its own time, a wrong clock on this machine cannot shorten the wait.
-    if (date !== undefined) return Math.max(0, date - (parseHttpDate(single(headers.date) ?? '') ?? now));
+    if (date !== undefined) return Math.max(0, date - (parseHttpDate(single('date') ?? '') ?? now));
   }
-  const reset = single(headers['ratelimit-reset']) ?? single(headers['x-ratelimit-reset']);
+  const reset = single('ratelimit-reset') ?? single('x-ratelimit-reset');
   if (reset === undefined || !/^\d+(?:\.\d+)?$/.test(reset)) return undefined;
   const seconds = Number(reset);
   // Small numbers are seconds from now, numbers of this size are seconds or milliseconds since 1970.
   if (seconds > 1e12) return Math.max(0, seconds - now);
   return seconds > 1e9 ? Math.max(0, seconds * 1000 - now) : Math.ceil(seconds * 1000);
 }
-
-const single = (value: string | string[] | undefined): string | undefined =>
-  (Array.isArray(value) ? value[0] : value)?.trim();
 
 /** An HTTP date (`Wed, 21 Oct 2015 07:28:00 GMT`); Date.parse alone accepts almost anything. */
 function parseHttpDate(text: string): number | undefined {

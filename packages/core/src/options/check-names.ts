@@ -1,9 +1,6 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { ConfigurationError } from '../errors/calls-error.ts';
 
-const refused = (message: string, hint?: string): ConfigurationError =>
-  new ConfigurationError('invalid_option', hint === undefined ? { message } : { message, hint });
-
 /**
  * Refuses names that an object of options does not have: a misspelled option would have no effect, and nobody would see it.
  *
@@ -13,18 +10,18 @@ const refused = (message: string, hint?: string): ConfigurationError =>
  */
 export function checkNames(given: unknown, known: readonly string[], at = ''): asserts given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw refused(`${at || 'options'} must be an object with ${known.join(', ')}.`);
-  const prefix = at === '' ? '' : `${at}.`;
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const near = nearest(name, known);
-    throw refused(
-      `There is no option ${prefix}${name.slice(0, 40)}.`,
-      near === undefined
-        ? `Known options: ${known.map((each) => prefix + each).join(', ')}.`
-        : `Did you mean ${prefix}${near}?`,
+    throw new ConfigurationError(
+      'invalid_option',
+      `${at || 'options'} must be an object with ${known.join(', ')}.`,
     );
-  }
+  const prefix = at === '' ? '' : `${at}.`;
+  const name = Object.keys(given).find((each) => !known.includes(each));
+  if (name === undefined) return;
+  const near = nearest(name, known);
+  const all = known.map((each) => prefix + each).join(', ');
+  throw new ConfigurationError('invalid_option', `There is no option ${prefix}${name.slice(0, 40)}.`, {
+    hint: near === undefined ? `Known options: ${all}.` : `Did you mean ${prefix}${near}?`,
+  });
 }
 
 /** The names of deadlines, and of what says when a request is sent again. */

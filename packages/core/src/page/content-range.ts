@@ -42,8 +42,5 @@ export function formatContentRange(offset: number, count: number, total: number)
   return count === 0 ? `*/${total}` : `${offset + 1}-${offset + count}/${total}`;
 }
 
-/** How many records the page has, according to its range; null without a range. */
-export function countOf(range: PageRange | null): number | null {
-  if (range === null) return null;
-  return range.first === 0 ? 0 : range.last - range.first + 1;
-}
+/** How many records the page has, according to its range. */
+export const countOf = ({ first, last }: PageRange): number => (first === 0 ? 0 : last - first + 1);

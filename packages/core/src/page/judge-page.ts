@@ -21,62 +21,47 @@ export interface PageVerdict {
  * Checks that this is the page that was requested, and all of it. Throws when range, count and request cannot all be
  * true; most of these errors are worth another try, since the server may have been in the middle of a change.
  */
-export function judgePage(request: PageRequest, range: PageRange | null, count: number): PageVerdict {
-  const { rows, page } = request;
+export function judgePage({ rows, page }: PageRequest, range: PageRange | null, count: number): PageVerdict {
   const expected = page * rows + 1;
   if (count > rows)
-    throw new ResponseError(
-      'wrong_page',
+    throw wrongPage(
       `The server ignores rows: ${rows} were requested, ${count} were sent.`,
-      {
-        hint: 'Paging would repeat calls on this server. Use a filter, and rows large enough for one page.',
-      },
+      'Paging would repeat calls on this server. Use a filter, and rows large enough for one page.',
+      false,
     );
   if (range === null) return { clamped: false, shifted: false };
-  const inRange = countOf(range) ?? count;
-  if (inRange !== count) throw countDiffers(inRange, count);
-  const { total } = range;
-  if (count === 0) {
-    if (total !== null && total >= expected)
-      throw new ResponseError(
-        'list_moved',
-        `The page is empty, but it should start at call ${expected} of ${total}.`,
-        {
-          hint: 'The list may have changed in the meantime.',
-          isRetryable: true,
-        },
-      );
-    return { clamped: false, shifted: false };
-  }
-  if (total !== null && range.last > total)
-    throw new ResponseError(
-      'wrong_page',
-      `Content-Range ends at ${range.last}, past its own total of ${total}.`,
-      {
-        hint: 'A proxy may have changed the response.',
-        isRetryable: true,
-      },
+  if (countOf(range) !== count)
+    throw wrongPage(
+      `Content-Range says ${countOf(range)} calls, the body has ${count}.`,
+      'A proxy may have cut or cached the response.',
     );
-  const clamped = count < rows && total !== null && range.last < total;
+  const total = range.total ?? Number.POSITIVE_INFINITY;
+  if (count === 0) {
+    if (range.total === null || total < expected) return { clamped: false, shifted: false };
+    throw new ResponseError(
+      'list_moved',
+      `The page is empty, but it should start at call ${expected} of ${total}.`,
+      { hint: 'The list may have changed in the meantime.', isRetryable: true },
+    );
+  }
+  if (range.last > total)
+    throw wrongPage(
+      `Content-Range ends at ${range.last}, past its own total of ${total}.`,
+      'A proxy may have changed the response.',
+    );
+  const clamped = count < rows && range.total !== null && range.last < total;
   if (range.first === expected) return { clamped, shifted: false };
   // Fewer rows than requested, in the right place for pages of that size: the server has a maximum of its own.
   if (clamped && range.first === page * count + 1) return { clamped, shifted: true };
   const isOffset = range.first === page + 1 && page > 0;
-  throw new ResponseError(
-    'wrong_page',
+  throw wrongPage(
     `The page should start at call ${expected}; it starts at ${range.first}.`,
-    {
-      hint: isOffset
-        ? 'This server seems to count start in records, not in pages.'
-        : 'A cache may have responded with another page.',
-      isRetryable: !isOffset,
-    },
+    isOffset
+      ? 'This server seems to count start in records, not in pages.'
+      : 'A cache may have responded with another page.',
+    !isOffset,
   );
 }
 
-/** The error for a body with another number of calls than Content-Range says. */
-export function countDiffers(inRange: number, inBody: number): ResponseError {
-  const message = `Content-Range says ${inRange} calls, the body has ${inBody}.`;
-  const hint = 'A proxy may have cut or cached the response.';
-  return new ResponseError('wrong_page', message, { hint, isRetryable: true });
-}
+const wrongPage = (message: string, hint: string, isRetryable = true): ResponseError =>
+  new ResponseError('wrong_page', message, { hint, isRetryable });

@@ -29,7 +29,7 @@ export function readSecretVariable(env: Environment, name: string, cwd = ''): Re
   if (direct !== null) return { value: direct, from: name, isFile: false };
   const path = readVariable(env, `${name}_FILE`);
   if (path === null) return null;
-  return readSecretFile(cwd === '' ? path : resolve(cwd, path), `${name}_FILE`);
+  return readSecretFile(resolve(cwd, path), `${name}_FILE`);
 }
 
 /** The credential in a file. `from`: the setting that names the file, for messages. */

@@ -11,10 +11,8 @@ export {
 } from './environment.ts';
 export {
   findProblem,
-  type InputIssue,
   type InputProblem,
   type InputSchema,
-  type IssueParts,
   readInput,
   readJsonInput,
 } from './input.ts';

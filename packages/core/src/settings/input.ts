@@ -1,47 +1,37 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { ConfigurationError, type ErrorWords } from '../errors/calls-error.ts';
+import { propertyOf } from '../errors/checked-reads.ts';
 import { notJsonText } from './json-error.ts';
 
 // What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
 // schema finds into sentences. It takes the findings as they are, so that this package does not need zod.
 
-/** What zod 4 may say of a problem besides its place and its words. */
-export interface IssueParts {
-  /** What kind of problem it is. */
-  readonly code: string | undefined;
-  /** What was found there. */
-  readonly input: unknown;
-  /** The type that was expected. */
-  readonly expected: string;
-  /** The values that were expected. */
-  readonly values: readonly unknown[];
-  /** The names that are unknown. */
-  readonly keys: readonly string[];
-  /** The least number, length or count. */
-  readonly minimum: unknown;
-  /** The greatest number, length or count. */
-  readonly maximum: unknown;
-  /** Whether the limit itself may be given. */
-  readonly inclusive: boolean | undefined;
-  /** What the limit is of: a string, a number or an array. */
-  readonly origin: string;
-  /** What was found for each alternative. */
-  readonly errors: readonly (readonly InputIssue[])[];
-  /** The name whose value chooses the alternative, when it chooses none. */
-  readonly discriminator: string | undefined;
-  /** The values that choose one. */
-  readonly options: readonly unknown[] | undefined;
-  /** Of a check of the schema's own: `hint` says what to do. */
-  readonly params: { readonly hint?: unknown } | undefined;
-}
-
-/** Something that a schema found, as zod 4 says it. */
-export interface InputIssue extends Partial<IssueParts> {
-  /** Where it is. */
+/** Something that a schema found, as zod 4 says it. What is there depends on the code. */
+type Issue = {
   readonly path: readonly PropertyKey[];
   /** The words of the schema, such as `must be a duration`; empty when it has none. */
   readonly message: string;
-}
+} & Partial<{
+  readonly code: string;
+  readonly input: unknown;
+  /** The type that was expected, or the values. */
+  readonly expected: string;
+  readonly values: readonly unknown[];
+  /** The names that are unknown. */
+  readonly keys: readonly string[];
+  /** Limits of a number, or of the length of a string or an array, which `origin` tells. */
+  readonly minimum: unknown;
+  readonly maximum: unknown;
+  readonly inclusive: boolean;
+  readonly origin: string;
+  /** What was found for each alternative. */
+  readonly errors: readonly (readonly Issue[])[];
+  /** The name whose value chooses the alternative, when it chooses none, and the values that do. */
+  readonly discriminator: string;
+  readonly options: readonly unknown[];
+  /** Of a check of the schema's own: `hint` says what to do. */
+  readonly params: { readonly hint?: unknown };
+}>;
 
 /** A schema, as `z.object(...)` of zod 4 makes it. Its own words complete the sentence `<place> ...`, such as `must be a path`. */
 export interface InputSchema<T> {
@@ -54,7 +44,7 @@ export interface InputSchema<T> {
     },
   ):
     | { readonly success: true; readonly data: T }
-    | { readonly success: false; readonly error: { readonly issues: readonly InputIssue[] } };
+    | { readonly success: false; readonly error: { readonly issues: readonly object[] } };
 }
 
 /** The first problem of a value. It quotes numbers and what was nearly right, and no other string: one may be a secret. */
@@ -64,7 +54,7 @@ export interface InputProblem {
   /** What is wrong, to be read after the place: `must be a number, not a list`. */
   readonly what: string;
   /** What to write instead. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Checks a value against a schema: the value as the schema reads it, or its first problem. Unknown names come first. */
@@ -76,16 +66,15 @@ export function findProblem<T>(
   const result = schema.safeParse(value, {
     reportInput: true,
     error({ code, input, inst }) {
-      if (code === 'unrecognized_keys') known.set(input, namesOf(inst));
+      if (code === 'unrecognized_keys') known.set(input, Object.keys(Object(propertyOf(inst, 'shape'))));
       return '';
     },
   });
   if (result.success) return { data: result.data };
-  const issues = result.error.issues.map(innermost);
-  const issue = foremost(issues);
-  if (issue === undefined) return { problem: { path: '', what: 'cannot be used' } };
+  const issues = (result.error.issues as readonly Issue[]).map(innermost);
+  const issue = foremost(issues) ?? { path: [], message: '' };
   const [what, hint] = wordsOf(issue, known.get(issue.input) ?? []);
-  return { problem: { path: pathText(issue.path), what, ...(hint === undefined ? {} : { hint }) } };
+  return { problem: { path: pathText(issue.path), what, hint } };
 }
 
 /**
@@ -101,13 +90,12 @@ export function readInput<T>(
   schema: InputSchema<T>,
   value: unknown,
   source: string,
-  errorOf: (words: ErrorWords) => Error = (words) => new ConfigurationError('invalid_option', words),
+  errorOf: (words: ErrorWords) => Error = refused,
 ): T {
   const result = findProblem(schema, value);
   if ('data' in result) return result.data;
   const { path, what, hint } = result.problem;
-  const message = path === '' ? `${source} ${what}` : `${source}: ${path} ${what}`;
-  throw errorOf(hint === undefined ? { message } : { message, hint });
+  throw errorOf({ message: `${source}${path === '' ? '' : `: ${path}`} ${what}`, hint });
 }
 
 /** The same for a string of JSON. What is not JSON is refused with its line and column, and without what is there. */
@@ -115,7 +103,7 @@ export function readJsonInput<T>(
   schema: InputSchema<T>,
   text: string,
   source: string,
-  errorOf: (words: ErrorWords) => Error = (words) => new ConfigurationError('invalid_option', words),
+  errorOf: (words: ErrorWords) => Error = refused,
 ): T {
   const bare = text.replace(/^\uFEFF/, '');
   let value: unknown;
@@ -127,30 +115,18 @@ export function readJsonInput<T>(
   return readInput(schema, value, source, errorOf);
 }
 
-/** The names that an object of zod has. */
-function namesOf(schema: unknown): readonly string[] {
-  if (!isObject(schema) || !('shape' in schema)) return [];
-  return isObject(schema.shape) ? Object.keys(schema.shape) : [];
-}
+const refused = (words: ErrorWords): Error => new ConfigurationError('invalid_option', words);
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isUnknownName = ({ code }: Issue): boolean => code === 'unrecognized_keys';
 
-const isUnknownName = ({ code }: InputIssue): boolean => code === 'unrecognized_keys';
-
-const foremost = (issues: readonly InputIssue[]): InputIssue | undefined =>
-  issues.find(isUnknownName) ?? issues[0];
+const foremost = (issues: readonly Issue[]): Issue | undefined => issues.find(isUnknownName) ?? issues[0];
 
 /** Of alternatives, the one that the value was meant to be: its problem lies inside. */
-function innermost(issue: InputIssue): InputIssue {
-  const { discriminator, options = [], input } = issue;
-  if (discriminator !== undefined && isObject(input) && options.length > 0)
-    return {
-      ...issue,
-      code: 'invalid_value',
-      values: options,
-      input: Object.entries(input).find(([name]) => name === discriminator)?.[1],
-    };
-  for (const issues of issue.errors ?? []) {
+function innermost(issue: Issue): Issue {
+  const { discriminator, options = [], input, errors = [] } = issue;
+  if (discriminator !== undefined && options.length > 0 && typeof input === 'object')
+    return { ...issue, code: 'invalid_value', values: options, input: propertyOf(input, discriminator) };
+  for (const issues of errors) {
     const inside = foremost(issues);
     if (inside !== undefined && (inside.path.length > 0 || isUnknownName(inside)))
       return innermost({ ...inside, path: [...issue.path, ...inside.path] });
@@ -171,7 +147,7 @@ function pathText(path: readonly PropertyKey[]): string {
 const isShown = (name: string): boolean =>
   /^[a-z_$][\w$ .-]{0,39}$/i.test(name) && !/\d\D*\d\D*\d\D*\d/.test(name);
 
-function wordsOf(issue: InputIssue, known: readonly string[]): [what: string, hint?: string] {
+function wordsOf(issue: Issue, known: readonly string[]): [what: string, hint?: string] {
   const { code, input, message, values } = issue;
   if (code === 'unrecognized_keys') return unknownName(issue.keys?.[0] ?? '', known);
   const isWrongType = code === 'invalid_type' || code === 'invalid_union' || code === 'invalid_value';
@@ -197,23 +173,21 @@ function unknownName(name: string, known: readonly string[]): [what: string, hin
 }
 
 /** What was expected, in words, where the schema has none of its own. */
-function expectation(issue: InputIssue): string {
-  const { code, expected = '', values = [], origin = '', errors = [] } = issue;
+function expectation(issue: Issue): string {
+  const { code, expected = '', values = [], errors = [], minimum, maximum } = issue;
   switch (code) {
     case 'invalid_type':
       return `must be ${types[expected] ?? expected}`;
     case 'invalid_value':
-      return `must be ${listText(values)}`;
+      return `must be ${values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ')}`;
     case 'invalid_union':
       return `must be ${alternatives(errors)}`;
     case 'too_small':
-      return limit(origin, Number(issue.minimum), 'at least', issue.inclusive ?? true);
+      return limit(issue, Number(minimum), 'at least', 'greater than');
     case 'too_big':
-      return limit(origin, Number(issue.maximum), 'at most', issue.inclusive ?? true);
-    case 'invalid_format':
-      return 'does not have the expected form';
+      return limit(issue, Number(maximum), 'at most', 'less than');
     default:
-      return 'cannot be used';
+      return 'does not have the expected form';
   }
 }
 
@@ -227,12 +201,7 @@ const types: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-function listText(values: readonly unknown[]): string {
-  const texts = values.map(String);
-  return texts.length > 2 ? `one of ${texts.join(', ')}` : texts.join(' or ');
-}
-
-function alternatives(errors: readonly (readonly InputIssue[])[]): string {
+function alternatives(errors: readonly (readonly Issue[])[]): string {
   const all = errors.flatMap(([first]) => {
     const words = first === undefined ? '' : first.message || expectation(first);
     return words.startsWith('must be ') ? [words.slice('must be '.length)] : [];
@@ -240,16 +209,18 @@ function alternatives(errors: readonly (readonly InputIssue[])[]): string {
   return all.length === 0 ? 'another value' : [...new Set(all)].join(', or ');
 }
 
-function limit(origin: string, bound: number, words: string, inclusive: boolean): string {
-  const isLeast = words === 'at least';
-  const units = { string: 'characters', array: 'items' };
-  const unit = origin === 'string' || origin === 'array' ? units[origin] : null;
-  if (unit === null) {
-    if (inclusive) return `must be ${words} ${bound}`;
-    return `must be ${isLeast ? 'greater' : 'less'} than ${bound}`;
-  }
-  if (isLeast && bound === 1) return 'must not be empty';
-  return `must have ${words} ${bound} ${bound === 1 ? unit.slice(0, -1) : unit}`;
+const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+
+function limit(
+  { origin = '', inclusive = true }: Issue,
+  bound: number,
+  upTo: string,
+  beyond: string,
+): string {
+  const unit = units[origin];
+  if (unit === undefined) return `must be ${inclusive ? upTo : beyond} ${bound}`;
+  if (upTo === 'at least' && bound === 1) return 'must not be empty';
+  return `must have ${upTo} ${bound} ${unit}${bound === 1 ? '' : 's'}`;
 }
 
 function typeText(value: unknown): string {
