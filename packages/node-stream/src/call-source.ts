@@ -35,6 +35,8 @@ export interface CallQuery {
   /** Version and filter in one canonical form, for checkpoints. */
   readonly of: string;
   readonly filter: Filter;
+  /** The filter without its range of `date_added`, in one canonical form. */
+  readonly conditions: string;
   /** The range of `date_added` that it has, as it was written. */
   readonly asked: Span;
   /** The filter of a part of that range. Where the part ends with it, it ends as it was written. */
@@ -51,6 +53,7 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
   return {
     of: `${version} ${printFilter(filter)}`,
     filter,
+    conditions: printFilter({ clauses: others }),
     asked,
     within({ from, to }) {
       const closed = (text: string | null) => (text === null ? null : { text, inclusive: true });
@@ -196,39 +199,28 @@ const timeOf = (at: number | null): string | null => (at === null ? null : forma
 /** A record, parsed and checked. */
 export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
 
-const newline = 0x0a;
+const lineEnd = 0x0a;
+const hasLineEnd = (bytes: Buffer): boolean => bytes.includes(lineEnd) || bytes.includes(0x0d);
 
 /** Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the bytes of a page: nothing is copied. */
 export function linesOf(records: readonly RawRecord[]): Buffer {
-  const pieces: Buffer[] = [];
-  for (let i = 0; i < records.length; ) {
-    const { page, index } = records[i] as RawRecord;
-    let count = 1;
-    while (records[i + count]?.page === page && records[i + count]?.index === index + count) count += 1;
-    const bytes = Buffer.from(page.bytes.buffer, page.bytes.byteOffset, page.bytes.byteLength);
-    const ranges = page.byteRanges().slice(index, index + count);
-    const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
-    const lines = bytes.subarray(start, end + 1);
-    const isTight =
-      end < bytes.length &&
-      ranges.every((one, at) => at === 0 || one.start === (ranges[at - 1]?.end ?? 0) + 1);
-    if (isTight && !lines.includes(newline) && !lines.includes(0x0d)) {
-      for (const one of ranges) lines[one.end - start] = newline;
-      pieces.push(lines);
-    } else {
-      for (let at = 0; at < count; at += 1)
-        pieces.push(bytesOf({ page, index: index + at }), Buffer.of(newline));
-    }
-    i += count;
-  }
-  const [only = Buffer.alloc(0)] = pieces;
-  return pieces.length < 2 ? only : Buffer.concat(pieces);
+  const { page } = records[0] as RawRecord;
+  const ranges = records.flatMap((record) => record.page.byteRanges()[record.index] ?? []);
+  const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
+  const length = ranges.reduce((sum, one) => sum + one.end - one.start + 1, 0);
+  const isRun = records.every((one) => one.page === page) && length === end + 1 - start;
+  const lines = Buffer.from(page.bytes.buffer, page.bytes.byteOffset + start, isRun ? length : 0);
+  if (!isRun || hasLineEnd(lines))
+    return Buffer.concat(records.flatMap((record) => [bytesOf(record), Buffer.of(lineEnd)]));
+  for (const one of ranges) lines[one.end - start] = lineEnd;
+  return lines;
 }
 
 /** The bytes of a record on one line: line ends occur only between values, since strings escape them. */
 export function bytesOf({ page, index }: Pick<RawRecord, 'page' | 'index'>): Buffer {
   const range = page.byteRanges()[index];
   const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));
-  for (const [i, byte] of bytes.entries()) if (byte === newline || byte === 0x0d) bytes[i] = 0x20;
-  return bytes;
+  return hasLineEnd(bytes)
+    ? Buffer.from(bytes.map((byte) => (byte === lineEnd || byte === 0x0d ? 0x20 : byte)))
+    : bytes;
 }

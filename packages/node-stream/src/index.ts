@@ -50,7 +50,7 @@ export {
   type DeadRecord,
 } from './read.ts';
 export type { Progress } from './reading.ts';
-export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/options.ts';
+export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/plan.ts';
 export {
   type FirstCount,
   memoryState,

@@ -150,10 +150,14 @@ const endsBefore = <P extends Position>(to: P | null, from: P | null): boolean =
 /** What two ranges have in common; null when that is nothing, or a border only. */
 export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | null {
   // A range of one position has something in common with itself alone.
-  if (a.from === b.from && a.to === b.to) return a;
+  if (isSame(a, b)) return a;
   const range = { from: later(a.from, b.from), to: sooner(a.to, b.to) };
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
+
+/** Whether two ranges have the same ends. */
+export const isSame = <P extends Position>(a: Span<P>, b: Span<P>): boolean =>
+  a.from === b.from && a.to === b.to;
 
 /** Puts a stretch in the place of what was known of its range. Of what is left of others that it cuts, numbers are a guess. */
 export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {

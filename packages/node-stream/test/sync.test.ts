@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createCallStream } from '../src/read.ts';
-import type { SyncOptions } from '../src/sync/options.ts';
+import type { SyncOptions } from '../src/sync/plan.ts';
 import { memoryState, type StateStore } from '../src/sync/state.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { copyVerdict } from '../src/sync/verdict.ts';

@@ -11,7 +11,6 @@ import {
   parseNaive,
   second,
 } from '@call-attribution/core/time';
-import { printFilter } from '@call-attribution/query-dsl';
 import { addressOf, type CallQuery, callQuery, type PageClient, sliceFilter, zones } from '../call-source.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { CheckpointError } from '../errors.ts';
@@ -259,7 +258,7 @@ async function heldIn(
       receipt !== null &&
       (receipt.version !== version ||
         receipt.where !== where ||
-        othersOf(callQuery(receipt.filter ?? '', version)) !== othersOf(query));
+        callQuery(receipt.filter ?? '', version).conditions !== query.conditions);
     if (isOther)
       throw new CheckpointError(
         'checkpoint_invalid',
@@ -269,10 +268,6 @@ async function heldIn(
   }
   return held;
 }
-
-/** A filter without its range of time. */
-const othersOf = ({ filter }: CallQuery): string =>
-  printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') });
 
 /** Writes what is read of a month, then its receipt. `others` are months of calls that came with it. */
 async function writeMonth(

@@ -14,8 +14,6 @@ export interface SyncStatus extends StatusSource {
   succeeded(account: string, counts: SyncCounts, milliseconds: number): void;
   /** Records that the sync of an account failed, with the code of the error. */
   failed(account: string, code: string): void;
-  /** Records that another process syncs the account, so that nothing is expected of this one. */
-  leftToOthers(account: string): void;
   /** What keeps the copy from being ready, in one sentence; null when all accounts are fresh and whole. */
   readonly ready: () => string | null;
   /** In the text format of Prometheus. */
@@ -38,7 +36,6 @@ interface AccountState {
   last: { readonly at: number; readonly seconds: number; readonly counts: SyncCounts } | null;
   /** The code of the failure after it; null when there was none. */
   failure: string | null;
-  isOthers: boolean;
   readonly runs: { ok: number; failed: number };
   readonly rows: Record<(typeof kinds)[number], number>;
   readonly errors: Record<string, number>;
@@ -53,17 +50,16 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
   const every = deadlineMillis(options.every, 'every');
   const states = new Map<string, AccountState>();
   const stateOf = (account: string): AccountState => {
-    const state = states.get(account) ?? {
-      ...{ last: null, failure: null, isOthers: false },
-      ...{ runs: { ok: 0, failed: 0 }, rows: { new: 0, changed: 0, same: 0, skipped: 0 }, errors: {} },
+    const state: AccountState = states.get(account) ?? {
+      ...{ last: null, failure: null, runs: { ok: 0, failed: 0 } },
+      ...{ rows: { new: 0, changed: 0, same: 0, skipped: 0 }, errors: {} },
     };
     states.set(account, state);
     return state;
   };
   for (const account of accounts) stateOf(account);
-  const problemOf = ([account, { last, failure, isOthers }]: [string, AccountState]): string[] => {
+  const problemOf = ([account, { last, failure }]: [string, AccountState]): string[] => {
     const of = states.size > 1 ? ` of account ${account}` : '';
-    if (isOthers) return [];
     if (failsAtOnce && failure !== null) return [`the last sync${of} failed: ${failure}`];
     if (last === null) return [`no sync${of} has finished yet`];
     const age = clock.now() - last.at;
@@ -76,19 +72,14 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
       const state = stateOf(account);
       state.last = { at: clock.now(), seconds: milliseconds / 1000, counts };
       state.failure = null;
-      state.isOthers = false;
       state.runs.ok += 1;
       for (const kind of kinds) state.rows[kind] += counts[kind];
     },
     failed(account, code) {
       const state = stateOf(account);
       state.failure = code;
-      state.isOthers = false;
       state.runs.failed += 1;
       state.errors[code] = (state.errors[code] ?? 0) + 1;
-    },
-    leftToOthers(account) {
-      stateOf(account).isOthers = true;
     },
     ready: () => [...states].flatMap(problemOf)[0] ?? null,
     metrics: () => metricsText(familiesOf(states, clock.now())),
@@ -96,38 +87,32 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
 }
 
 function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): MetricFamily[] {
-  const accountOf = (account: string) => (states.size > 1 ? { account } : {});
-  /** The counts of each account by the value of a label. */
-  const counter = (
-    ...[name, help, label, counts]: [string, string, string, (state: AccountState) => Record<string, number>]
+  /** A value of each account, or one for each value of a label. */
+  const family = (
+    ...[name, help, label, of]: [
+      string,
+      string,
+      string | null,
+      (state: AccountState) => Record<string, number>,
+    ]
   ): MetricFamily => ({
-    ...{ name, help, type: 'counter' },
+    ...{ name, help, type: label === null ? 'gauge' : 'counter' },
     samples: [...states].flatMap(([account, state]) =>
-      Object.entries(counts(state)).map(([text, value]) => ({
+      Object.entries(of(state)).map(([text, value]) => ({
         value,
-        labels: { [label]: text, ...accountOf(account) },
+        labels: { ...(label === null ? {} : { [label]: text }), ...(states.size > 1 ? { account } : {}) },
       })),
     ),
   });
   /** A value of the last sync of each account that succeeded. */
-  const gauge = (
-    ...[name, help, value]: [string, string, (last: NonNullable<AccountState['last']>) => number]
-  ): MetricFamily => ({
-    ...{ name, help, type: 'gauge' },
-    samples: [...states].flatMap(([account, { last }]) =>
-      last === null ? [] : [{ value: value(last), labels: accountOf(account) }],
-    ),
-  });
+  const gauge = (name: string, help: string, of: (last: NonNullable<AccountState['last']>) => number) =>
+    family(name, help, null, ({ last }) => (last === null ? {} : { value: of(last) }));
   return [
-    counter('calls_sync_runs_total', 'Syncs.', 'result', ({ runs }) => runs),
-    counter('calls_sync_rows_total', 'Calls by what became of them.', 'kind', ({ rows }) => rows),
-    counter('calls_sync_errors_total', 'Syncs that failed, by code.', 'code', ({ errors }) => errors),
+    family('calls_sync_runs_total', 'Syncs.', 'result', ({ runs }) => runs),
+    family('calls_sync_rows_total', 'Calls by what became of them.', 'kind', ({ rows }) => rows),
+    family('calls_sync_errors_total', 'Syncs that failed, by code.', 'code', ({ errors }) => errors),
     gauge('calls_sync_pending', 'Calls whose attribution is not final.', ({ counts }) => counts.pending),
-    gauge(
-      'calls_sync_missing',
-      'Calls that the server counts and the copy lacks.',
-      ({ counts }) => counts.missing,
-    ),
+    gauge('calls_sync_missing', 'Calls that the copy is known to lack.', ({ counts }) => counts.missing),
     gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ counts }) => counts.gaps.length),
     gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ at }) =>
       Math.floor(at / 1000),

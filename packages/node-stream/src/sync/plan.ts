@@ -1,7 +1,82 @@
-import { day, formatNaive, parseNaive, second } from '@call-attribution/core/time';
+import { type Clock, systemClock } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkWhole } from '@call-attribution/core/options';
+import {
+  type Duration,
+  day,
+  durationMillis,
+  formatNaive,
+  parseNaive,
+  second,
+} from '@call-attribution/core/time';
 import { bounded, common, missing, type Span, type Stretch } from '../proof.ts';
-import type { SyncSettings } from './options.ts';
-import { merged, type SyncPart } from './state.ts';
+import { type CallStreamOptions, streamSettings } from '../read.ts';
+import { merged, type StateStore, type SyncPart } from './state.ts';
+
+/**
+ * A period that moves with the clock, such as the last 60 days. It begins no later than where earlier runs ended, so that a pause
+ * leaves no gap.
+ */
+export interface MovingPeriod {
+  /** Where it begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
+  readonly from?: string | null | undefined;
+  /** Where it ends, not included. Default: with the latest call. */
+  readonly to?: string | null | undefined;
+}
+
+/** Settings of `syncInto`, next to those of a stream. */
+export interface SyncOptions extends Omit<CallStreamOptions, 'checkpoint'> {
+  /** The clock. Default: that of the machine. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** Only calls of this period, whose ends move from run to run. Default: all calls. */
+  readonly period?: MovingPeriod | undefined;
+  /** A period that is read before all others. */
+  readonly first?: MovingPeriod | undefined;
+  /**
+   * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it longer than a call
+   * lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`: v2 has no `ppc_status`, so
+   * records are read again by their age.
+   */
+  readonly lookback?: Duration | undefined;
+  /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
+  readonly settle?: Duration | undefined;
+  /**
+   * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of the last day are there first. Default
+   * `oldest`.
+   */
+  readonly order?: 'oldest' | 'newest' | undefined;
+  /** Most pages that a run reads; the next one goes on there. Default: no limit. */
+  readonly maxPages?: number | undefined;
+}
+
+/** Settings of `syncCalls`. */
+export interface SyncCallsOptions extends SyncOptions {
+  /** Keeps the state between runs, such as `memoryState()`. */
+  readonly state: StateStore;
+}
+
+/**
+ * The settings of a sync with their defaults, times in milliseconds. In v2 no record says whether it is final (`ppc_status` is a field of
+ * v3), so all of them are read again until they are old enough.
+ */
+export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
+  const { clock = systemClock, maxPages } = options;
+  const lookback = durationMillis(options.lookback ?? '3d', 'lookback');
+  const settle = durationMillis(options.settle ?? '30d', 'settle');
+  for (const time of [options.period, options.first].flatMap((each) => [each?.from, each?.to]))
+    if (time && Number.isNaN(parseNaive(time)))
+      throw new ConfigurationError('invalid_option', "A period has times as 'YYYY-MM-DD HH:MM:SS'.");
+  if (maxPages !== undefined) checkWhole(maxPages, 'maxPages');
+  return {
+    ...streamSettings(options),
+    clock,
+    lookback: version === 'v2' ? Math.max(lookback, settle) : lookback,
+    settle,
+  };
+}
+
+/** The same as a type. */
+export type SyncSettings = ReturnType<typeof syncSettings>;
 
 /** A time so many milliseconds before another; null when there is none. */
 export const earlier = (time: string | null, millis: number): string | null =>
@@ -16,17 +91,17 @@ type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
  */
 export function askedOf(range: Span, period: SyncSettings['period'], part: SyncPart): Span {
   if (period === undefined) return range;
-  const ends = [range.to, earlier(period.to ?? null, second)].filter((end) => end !== null).sort();
+  const { from = null, to = null } = period;
+  const [end = null] = [range.to, earlier(to, second)].filter((each) => each !== null).sort();
   const begin =
-    [range.from, period.from ?? null]
-      .filter((start) => start !== null)
+    [range.from, from]
+      .filter((each) => each !== null)
       .sort()
       .at(-1) ?? null;
-  const to = ends[0] ?? null;
-  if (begin === null || period.from == null) return { from: begin, to };
-  const unread = part.asked.flatMap((span) => missing(part.stretches, span)).map(({ from }) => from ?? '');
-  const from = [begin, ...unread, ...(part.latest === null ? [] : [part.latest])].sort()[0] ?? begin;
-  return { from: from === '' ? null : from, to };
+  if (begin === null || from === null) return { from: begin, to: end };
+  const unread = part.asked.flatMap((span) => missing(part.stretches, span)).map((span) => span.from ?? '');
+  const [first = begin] = [begin, ...unread, part.latest ?? begin].sort();
+  return { from: first || null, to: end };
 }
 
 /** Whether calls of a stretch may have changed since it was read. */
@@ -35,51 +110,40 @@ export function mayChange(
   latest: string | null,
   { lookback, settle }: Ages,
 ): boolean {
-  const isAfter = (age: number): boolean =>
-    to === null || (latest !== null && to > (earlier(latest, age) ?? ''));
-  return again === true || isAfter(lookback) || (open > 0 && isAfter(settle));
+  if (to === null || again === true) return true;
+  const isAfter = (age: number): boolean => latest !== null && to > (earlier(latest, age) ?? '');
+  return isAfter(lookback) || (open > 0 && isAfter(settle));
 }
 
-/** What a run reads of its own part: what is unread in its range, what may have changed, and what is not whole. */
+/** What a run reads: what is unread in its range, what may have changed, and what is not whole. */
 export function dueOf(part: SyncPart, asked: Span, ages: Ages): Span[] {
   const { stretches, latest } = part;
+  const young = earlier(latest, ages.lookback);
   const read = stretches.flatMap((one): Span[] => {
     // What was read since a run came to its end is not read again before the next one does.
     if (one.at === null) return [];
-    if (isFaulty(one) || (one.is === 'proved' && one.counted === null)) return [one];
+    if (one.is === 'proved' ? one.counted === null : one.why !== 'no_total') return [one];
     if (!mayChange(one, latest, ages) || common(one, asked) === null) return [];
     // Where nobody counted the calls of a stretch, nothing is lost by cutting it.
-    const from = earlier(latest, ages.lookback);
-    const isCut =
-      one.counted === null && from !== null && (one.from ?? '') < from && (one.to === null || one.to > from);
-    return [isCut ? { from, to: one.to } : one];
+    const isCut = one.counted === null && young !== null && common(one, { from: null, to: young }) !== null;
+    return isCut && (one.to === null || one.to > young) ? [{ from: young, to: one.to }] : [one];
   });
   return merged([...missing(stretches, asked), ...read]);
 }
 
-/** Whether a stretch may be better when it is read again. */
-export const isFaulty = ({ is, why }: Stretch): boolean => is !== 'proved' && why !== 'no_total';
-
 /** Ages at which a read that begins with the newest calls is divided. */
-const ages = [1, 7, 28, 91, 364];
+const divisions = [1, 7, 28, 91, 364];
 
 /** Ranges in the order in which they are read. What is unread is divided by its age, and at the ends of the period that comes first. */
-export function inOrder(
-  spans: readonly Span[],
-  part: SyncPart,
-  { order, first, clock }: SyncSettings,
-): Span[] {
-  const now = Math.floor(clock.now() / day);
-  const borders = [
-    ...(order === 'newest' ? ages.map((age) => formatNaive((now - age) * day)) : []),
-    ...[first?.from ?? null, first?.to ?? null].filter((end) => end !== null),
-  ].sort();
-  const parts = spans.flatMap((span) => {
-    if (missing(part.stretches, span).length === 0) return [span];
-    const inside = [...new Set(borders)].filter(
-      (time) => time > (span.from ?? '') && (span.to === null || time < span.to),
-    );
-    return [...inside, span.to].map((to, i) => ({ from: i === 0 ? span.from : (inside[i - 1] ?? null), to }));
+export function inOrder(spans: readonly Span[], part: SyncPart, settings: SyncSettings): Span[] {
+  const { order, first, clock } = settings;
+  const today = Math.floor(clock.now() / day);
+  const ages = order === 'newest' ? divisions.map((age) => formatNaive((today - age) * day)) : [];
+  const borders = [...new Set([...ages, first?.from ?? '', first?.to ?? ''])].sort();
+  const parts = spans.flatMap(({ from, to }) => {
+    if (missing(part.stretches, { from, to }).length === 0) return [{ from, to }];
+    const inside = borders.filter((time) => time > (from ?? '') && (to === null || time < to));
+    return [...inside, to].map((end, i) => ({ from: inside[i - 1] ?? from, to: end }));
   });
   if (order === 'newest') parts.reverse();
   if (first === undefined) return parts;
@@ -94,25 +158,19 @@ const usual = 64;
 /** The same in fewer stretches: what may change stays apart in cells, and so does what is counted until then. */
 export function bounding(
   list: readonly Stretch[],
-  { latest, until }: { readonly latest: string | null; readonly until: string },
+  latest: string | null,
+  until: string,
   { lookback, settle }: Ages,
 ): readonly Stretch[] {
-  const young = earlier(latest, lookback);
-  const open = earlier(latest, settle);
-  const cell = (size: number) => Math.max(second, Math.floor(size / second) * second);
-  const index = (border: string, size: number): number => Math.floor(parseNaive(border) / cell(size));
-  const cellOf = (border: string): number => {
-    if (young === null || open === null || border <= open) return -1;
-    return border > young ? index(border, lookback / 8) : index(border, settle / 16);
+  const cellOf = (border: string): string | null => {
+    const age = parseNaive(latest) - parseNaive(border);
+    if (!(age < settle)) return null;
+    const size = Math.max(second, age < lookback ? lookback / 8 : settle / 16);
+    return `${size} ${Math.floor(parseNaive(border) / size)}`;
   };
   // The first border of each cell stays.
-  const kept = new Set<string>();
-  let last = -1;
-  for (const { from } of list) {
-    if (from === null) continue;
-    const at = cellOf(from);
-    if (at >= 0 && at !== last) kept.add(from);
-    last = at;
-  }
-  return bounded(list, usual, (border) => border === until || kept.has(border));
+  const kept = new Map<string | null, string>();
+  for (const { from } of list) if (from !== null && !kept.has(cellOf(from))) kept.set(cellOf(from), from);
+  kept.delete(null);
+  return bounded(list, usual, (border) => border === until || kept.get(cellOf(border)) === border);
 }

@@ -146,27 +146,23 @@ export function checkState(state: unknown): SyncState {
   );
 }
 
-/** Whether a part has all calls of its account. */
-const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
-
-/** The parts without those that are not whole while all of their calls were read since: by another filter, or another version. */
+/** The parts without those that are not whole while all of their calls were read since: without a filter, in this or another version. */
 export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
+  const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
   return parts.filter((part) => {
-    const since = Math.max(0, ...part.stretches.map(({ at, read = 0 }) => at ?? read));
-    const covering = parts
-      .filter((other) => other !== part && hasAll(other))
-      .flatMap(({ stretches, countedTo }) =>
-        // What was too young to be counted is as it was when it was read.
-        stretches.filter(({ is, at, to, read = 0 }) => {
-          if (is !== 'proved' || at === null) return false;
-          return (to !== null && to <= (countedTo ?? '') ? at : read) > since;
-        }),
-      )
-      .sort(byBegin);
     const covers = (list: readonly Stretch[]): boolean =>
       part.asked.every((span) => missing(list, span).length === 0);
-    const isWhole = part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved'));
-    return isWhole || !covers(covering);
+    if (part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved'))) return true;
+    const since = Math.max(0, ...part.stretches.map(({ at, read = 0 }) => at ?? read));
+    const others = parts.filter((other) => other !== part && hasAll(other));
+    const newer = others.flatMap(({ stretches, countedTo }) =>
+      stretches.filter(({ is, at, to, read = 0 }) => {
+        // What was too young to be counted is as it was when it was read.
+        const seen = to !== null && to <= (countedTo ?? '') ? at : read;
+        return is === 'proved' && at !== null && (seen ?? 0) > since;
+      }),
+    );
+    return !covers(newer.sort(byBegin));
   });
 }
 

@@ -3,8 +3,14 @@ import type { Call } from '@call-attribution/core';
 import { isTooDeep } from '@call-attribution/core/record';
 import type { PageClient } from '../call-source.ts';
 import type { Span } from '../proof.ts';
-import { type SyncCallsOptions, type SyncOptions, type SyncSettings, syncSettings } from './options.ts';
-import { earlier, mayChange } from './plan.ts';
+import {
+  earlier,
+  mayChange,
+  type SyncCallsOptions,
+  type SyncOptions,
+  type SyncSettings,
+  syncSettings,
+} from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
 import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
 import { type CopyVerdict, verdictOfState } from './verdict.ts';

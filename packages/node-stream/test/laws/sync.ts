@@ -2,7 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { SyncOptions } from '../../src/sync/options.ts';
+import type { SyncOptions } from '../../src/sync/plan.ts';
 import type { SyncBatch, SyncState, UpsertSink } from '../../src/sync/state.ts';
 import { syncInto } from '../../src/sync/sync.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
