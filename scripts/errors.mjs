@@ -90,6 +90,19 @@ export async function family() {
 /** A remedy that only points to the message: the head of the page says that every message has one. */
 const inMessage = /^[^;]*\bmessage\b[^;]*$/;
 
+/** @param {Code} entry */
+const line = ({ code, kind, means, do: remedy }) =>
+  `- \`${code}\` (${kind}): ${means}${inMessage.test(remedy) ? '' : ` ${remedy}`}`;
+
+/** The codes of the service's answers, which explain themselves. @param {Code[]} codes */
+const answers = (codes) => [
+  'Each answer says in `detail` what is wrong and what to do; `/openapi.json` explains the codes of the API.\n',
+  ...[...new Set(codes.map(({ kind }) => kind))].map((kind) => {
+    const own = codes.filter((each) => each.kind === kind).map(({ code }) => `\`${code}\``);
+    return `- ${kind}: ${own.join(', ')}`;
+  }),
+];
+
 const head = `<!-- Made by \`pnpm generate\` from the classes. Do not edit. -->
 # Errors
 
@@ -121,10 +134,7 @@ export async function generate() {
           `\n## ${scope}${from}`,
           ...own.flatMap(({ name, codes }) => [
             `\n### ${name}\n`,
-            ...codes.map(
-              ({ code, kind, means, do: remedy }) =>
-                `- \`${code}\` (${kind}): ${means}${inMessage.test(remedy) ? '' : ` ${remedy}`}`,
-            ),
+            ...(name === 'Refusal' ? answers(codes) : codes.map(line)),
           ]),
         ];
   });
