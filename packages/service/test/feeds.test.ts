@@ -1,36 +1,31 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { sheetFormats } from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { openStore, type Store } from '@call-attribution/store';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { createService, hashPassword, type LogEntry, readFeeds } from '../src/index.ts';
+import { createService, hashPassword, type LogEntry } from '../src/index.ts';
+import { feed, feedsOf, openFeed, password } from './stage.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'feeds-'));
 const start = Date.UTC(2026, 10, 20, 12);
 let time = start;
-const password = 'correct horse battery';
-const env = { CALLS_FEED_PASSWORD: password };
-
-function call(number: number, more: Partial<Record<keyof Call, unknown>> = {}): Call {
-  return {
-    sid: String(1_000 + number),
-    acct_id: '101',
-    date_added: '2026-11-18 10:00:00',
-    ani: `20255501${String(number).padStart(2, '0')}`,
-    dnis: '8005550100',
-    talk_minutes: '4.0',
-    ppc_status: 'Found',
+const call = (number: number, more: Partial<Record<keyof Call, unknown>> = {}): Call =>
+  callWith({
+    ...{ sid: String(1_000 + number), date_added: '2026-11-18 10:00:00', talk_minutes: '4.0' },
+    ...{ ani: `20255501${String(number).padStart(2, '0')}`, first_touch: null, displayed_timestamp: null },
     ppc_gclid: `Cj0K-click-${number}`,
     ...more,
-  } as unknown as Call;
-}
+  });
 
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
@@ -49,17 +44,8 @@ beforeEach(() => {
   time = start;
 });
 
-const feed = {
-  path: '/feeds/clicks.csv',
-  format: 'google-ads-clicks',
-  account: '101',
-  window: '14d',
-  conversionName: 'Phone lead',
-  user: 'google',
-  passwordEnv: 'CALLS_FEED_PASSWORD',
-};
 const read = (feeds: object[], shared: object = { timeZone: 'America/New_York' }) =>
-  readFeeds(JSON.stringify({ ...shared, feeds }), { source: 'feeds.json', folder, env });
+  feedsOf(feeds, { folder, shared });
 
 const basic = (secret = password, user = 'google') => ({
   authorization: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`,
@@ -102,13 +88,8 @@ describe('a feed', () => {
       ].join('\r\n'),
     );
     const line = () => log.find(({ route }) => route === '/feeds/clicks.csv');
-    await expect.poll(line).toMatchObject({
-      message: 'completed',
-      status: 200,
-      account: '101',
-      user: 'google',
-      rows: 2,
-    });
+    const said = { message: 'completed', status: 200, account: '101', user: 'google', rows: 2 };
+    await expect.poll(line).toMatchObject(said);
     expect(JSON.stringify(log)).not.toMatch(/202555|Cj0K|correct horse|127\.0\.0\.1/);
   });
 
@@ -161,17 +142,10 @@ describe('a feed', () => {
 
   test('it is packed for a client that accepts it', async () => {
     const { url } = await serving();
-    const packed = await new Promise<Buffer>((done) => {
-      const sent = request(`${url}/feeds/clicks.csv`, { headers: { ...basic(), 'accept-encoding': 'gzip' } });
-      sent.on('response', (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => done(Buffer.concat(parts)));
-      });
-      sent.end();
-    });
-    const text = packed[0] === 0x1f ? gunzipSync(packed).toString() : packed.toString();
-    expect(text).toContain('Cj0K-click-1');
+    const options = { headers: { ...basic(), 'accept-encoding': 'gzip' } };
+    const [response] = await once(request(`${url}/feeds/clicks.csv`, options).end(), 'response');
+    const packed = await buffer(response);
+    expect((packed[0] === 0x1f ? gunzipSync(packed) : packed).toString()).toContain('Cj0K-click-1');
   });
 
   test('a row that the tool would refuse is left out and counted', async () => {
@@ -198,24 +172,18 @@ test('a feed of a copy that is not whole carries on, and its status says what th
     calls: 2,
     sids: [],
   };
-  const short = {
-    proof: 'short',
-    asked: { from: null, to: null },
-    proved: 2,
-    gaps: [gap],
-    calls: 3,
-    missing: 1,
-  };
+  const asked = { from: null, to: null };
+  const short = { proof: 'short', asked, proved: 2, gaps: [gap], calls: 3, missing: 1 };
   let verdict: CopyVerdict | null = { ...short, notes: [] } as unknown as CopyVerdict;
   const lacks = describeCopy(verdict);
   expect(lacks).toMatch(/1 call\b.* missing/);
   const { get } = await serving([feed], {}, { store: reading(store.calls, async () => verdict) });
   expect((await get(basic(), feed.path)).status).toBe(200);
   expect(await (await get(basic(), '/feeds')).text()).toContain(`INCOMPLETE: ${lacks}`);
-  const asked = async () => (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
-  expect(await asked()).toMatchObject({ feeds: [{ incomplete: lacks }] });
+  const status = async () => (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+  expect(await status()).toMatchObject({ feeds: [{ incomplete: lacks }] });
   verdict = null;
-  expect(await asked()).toMatchObject({ feeds: [{ incomplete: null }] });
+  expect(await status()).toMatchObject({ feeds: [{ incomplete: null }] });
   expect(await (await get(basic(), '/feeds')).text()).not.toContain('INCOMPLETE');
 });
 
@@ -322,7 +290,7 @@ describe('its password', () => {
 
   test('it may come from a file or as a hash', async () => {
     writeFileSync(join(folder, 'password'), `${password}\n`);
-    const { passwordEnv: _, ...bare } = feed;
+    const bare = { ...openFeed, user: 'google' };
     const { get } = await serving([
       { ...bare, path: '/feeds/file.csv', passwordFile: 'password' },
       { ...bare, path: '/feeds/hash.csv', passwordHash: await hashPassword(password) },
@@ -340,15 +308,14 @@ describe('its password', () => {
   });
 
   test('without one a feed is only for this machine', async () => {
-    const { user: _, passwordEnv: __, ...open } = feed;
-    const { get, url } = await serving([open]);
+    const { get, url } = await serving([openFeed]);
     expect((await get({})).status).toBe(200);
     const rebound = await new Promise<number | undefined>((done) => {
       const headers = { host: 'evil.example' };
       request(`${url}/feeds/clicks.csv`, { headers }, (response) => done(response.resume().statusCode)).end();
     });
     expect(rebound).toBe(403);
-    const feeds = await read([open]);
+    const feeds = await read([openFeed]);
     for (const [options, host] of [
       [{}, '0.0.0.0'],
       [{ proxies: ['127.0.0.1'] }, '127.0.0.1'],
@@ -370,26 +337,16 @@ describe('the status', () => {
     expect(page).toContain('nobody answered the call');
     expect(page).not.toMatch(/Cj0K|202555/);
     const status = await (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
-    expect(status).toMatchObject({
-      feeds: [
-        {
-          path: '/feeds/clicks.csv',
-          rows: 2,
-          fetches: 1,
-          refusals: 1,
-          lastFetch: '2026-11-20T12:00:00.000Z',
-        },
-      ],
-    });
+    const counted = { rows: 2, fetches: 1, refusals: 1, lastFetch: '2026-11-20T12:00:00.000Z' };
+    expect(status).toMatchObject({ feeds: [{ path: '/feeds/clicks.csv', ...counted }] });
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('calls_feed_rows{feed="/feeds/clicks.csv"} 2');
     expect(metrics).toContain('calls_feed_refusals_total{feed="/feeds/clicks.csv"} 1');
   });
 
   test('a password shows its feeds, and those without one, which a wrong password does not show', async () => {
-    const { user: _, passwordEnv: __, ...open } = feed;
     const other = { ...feed, path: '/feeds/other.csv', user: 'other' };
-    const { get } = await serving([feed, other, { ...open, path: '/feeds/open.csv' }]);
+    const { get } = await serving([feed, other, { ...openFeed, path: '/feeds/open.csv' }]);
     const shown = async (headers: Record<string, string>) => {
       const response = await get({ ...headers, accept: 'application/json' }, '/feeds');
       const { feeds } = (await response.json()) as { feeds?: { path: string }[] };
@@ -405,30 +362,23 @@ describe('TLS', () => {
   test('a client fetches a feed over https', async () => {
     const { url } = await serving([feed], { tls: localhostTls });
     expect(url).toMatch(/^https:/);
-    const text = await new Promise<string>((done, fail) => {
-      const options = { headers: basic(), ca: localhostTls.cert, servername: 'localhost' };
-      const sent = requestSecure(`${url}/feeds/clicks.csv`, options, (response) => {
-        let body = '';
-        response.setEncoding('utf8');
-        response.on('data', (part: string) => {
-          body += part;
-        });
-        response.on('end', () => done(`${response.statusCode} ${body}`));
-      });
-      sent.on('error', fail).end();
-    });
-    expect(text).toMatch(/^200 Google Click ID/);
+    const options = { headers: basic(), ca: localhostTls.cert, servername: 'localhost' };
+    const [response] = await once(requestSecure(`${url}/feeds/clicks.csv`, options).end(), 'response');
+    expect([response.statusCode, await text(response)]).toEqual([
+      200,
+      expect.stringMatching(/^Google Click/),
+    ]);
   });
 });
 
 describe('a file of feeds', () => {
-  const wrong: [string, object[], string][] = [
+  const wrong: [string, object, string][] = [
     [
       'no time zone',
-      [{ ...feed, timeZone: undefined }],
+      { timeZone: undefined },
       'feeds[0].timeZone is missing; it must be a time zone such as America/New_York',
     ],
-    ['a window that is too long', [{ ...feed, window: '91d' }], 'feeds[0].window is too long: Google Ads'],
+    ['a window that is too long', { window: '91d' }, 'feeds[0].window is too long: Google Ads'],
     [
       'two feeds at one path',
       [feed, feed],
@@ -436,84 +386,65 @@ describe('a file of feeds', () => {
     ],
     [
       'a password in clear',
-      [{ ...feed, password: 'hunter2' }],
+      { password: 'hunter2' },
       'feeds[0].password must not be in the file; use passwordEnv',
     ],
     [
       'a user without a password',
-      [{ ...feed, passwordEnv: undefined }],
+      { passwordEnv: undefined },
       'feeds[0] has a user without a password; use passwordEnv',
     ],
-    [
-      'a password without a user',
-      [{ ...feed, user: undefined }],
-      'feeds[0].user is missing: the feed has a password',
-    ],
+    ['a password without a user', { user: undefined }, 'feeds[0].user is missing: the feed has a password'],
     [
       'a variable of another kind',
-      [{ ...feed, passwordEnv: 'SECRET' }],
+      { passwordEnv: 'SECRET' },
       'feeds[0].passwordEnv must be the name of a variable CALLS_..._PASSWORD',
     ],
     [
       'a variable that is not set',
-      [{ ...feed, passwordEnv: 'CALLS_X_PASSWORD' }],
+      { passwordEnv: 'CALLS_X_PASSWORD' },
       'feeds[0].passwordEnv names CALLS_X_PASSWORD, which holds no password',
     ],
-    [
-      'a wrong hash',
-      [{ ...feed, passwordEnv: undefined, passwordHash: 'md5' }],
-      'feeds[0].passwordHash is not a hash',
-    ],
-    [
-      'two passwords',
-      [{ ...feed, passwordFile: 'secret' }],
-      'feeds[0] has more than one password; use passwordEnv',
-    ],
+    ['a wrong hash', { passwordEnv: undefined, passwordHash: 'md5' }, 'feeds[0].passwordHash is not a hash'],
+    ['two passwords', { passwordFile: 'secret' }, 'feeds[0] has more than one password; use passwordEnv'],
     [
       'a password file that is missing',
-      [{ ...feed, passwordEnv: undefined, passwordFile: 'none' }],
+      { passwordEnv: undefined, passwordFile: 'none' },
       'feeds[0].passwordFile names none, which cannot be read (ENOENT)',
     ],
     [
       'an unknown name',
-      [{ ...feed, windw: '7d' }],
+      { windw: '7d' },
       'feeds.json: feeds[0] has an unknown name "windw"; did you mean window?',
     ],
     [
       'an unknown format',
-      [{ ...feed, format: 'google-ads-click' }],
+      { format: 'google-ads-click' },
       `feeds[0].format must be one of ${Object.keys(sheetFormats).join(', ')}, not "google-ads-click"; did you mean google-ads-clicks?`,
     ],
     [
       'a format that adds up',
-      [{ ...feed, format: 'marin', path: '/m.tsv' }],
+      { format: 'marin', path: '/m.tsv' },
       'feeds[0] is for Marin, revenue upload (add), which adds what it gets',
     ],
-    [
-      'a period without a ledger',
-      [{ ...feed, once: '1d' }],
-      'feeds[0].ledger is missing: once needs it; write both',
-    ],
+    ['a period without a ledger', { once: '1d' }, 'feeds[0].ledger is missing: once needs it; write both'],
     [
       'a period that is too short',
-      [{ ...feed, once: '5m', ledger: 'x' }],
+      { once: '5m', ledger: 'x' },
       'feeds[0].once must be a duration of an hour or more',
     ],
-    ['another ending', [{ ...feed, path: '/feeds/clicks.txt' }], 'feeds[0].path must be a path of letters'],
-    [
-      'no conversion name',
-      [{ ...feed, conversionName: undefined }],
-      'feeds[0].conversionName is missing: Google Ads',
-    ],
-    ['two values', [{ ...feed, value: 1, valueRules: 'r.json' }], 'feeds[0] has both value and valueRules'],
+    ['another ending', { path: '/feeds/clicks.txt' }, 'feeds[0].path must be a path of letters'],
+    ['no conversion name', { conversionName: undefined }, 'feeds[0].conversionName is missing: Google Ads'],
+    ['two values', { value: 1, valueRules: 'r.json' }, 'feeds[0] has both value and valueRules'],
     [
       'a rule file that is missing',
-      [{ ...feed, valueRules: 'none.json' }],
+      { valueRules: 'none.json' },
       'feeds[0].valueRules names none.json, which cannot be read (ENOENT)',
     ],
     ['no feed', [], 'feeds.json: feeds must be a list of at least one feed'],
   ];
-  test.each(wrong)('with %s it is refused in one sentence', async (_, feeds, message) => {
+  test.each(wrong)('with %s it is refused in one sentence', async (_, changes, message) => {
+    const feeds = Array.isArray(changes) ? changes : [{ ...feed, ...changes }];
     const error = await read(feeds, feeds[0] && 'timeZone' in feeds[0] ? {} : undefined).catch(
       (e: unknown) => e,
     );

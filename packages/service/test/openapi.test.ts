@@ -4,6 +4,7 @@ import { openStore, type Store } from '@call-attribution/store';
 import { type Schema, schemaProblems } from '@call-attribution/test-tools/json-schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, openApiDocument, type Service } from '../src/index.ts';
+import { accountOf, keysOf } from './stage.ts';
 
 const document = openApiDocument() as unknown as Schema;
 
@@ -62,10 +63,9 @@ describe('a running service', () => {
   let url: string;
   beforeAll(async () => {
     store = await openStore('sqlite::memory:');
-    const account = { id: '1', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'bearer' };
-    service = createService({ store, accounts: [account], maxRows: 77 });
+    service = createService({ store, accounts: [accountOf('101')], maxRows: 77 });
     ({ url } = await service.listen());
-    await store.upsert('1', fixtureCalls(5));
+    await store.upsert('101', fixtureCalls(5));
   });
   afterAll(async () => {
     await service.close();
@@ -86,7 +86,7 @@ describe('a running service', () => {
     };
     const ask = (query: string, headers: Record<string, string> = {}) =>
       fetch(`${url}/v3/user/bid-management${query}`, { headers });
-    const good = { access_key: 'access', secret_key: 'secret' };
+    const good = keysOf('101');
     const page = await ask('?rows=2', good);
     const etag = page.headers.get('etag') ?? '';
     expect([page.status, Object.keys(described(200).headers ?? {})]).toEqual([
@@ -101,7 +101,7 @@ describe('a running service', () => {
       await ask('?row=1', good),
       await ask(`?q=${encodeURIComponent('x:1')}`, good),
       await ask(''),
-      await ask('', { access_key: 'access', secret_key: 'wrong' }),
+      await ask('', { ...good, secret_key: 'wrong' }),
       await fetch(`${url}/v3/user/bid-management`, { method: 'DELETE' }),
       await ask(`?q=${'x'.repeat(9_000)}`, good),
     ];
@@ -113,7 +113,7 @@ describe('a running service', () => {
   });
 
   test('it serves every path of the document', async () => {
-    const headers = { authorization: 'Bearer bearer' };
+    const headers = { authorization: 'Bearer bearer_101_key' };
     for (const path of Object.keys(document.paths ?? {})) {
       const response = await fetch(url + path.replace('{sid}', 'none'), { headers });
       const known = path.endsWith('{sid}') ? 404 : 200;

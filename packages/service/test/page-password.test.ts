@@ -2,19 +2,19 @@ import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, type Service } from '../src/index.ts';
+import { accountOf, keysOf } from './stage.ts';
 
 let store: Store;
 let service: Service;
 let url = '';
-const keys = { access_key: 'access', secret_key: 'secret' };
+const keys = keysOf('101');
 const basic = (password: string, user = 'anybody') => ({
   authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
 });
 
 beforeAll(async () => {
   store = await openStore('sqlite::memory:');
-  const account = { id: '101', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'token' };
-  service = createService({ store, accounts: [account], page: { password: 'correct horse' } });
+  service = createService({ store, accounts: [accountOf('101')], page: { password: 'correct horse' } });
   ({ url } = await service.listen());
   await store.putAccount({ id: '102', name: 'Two' });
   await store.upsert('101', [callWith({ sid: 'A' })]);
@@ -30,7 +30,7 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url
 describe('a page with a password', () => {
   test('every path of it asks for the password, from someone with keys too', async () => {
     for (const path of ['/', '/page/about.json', '/page/style.css', '/page/calls.json'])
-      for (const headers of [{}, keys, { authorization: 'Bearer token' }]) {
+      for (const headers of [{}, keys, { authorization: 'Bearer bearer_101_key' }]) {
         const { status, headers: answer } = await get(path, headers);
         expect({ path, status, asks: answer.get('www-authenticate') }).toEqual({
           ...{ path, status: 401, asks: 'Basic realm="calls", charset="UTF-8"' },
@@ -44,7 +44,7 @@ describe('a page with a password', () => {
     expect(about).toMatchObject({
       hasPassword: true,
       accounts: [
-        { id: '101', name: 'One' },
+        { id: '101', name: 'Account 101' },
         { id: '102', name: 'Two' },
       ],
     });

@@ -6,16 +6,16 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, type Service } from '../src/index.ts';
 import type { PageSummary } from '../src/page/question.ts';
+import { accountOf } from './stage.ts';
 
-const account = { id: '101', name: 'One', accessKey: 'access', secretKey: 'secret', bearerToken: 'token' };
-const bearer = { authorization: 'Bearer token' };
+const bearer = { authorization: 'Bearer bearer_101_key' };
 let store: Store;
 let service: Service;
 let url = '';
 
 beforeAll(async () => {
   store = await openStore('sqlite::memory:');
-  service = createService({ store, accounts: [account] });
+  service = createService({ store, accounts: [accountOf('101')] });
   ({ url } = await service.listen());
 });
 afterAll(async () => {

@@ -9,16 +9,11 @@ import { testStores } from '@call-attribution/test-tools';
 import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createService, type Feed, type LogEntry, type ServiceOptions } from '../src/index.ts';
+import { accountOf, keyLinesOf, keysOf } from './stage.ts';
 
 const stores = testStores();
-const keys = { access_key: 'test_access_101', secret_key: 'test_secret_101' };
-const account = {
-  id: '101',
-  name: 'One',
-  accessKey: keys.access_key,
-  secretKey: keys.secret_key,
-  bearerToken: 'test_bearer_101',
-};
+const account = accountOf('101');
+const keys = keysOf('101');
 const list = '/v3/user/bid-management?q=inc_gce:1';
 const calls = fixtureCalls(300);
 const store = await openStore('sqlite::memory:');
@@ -27,11 +22,7 @@ await store.upsert('101', calls);
 afterAll(() => store.close());
 
 async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store } = {}, at = {}) {
-  const service = createService({
-    store,
-    accounts: [account],
-    ...options,
-  });
+  const service = createService({ store, accounts: [account], ...options });
   const listening = await service.listen(at);
   afterAll(() => service.close());
   const get = (path: string, headers: Record<string, string> = keys) =>
@@ -130,7 +121,7 @@ describe('a request', () => {
       status: 200,
       account: '101',
     });
-    expect(JSON.stringify(log)).not.toMatch(/inc_gce|test_/);
+    expect(JSON.stringify(log)).not.toMatch(/inc_gce|101_key/);
   });
 
   test('a page that the client has is not read again, until a call of the account changes', async () => {
@@ -200,9 +191,7 @@ describe('a request', () => {
     const { url } = await started({ store: { ...store, calls } });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.pause();
-    socket.write(
-      `GET /page/calls.csv HTTP/1.1\r\nHost: x\r\naccess_key: ${keys.access_key}\r\nsecret_key: ${keys.secret_key}\r\n\r\n`,
-    );
+    socket.write(`GET /page/calls.csv HTTP/1.1\r\nHost: x\r\n${keyLinesOf('101')}\r\n`);
     await expect.poll(() => read).toBeGreaterThan(0);
     await new Promise((done) => setTimeout(done, 300));
     expect(read).toBeLessThan(100_000);
@@ -211,14 +200,14 @@ describe('a request', () => {
 
   test('one on a new connection does not wait for the large pages of another account', async () => {
     const log: LogEntry[] = [];
-    const two = { ...account, id: '102', accessKey: 'two', secretKey: 'two', bearerToken: 'two' };
+    const two = accountOf('102');
     const { url } = await started({ accounts: [account, two], log: (entry) => log.push(entry) });
     const ask = (rows: number, token: string) =>
       connect(Number(new URL(url).port), '127.0.0.1').write(
         `GET ${list}&rows=${rows} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`,
       );
     for (let i = 0; i < 60; i += 1) ask(300, account.bearerToken);
-    ask(1, 'two');
+    ask(1, two.bearerToken);
     await expect.poll(() => log.length, { timeout: 20_000 }).toBe(61);
     expect(log.findIndex((entry) => entry.account === '102')).toBeLessThan(20);
   });

@@ -7,8 +7,9 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createService, readFeeds } from '../../src/index.ts';
+import { createService } from '../../src/index.ts';
 import { freePort, hasProgram, startNginx } from '../attack/proxies.ts';
+import { accountOf, feed, feedsOf, keyLinesOf, password } from '../stage.ts';
 
 openDrill({
   name: 'attacks-requests',
@@ -26,23 +27,6 @@ await store.putAccount({ id: '102', name: 'Two' });
 await store.upsert('101', own);
 await store.upsert('102', foreign);
 
-const password = 'correct horse battery';
-const accountOf = (id: string) => ({
-  id,
-  name: id,
-  accessKey: `access_${id}_key`,
-  secretKey: `secret_${id}_key`,
-  bearerToken: `bearer_${id}_key`,
-});
-const feed = {
-  path: '/feeds/clicks.csv',
-  format: 'google-ads-clicks',
-  account: '101',
-  window: '14d',
-  conversionName: 'Phone lead',
-  user: 'google',
-  passwordEnv: 'CALLS_FEED_PASSWORD',
-};
 /** Requests that did not come through the proxy although they came from it. */
 const unseen: string[] = [];
 let isBehindProxy = false;
@@ -50,11 +34,7 @@ const service = createService({
   store,
   accounts: [accountOf('101'), accountOf('102')],
   ...{ proxies: ['127.0.0.1'], headTimeout: '1s', idleTimeout: '1s' },
-  feeds: await readFeeds(JSON.stringify({ timeZone: 'UTC', feeds: [feed] }), {
-    source: 'feeds.json',
-    folder,
-    env: { CALLS_FEED_PASSWORD: password },
-  }),
+  feeds: await feedsOf([feed]),
   intercept(request, _, next) {
     if (isBehindProxy && request.headers['x-through'] !== 'nginx') unseen.push(String(request.url));
     return next();
@@ -88,7 +68,7 @@ const statuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.\d (\d{3}) /g)].map(([, status]) => Number(status));
 
 const path = '/v3/user/bid-management?q=inc_gce:1';
-const keys = 'access_key: access_101_key\r\nsecret_key: secret_101_key';
+const keys = keyLinesOf('101').trimEnd();
 const head = (line: string, ...lines: string[]) =>
   `${[line, 'Host: calls.example', 'Connection: close', ...lines].join('\r\n')}\r\n\r\n`;
 const get = (...lines: string[]) => head(`GET ${path} HTTP/1.1`, ...lines);
@@ -183,7 +163,7 @@ describe('a raw request', () => {
   });
 });
 
-const smuggled = `GET ${path}&rows=3 HTTP/1.1\r\nHost: calls.example\r\naccess_key: access_102_key\r\nsecret_key: secret_102_key\r\n\r\n`;
+const smuggled = `GET ${path}&rows=3 HTTP/1.1\r\nHost: calls.example\r\n${keyLinesOf('102')}\r\n`;
 const chunked = `0\r\n\r\n${smuggled}`;
 const withLength = (...lines: string[]) =>
   `POST ${path} HTTP/1.1\r\nHost: calls.example\r\n${lines.join('\r\n')}\r\n\r\n${chunked}`;

@@ -4,8 +4,9 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { describe, expect, test } from 'vitest';
-import { createService, readFeeds } from '../../src/index.ts';
+import { createService } from '../../src/index.ts';
 import { hasProgram, programs } from '../attack/proxies.ts';
+import { accountOf, feedsOf, openFeed } from '../stage.ts';
 
 openDrill({
   name: 'metrics',
@@ -30,26 +31,18 @@ describe.runIf(hasProgram('promtool', 'prometheus'))('promtool', () => {
 
   test('it accepts those of the service', async () => {
     const store = await openStore('sqlite::memory:');
-    const keys = { accessKey: 'an_access', secretKey: 'a_secret', bearerToken: 'a_bearer' };
-    const feed = { path: '/clicks.csv', format: 'google-ads-clicks', account: '101', window: '14d' };
-    const file = { timeZone: 'UTC', feeds: [{ ...feed, conversionName: 'Phone lead' }] };
-    const feeds = await readFeeds(JSON.stringify(file), { source: 'feeds.json', folder: '.', env: {} });
-    const service = createService({ store, accounts: [{ id: '101', name: 'One', ...keys }], feeds });
+    const feeds = await feedsOf([openFeed]);
+    const service = createService({ store, accounts: [accountOf('101')], feeds });
     const { url } = await service.listen();
     await store.upsert('101', fixtureCalls(50));
-    const headers = { authorization: 'Bearer a_bearer' };
-    const paths = [
-      '/clicks.csv',
-      '/v2/user/bid-management',
-      '/v2/user/bid-management/"none\\"',
-      '/none',
-      '/readyz',
-    ];
+    const headers = { authorization: 'Bearer bearer_101_key' };
+    const list = '/v2/user/bid-management';
+    const paths = [openFeed.path, list, `${list}/"none\\"`, '/none', '/readyz'];
     for (const path of paths) await (await fetch(url + path, { headers })).arrayBuffer();
     await (await fetch(`${url}/feeds`, { method: 'PUT' })).arrayBuffer();
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
     await expect.poll(metrics).toContain('method="PUT"');
-    expect(await metrics()).toContain('calls_feed_rows{feed="/clicks.csv"}');
+    expect(await metrics()).toContain('calls_feed_rows{feed="/feeds/clicks.csv"}');
     expect(check(await metrics())).toEqual({ status: 0, words: '' });
     await service.close();
     await store.close();

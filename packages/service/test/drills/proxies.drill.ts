@@ -11,8 +11,9 @@ import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { localhostTls } from '@call-attribution/test-tools/tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createService, type LogEntry, readFeeds } from '../../src/index.ts';
+import { createService, type LogEntry } from '../../src/index.ts';
 import { freePort, hasProgram, startCaddy, startNginx } from '../attack/proxies.ts';
+import { accountOf, feed, feedsOf, keysOf, password } from '../stage.ts';
 
 openDrill({
   name: 'proxies',
@@ -24,32 +25,12 @@ openDrill({
 const folder = mkdtempSync(join(tmpdir(), 'proxies-'));
 const store = await openStore('sqlite::memory:');
 const calls = fixtureCalls(5_000);
-const account = {
-  id: '101',
-  name: 'One',
-  accessKey: 'an_access',
-  secretKey: 'a_secret',
-  bearerToken: 'a_bearer',
-};
-const feed = {
-  path: '/feeds/clicks.csv',
-  format: 'google-ads-clicks',
-  account: '101',
-  window: '14d',
-  conversionName: 'Phone lead',
-  user: 'google',
-  passwordEnv: 'CALLS_FEED_PASSWORD',
-};
 const log: LogEntry[] = [];
 const service = createService({
   store,
-  accounts: [account],
+  accounts: [accountOf('101')],
   proxies: ['127.0.0.1'],
-  feeds: await readFeeds(JSON.stringify({ timeZone: 'UTC', feeds: [feed] }), {
-    source: 'feeds.json',
-    folder,
-    env: { CALLS_FEED_PASSWORD: 'correct horse battery' },
-  }),
+  feeds: await feedsOf([feed]),
   routes: [{ path: '/slow', handle: () => new Response(long()) }],
   log: (entry) => log.push(entry),
 });
@@ -73,7 +54,7 @@ afterAll(async () => {
 });
 
 const list = '/v3/user/bid-management?q=inc_gce:1';
-const keys = { access_key: account.accessKey, secret_key: account.secretKey };
+const keys = keysOf('101');
 let port = 0;
 
 interface Asked {
@@ -141,7 +122,7 @@ function passes(network: string): void {
         headers: { authorization: `Basic ${btoa(`google:${secret}`)}`, 'x-forwarded-for': '203.0.113.9' },
       }).then(({ status }) => status);
     const guesses = Array.from({ length: 40 }, (_, i) => guess(`${network}.2`, `wrong ${i}`));
-    const other = guess(`${network}.3`, 'correct horse battery');
+    const other = guess(`${network}.3`, password);
     expect(Object.keys(countOf(await Promise.all(guesses)))).toEqual(['401', '429']);
     expect(await other).toBe(200);
   });
