@@ -23,7 +23,7 @@ const integerForm = /^-?\d{1,15}$/;
 const tenthsForm = /^(-?)(\d{1,8})(?:\.(\d)0*)?$/;
 
 /** `"1.3"` as 13. Null for what is finer than tenths, or no decimal. */
-export function tenthsOf(text: string): number | null {
+function tenthsOf(text: string): number | null {
   const [found, sign, whole, tenth] = tenthsForm.exec(text) ?? [];
   if (found === undefined) return null;
   const tenths = Number(whole) * 10 + Number(tenth ?? 0);
@@ -58,18 +58,16 @@ const longestInIndex = 200;
 const readText = (value: unknown): Cell =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : null;
 
+const plain = { shown: itself, print: asIs } as const;
 const kinds = {
-  text: { type: 'text', shown: itself, print: asIs, read: readText },
+  text: { ...plain, type: 'text', read: readText },
   indexed: {
-    ...{ type: 'text', shown: itself, print: asIs },
+    ...{ ...plain, type: 'text' },
     read: (value) => (typeof value === 'string' && value.length <= longestInIndex ? readText(value) : null),
   },
-  key: {
-    ...{ type: 'text', shown: itself, print: asIs },
-    read: (value) => (typeof value === 'string' ? keyOf(value) : null),
-  },
-  integer: { type: 'bigint', shown: itself, print: asIs, read: integerOf },
-  digits: { type: 'bigint', shown: itself, print: String, read: integerOf },
+  key: { ...plain, type: 'text', read: (value) => (typeof value === 'string' ? keyOf(value) : null) },
+  integer: { ...plain, type: 'bigint', read: integerOf },
+  digits: { ...plain, type: 'bigint', print: String, read: integerOf },
   tenths: {
     type: 'bigint',
     shown: (column) => `round("${column}" / 10.0, 1) AS "${column}"`,
@@ -77,11 +75,11 @@ const kinds = {
     read: (value) => (typeof value === 'string' ? tenthsOf(value) : null),
   },
   time: {
-    ...{ type: 'timestamp', shown: itself, print: asIs },
+    ...{ ...plain, type: 'timestamp' },
     read: (value) => (typeof value === 'string' && value.length === 19 && isTime(value) ? value : null),
   },
   timeTenths: {
-    ...{ type: 'timestamp', shown: itself, print: asIs },
+    ...{ ...plain, type: 'timestamp' },
     read(value) {
       if (typeof value !== 'string' || !isTime(value)) return null;
       if (value.length === 19) return `${value}.0`;
@@ -143,8 +141,9 @@ export const recordColumns: ReadonlyMap<string, string> = new Map([
 ]);
 
 const names = [...recordColumns.keys()];
-/** Where the versions, what is odd and the time are in a row. */
-export const [versionsAt, oddAt, dateAt] = [3, 4, names.indexOf('date_added')] as const;
+const versionsAt = 3;
+/** Where a row has what is odd, and the time. */
+export const [oddAt, dateAt] = [4, names.indexOf('date_added')] as const;
 
 /** The columns of the fields, and the place of each in a row. */
 export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = names.flatMap((name, at) => {

@@ -6,6 +6,7 @@ export type {
   CredentialInfo,
   KeyVerdict,
   SmsEntry,
+  StoreAccounts,
 } from './accounts/accounts.ts';
 export type { Claim, Note } from './accounts/claims.ts';
 export type { ColumnBatch } from './columns.ts';
@@ -15,6 +16,7 @@ export type { StoreJournal } from './journal.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Page, PageQuery, Part } from './read.ts';
+export type { StoreRemovals } from './removals.ts';
 export { dated, everything, type FieldRange, type Selection, selectionOf, undated } from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
 export type { AccountSize, Store } from './store.ts';

@@ -6,12 +6,17 @@ import { noStore, StoreError } from './database/errors.ts';
 
 interface Table {
   readonly columns: ReadonlyMap<string, string>;
-  readonly key: readonly string[];
+  readonly key: string;
 }
 
-const table = (columns: Readonly<Record<string, string>>, ...key: string[]): Table => ({
-  columns: new Map(Object.entries(columns)),
+const table = (key: string, columns: string): Table => ({
   key,
+  columns: new Map(
+    columns.split(', ').map((column) => {
+      const end = column.indexOf(' ');
+      return [column.slice(0, end), column.slice(end + 1)];
+    }),
+  ),
 });
 
 /**
@@ -25,46 +30,27 @@ const table = (columns: Readonly<Record<string, string>>, ...key: string[]): Tab
  */
 const tables: Readonly<Record<string, Table>> = {
   accounts: table(
-    {
-      ...{
-        account: 'key NOT NULL',
-        name: 'text NOT NULL',
-        disabled: 'smallint NOT NULL',
-        purged_before: 'text',
-      },
-      revision: 'bigint NOT NULL DEFAULT 0',
-    },
     'account',
+    'account key NOT NULL, name text NOT NULL, disabled smallint NOT NULL, purged_before text, revision bigint NOT NULL DEFAULT 0',
   ),
   credentials: table(
-    {
-      ...{ id: 'key NOT NULL', account: 'key NOT NULL', kind: 'text NOT NULL', secret_hash: 'text' },
-      ...{ revoked: 'smallint NOT NULL', synced: 'smallint NOT NULL' },
-    },
     'id',
+    'id key NOT NULL, account key NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL, synced smallint NOT NULL',
   ),
-  records: { columns: recordColumns, key: ['account', 'sid'] },
+  records: { key: 'account, sid', columns: recordColumns },
   sms_numbers: table(
-    { account: 'key NOT NULL', number: 'key NOT NULL', sms_enabled: 'text NOT NULL', url: 'text NOT NULL' },
-    ...['account', 'number'],
+    'account, number',
+    'account key NOT NULL, number key NOT NULL, sms_enabled text NOT NULL, url text NOT NULL',
   ),
   erased: table(
-    { account: 'key NOT NULL', made_with: 'key NOT NULL', caller: 'key NOT NULL' },
-    ...['account', 'made_with', 'caller'],
+    'account, made_with, caller',
+    'account key NOT NULL, made_with key NOT NULL, caller key NOT NULL',
   ),
   claims: table(
-    {
-      ...{ account: 'key NOT NULL', name: 'key NOT NULL', token: 'bigint NOT NULL', holder: 'text NOT NULL' },
-      ...{
-        claimed_at: 'bigint NOT NULL',
-        commits: 'bigint NOT NULL DEFAULT 0',
-        note: 'text',
-        noted_at: 'bigint',
-      },
-    },
-    ...['account', 'name'],
+    'account, name',
+    'account key NOT NULL, name key NOT NULL, token bigint NOT NULL, holder text NOT NULL, claimed_at bigint NOT NULL, commits bigint NOT NULL DEFAULT 0, note text, noted_at bigint',
   ),
-  journals: table({ name: 'key NOT NULL', n: 'bigint NOT NULL', line: 'text NOT NULL' }, ...['name', 'n']),
+  journals: table('name, n', 'name key NOT NULL, n bigint NOT NULL, line text NOT NULL'),
 };
 
 /**
@@ -179,9 +165,7 @@ async function makeTables(
   if (missing === null)
     for (const [name, { columns, key }] of Object.entries(tables)) {
       const parts = [...columns].map(([column, type]) => sqlOf(column, type, dialect));
-      await session.run(
-        `CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key.join(', ')}))`,
-      );
+      await session.run(`CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key}))`);
     }
   for (const name of missing ?? [])
     await session.run(

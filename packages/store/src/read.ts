@@ -7,7 +7,6 @@ import {
   type ColumnBatch,
   columnOf,
   fieldColumns,
-  keyOf,
   type Rows,
   recordColumns,
   recordsOf,
@@ -160,7 +159,7 @@ async function rowsIn(
 
 /** The rows of the calls with some keys. */
 export function rowsOfKeys(
-  session: Session,
+  session: Pick<Session, 'all'>,
   driver: Driver,
   account: string,
   keys: readonly string[],
@@ -168,13 +167,6 @@ export function rowsOfKeys(
   const { dialect } = driver;
   return rowsIn({ session, driver }, allColumns, dialect.lookUp('*'), [account, dialect.list(keys)]);
 }
-
-/** The rows of one call, which may be none. */
-export const oneCall = (driver: Driver, account: string, sid: string): Promise<Rows> =>
-  rowsIn({ session: driver, driver }, allColumns, 'SELECT * FROM records WHERE account = $1 AND sid = $2', [
-    account,
-    keyOf(sid),
-  ]);
 
 /** The calls of a selection, or a part of them. A call that changes meanwhile is as it is when it is reached. */
 export async function* eachCall(

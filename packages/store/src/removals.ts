@@ -8,10 +8,11 @@ import {
   openRemovals,
   purgeBorder,
   type RemovalNote,
+  type Removals,
   withoutCalls,
   withoutRecords,
 } from '@call-attribution/node-stream/copies';
-import { holdAccount, readRemovals } from './accounts/claims.ts';
+import { readRemovals, writeHeld } from './accounts/claims.ts';
 import { keyOf } from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -42,86 +43,89 @@ async function setBorder(session: Session, account: string, before: string): Pro
   );
 }
 
-/**
- * Deletes the calls added before a time, but none without a usable date, some thousand per transaction, and keeps later writes from adding
- * any. Returns the number of deleted calls.
- */
-export async function purgeBefore(driver: Driver, account: string, time: string): Promise<number> {
-  const before = purgeBorder(time);
-  if (before === null)
-    throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
-  await driver.write(async (session) => {
-    await holdAccount(driver, session, account);
-    await setBorder(session, account, before);
-  });
-  let purged = 0;
-  for (let deleted = batch; deleted > 0; purged += deleted)
-    deleted = await driver.write(async (session) => {
-      await holdAccount(driver, session, account);
-      const rows = await session.all(
-        `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
-        [account, before],
-      );
-      const keys = rows.map(({ sid }) => String(sid));
-      return keys.length === 0 ? 0 : deleteKeys(driver, session, account, keys);
+/** What deletes calls for good, and keeps them from coming back. */
+export interface StoreRemovals {
+  /**
+   * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), but none without a usable date, now and in later writes. Returns the number
+   * of deleted calls.
+   */
+  purge(account: string, before: string): Promise<number>;
+  /**
+   * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out of later writes. Only keyed hashes of
+   * the numbers stay; what else the database has about these calls goes, too.
+   */
+  erase(account: string, callers: readonly string[]): Promise<Erasure>;
+  /** What was erased and purged from an account. A copy of its calls takes `note` with it. */
+  removals(account: string): Promise<Removals>;
+  /**
+   * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
+   * Where the account has calls from before a purge, they stay. Returns the number of deleted calls.
+   */
+  addRemovals(account: string, note: RemovalNote): Promise<number>;
+}
+
+/** What was removed from a database. */
+export const removalsIn = (driver: Driver): StoreRemovals => ({
+  async purge(account, time) {
+    const before = purgeBorder(time);
+    if (before === null)
+      throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
+    let purged = 0;
+    for (let deleted = batch; deleted > 0; purged += deleted)
+      deleted = await writeHeld(driver, account, async (session) => {
+        await setBorder(session, account, before);
+        const rows = await session.all(
+          `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
+          [account, before],
+        );
+        return deleteKeys(
+          driver,
+          session,
+          account,
+          rows.map(({ sid }) => String(sid)),
+        );
+      });
+    if (purged > 0) await driver.scrub(false);
+    return purged;
+  },
+
+  async erase(account, callers) {
+    const keys = callers.map((caller) => phoneKey(caller).trim());
+    if (keys.length === 0 || keys.includes(''))
+      throw new StoreError('unfit_record', 'Name the numbers to erase: expected text that is not empty.');
+    await writeHeld(driver, account, async (session) => {
+      const { note } = await readRemovals(session, account);
+      const key = note.erased[0]?.key ?? newRemovalKey();
+      await addErased(session, account, [{ key, callers: keys.map((caller) => callerHash(caller, key)) }]);
     });
-  if (purged > 0) await driver.scrub(false);
-  return purged;
-}
+    const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
+    const deleted = callers.map(() => 0);
+    const sids = await deleteCallsOf(driver, account, (caller) => {
+      const place = places.get(phoneKey(caller));
+      if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
+      return place !== undefined;
+    });
+    return { deleted, sids, remains: await driver.scrub(true) };
+  },
 
-/**
- * Deletes all calls of some callers, remembers hashes of their numbers, so that later syncs leave them out, and removes every trace of
- * these calls from the database.
- */
-export async function eraseCallers(
-  driver: Driver,
-  account: string,
-  callers: readonly string[],
-): Promise<Erasure> {
-  const keys = callers.map((caller) => phoneKey(caller).trim());
-  if (keys.length === 0 || keys.includes(''))
-    throw new StoreError('unfit_record', 'Name the numbers to erase: expected text that is not empty.');
-  const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
-  await driver.write(async (session) => {
-    await holdAccount(driver, session, account);
-    const { note } = await readRemovals(session, account);
-    const key = note.erased[0]?.key ?? newRemovalKey();
-    await addErased(session, account, [{ key, callers: keys.map((caller) => callerHash(caller, key)) }]);
-  });
-  const deleted = callers.map(() => 0);
-  const sids = await deleteCallsOf(driver, account, (caller) => {
-    const place = places.get(phoneKey(caller));
-    if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
-    return place !== undefined;
-  });
-  return { deleted, sids, remains: await driver.scrub(true) };
-}
+  removals: (account) => driver.read((session) => readRemovals(session, account)),
 
-/**
- * Takes over what was removed from a copy whose calls come into this account. Erased callers are erased here, too. Nothing is purged:
- * where the account has calls from before the border, these and its own border stay. Returns how many calls were deleted.
- */
-export async function addRemovals(
-  driver: Driver,
-  account: string,
-  { erased, purgedBefore }: RemovalNote,
-): Promise<number> {
-  await driver.write(async (session) => {
-    await holdAccount(driver, session, account);
-    await addErased(session, account, erased);
-    if (purgedBefore === null) return;
-    const [older] = await session.all(
-      'SELECT 1 AS found FROM records WHERE account = $1 AND date_added < $2 LIMIT 1',
-      [account, purgedBefore],
-    );
-    if (older === undefined) await setBorder(session, account, purgedBefore);
-  });
-  if (erased.length === 0) return 0;
-  const { isErased } = openRemovals({ erased, purgedBefore: null });
-  const sids = await deleteCallsOf(driver, account, isErased);
-  if (sids.length > 0) await driver.scrub(true);
-  return sids.length;
-}
+  async addRemovals(account, { erased, purgedBefore }) {
+    await writeHeld(driver, account, async (session) => {
+      await addErased(session, account, erased);
+      if (purgedBefore === null) return;
+      const [older] = await session.all(
+        'SELECT 1 AS found FROM records WHERE account = $1 AND date_added < $2 LIMIT 1',
+        [account, purgedBefore],
+      );
+      if (older === undefined) await setBorder(session, account, purgedBefore);
+    });
+    const { isErased } = openRemovals({ erased, purgedBefore: null });
+    const sids = erased.length === 0 ? [] : await deleteCallsOf(driver, account, isErased);
+    if (sids.length > 0) await driver.scrub(true);
+    return sids.length;
+  },
+});
 
 /** Deletes the calls of some callers, with what else the database has about them. Returns their ids. */
 async function deleteCallsOf(
@@ -149,10 +153,9 @@ async function deleteCallsOf(
   // The calls go last: a run that is killed before finds them again, and with them what else there is of them.
   if (sids.length > 0) await forgetTraces(driver, account, new Set(sids), accounts);
   for (let from = 0; from < sids.length; from += batch)
-    await driver.write(async (session) => {
-      await holdAccount(driver, session, account);
-      await deleteKeys(driver, session, account, sids.slice(from, from + batch).map(keyOf));
-    });
+    await writeHeld(driver, account, (session) =>
+      deleteKeys(driver, session, account, sids.slice(from, from + batch).map(keyOf)),
+    );
   return sids;
 }
 
@@ -163,8 +166,7 @@ async function forgetTraces(
   sids: ReadonlySet<string>,
   accounts: ReadonlySet<string>,
 ): Promise<void> {
-  await driver.write(async (session) => {
-    await holdAccount(driver, session, account);
+  await writeHeld(driver, account, async (session) => {
     await changeState(session, account, (state) => withoutRecords(state, sids));
     const lines = await session.all('SELECT name, n, line FROM journals');
     for (const { name, n, line } of lines) {

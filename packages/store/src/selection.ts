@@ -1,19 +1,17 @@
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { Bound, Filter, RangeClause } from '@call-attribution/query-dsl';
-import { columnOf, tenthsOf } from './columns.ts';
+import { columnOf } from './columns.ts';
 import type { Value } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 
-/** The cells of a field that a filter asks for: `from` and `to` are included, `before` is not. Null for no bound. */
+/** The cells of a field that a filter asks for. Null for no bound. */
 export interface FieldRange {
   /** The field, as the table of fields names it. */
   readonly field: string;
   /** The least that it may be. */
   readonly from: string | number | null;
-  /** The most that a number may be. */
-  readonly to: number | null;
-  /** The first time that is too late. */
-  readonly before: string | null;
+  /** The first number or time that is too much. */
+  readonly before: string | number | null;
 }
 
 /** Which calls of an account. */
@@ -78,42 +76,27 @@ function secondAt({ text }: Bound, isNext: boolean): number {
 function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
   const column = columnOf.get(field);
   if (column === undefined) throw new StoreError('unfit_filter', `The store has no column ${field}.`);
-  const range = { field, from: null, to: null, before: null };
-  if (lower === null && upper === null) return range;
-  if (column.kind.type === 'timestamp')
-    return {
-      ...range,
-      from: lower && timeText(secondAt(lower, !lower.inclusive)),
-      before: upper && timeText(secondAt(upper, upper.inclusive)),
-    };
-  if (column.kind.type === 'text')
+  const { type, read } = column.kind;
+  if (type === 'text' && (lower !== null || upper !== null))
     throw new StoreError('unfit_filter', `The values of ${field} are text, which has no ranges.`);
-  const scale = column.kind.read('0.1') === 1 ? 10 : 1;
-  return { ...range, from: lower && least(lower, scale), to: upper && most(upper, scale) };
+  const scale = read('0.1') === 1 ? 10 : 1;
+  const cellAt = (bound: Bound, isNext: boolean) =>
+    type === 'timestamp' ? timeText(secondAt(bound, isNext)) : partAt(bound, isNext, scale);
+  return {
+    ...{ field, from: lower && cellAt(lower, !lower.inclusive) },
+    before: upper && cellAt(upper, upper.inclusive),
+  };
 }
 
-/** The least whole number of parts (such as tenths) that is in a range. */
-function least({ text, inclusive }: Bound, scale: number): number {
-  const { floor, exact } = wholeParts(text, scale);
-  return exact && inclusive ? floor : floor + 1;
-}
-
-function most({ text, inclusive }: Bound, scale: number): number {
-  const { floor, exact } = wholeParts(text, scale);
-  return exact && !inclusive ? floor - 1 : floor;
-}
-
-/** A bound in whole parts, without rounding errors: `floor` is the largest number at or below it, `exact` says whether it is the bound. */
-function wholeParts(text: string, scale: number): { floor: number; exact: boolean } {
-  const exact = scale === 10 ? tenthsOf(text) : null;
-  if (exact !== null) return { floor: exact, exact: true };
+/** The least whole number of parts (such as tenths) at a bound, or the one after it, without rounding errors. */
+function partAt({ text }: Bound, isNext: boolean, scale: number): number {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const digits = scale === 10 ? whole + (fraction[0] ?? '0') : whole;
   const rest = /[1-9]/.test(scale === 10 ? fraction.slice(1) : fraction);
   const parts = Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
-  if (sign !== '-') return { floor: parts, exact: !rest };
   // Not -0 for 0.
-  return { floor: rest ? -parts - 1 : 0 - parts, exact: !rest };
+  const toZero = sign === '-' ? 0 - parts : parts;
+  return toZero + Number(rest ? sign !== '-' : isNext);
 }
 
 /** A time in the form of a column. Before the year 1 and after 9999 there are no calls. */
@@ -152,10 +135,9 @@ export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
 /** The conditions on anything but the time. */
 export function otherConditions({ extensions, ranges }: Selection, put: (value: Value) => string): string {
   const parts = extensions ? [] : [' AND extension = 0'];
-  for (const { field, from, to, before } of ranges) {
-    if (from === null && to === null && before === null) parts.push(` AND "${field}" IS NOT NULL`);
+  for (const { field, from, before } of ranges) {
+    if (from === null && before === null) parts.push(` AND "${field}" IS NOT NULL`);
     if (from !== null) parts.push(` AND "${field}" >= ${put(from)}`);
-    if (to !== null) parts.push(` AND "${field}" <= ${put(to)}`);
     if (before !== null) parts.push(` AND "${field}" < ${put(before)}`);
   }
   return parts.join('');

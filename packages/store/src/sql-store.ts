@@ -1,31 +1,20 @@
 import type { Call, Clock } from '@call-attribution/core';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
-import {
-  findAccount,
-  listAccounts,
-  listCredentials,
-  listSms,
-  noteSyncKeys,
-  putAccount,
-  putCredential,
-  replaceSms,
-  revokeCredential,
-} from './accounts/accounts.ts';
+import { accountsIn } from './accounts/accounts.ts';
 import {
   committed,
-  holdAccount,
   holdClaim,
   putNote,
   readNote,
-  readRemovals,
   revisionOf,
   takeClaim,
+  writeHeld,
 } from './accounts/claims.ts';
 import { keyOf, recordsOf } from './columns.ts';
-import type { Driver } from './database/driver.ts';
+import type { Dialect, Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
-import { createCounter, eachCall, oneCall, readColumns } from './read.ts';
-import { addRemovals, eraseCallers, purgeBefore } from './removals.ts';
+import { createCounter, eachCall, readColumns, rowsOfKeys } from './read.ts';
+import { removalsIn } from './removals.ts';
 import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
 import { callRows, deleteKeys, upsertCalls, writeCalls } from './write.ts';
@@ -34,37 +23,27 @@ import { callRows, deleteKeys, upsertCalls, writeCalls } from './write.ts';
 export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {
   let closed: Promise<void> | undefined;
   const journals = new Set<StoreJournal>();
-  const counter = createCounter(driver);
+  const [accounts, counter] = [accountsIn(driver), createCounter(driver)];
   const close = () =>
     (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() => driver.close()));
   return {
     name,
 
-    putAccount: (account) => putAccount(driver, account),
-    accounts: () => listAccounts(driver),
-    putCredential: (account, credential) => putCredential(driver, account, credential),
-    noteSyncKeys: (account, keys, verdict) => noteSyncKeys(driver, account, keys, verdict),
-    credentials: (account) => listCredentials(driver, account),
-    revokeCredential: (id) => revokeCredential(driver, id),
-    findAccount: (credential) => findAccount(driver, credential),
-    smsNumbers: (account) => listSms(driver, account),
-    putSmsNumbers: (account, numbers) => replaceSms(driver, account, numbers),
-
+    ...accounts,
+    ...removalsIn(driver),
     upsert: (account, calls) => upsertCalls(driver, account, calls),
     remove: (account, sids) =>
-      driver.write(async (session) => {
-        await holdAccount(driver, session, account);
-        return deleteKeys(driver, session, account, sids.map(keyOf));
-      }),
+      writeHeld(driver, account, (session) => deleteKeys(driver, session, account, sids.map(keyOf))),
 
     count: counter.count,
     page: counter.page,
     async document(account, sid, version) {
-      const [found] = recordsOf(await oneCall(driver, account, sid), version);
+      const [found] = recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), version);
       return found === undefined ? null : Buffer.from(JSON.stringify(found));
     },
     get: async (account, sid) =>
-      (recordsOf(await oneCall(driver, account, sid), 'neutral')[0] ?? null) as Call | null,
+      (recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), 'neutral')[0] ??
+        null) as Call | null,
     calls: (account, selection = everything, part = {}) => eachCall(driver, account, selection, part),
     columns: (account, selection, fields, signal) => readColumns(driver, account, selection, fields, signal),
     revision: (account) => revisionOf(driver, account),
@@ -90,20 +69,20 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
       return journal;
     },
 
-    purge: (account, before) => purgeBefore(driver, account, before),
-    removals: (account) => driver.read((session) => readRemovals(session, account)),
-    addRemovals: (account, note) => addRemovals(driver, account, note),
-    erase: (account, callers) => eraseCallers(driver, account, callers),
     async sizes() {
-      const accounts: AccountSize[] = [];
-      for (const { id } of await listAccounts(driver))
-        accounts.push({
-          account: id,
-          calls: await counter.count(id, everything),
-          ...(await agesOf(driver, id)),
-        });
+      const sizes: AccountSize[] = [];
+      for (const { id } of await accounts.accounts()) {
+        const [row] = await driver.all(agesQuery(driver.dialect), [id]);
+        const {
+          oldest,
+          newest,
+          synced_at: synced,
+        } = row as Record<'oldest' | 'newest' | 'synced_at', string | null>;
+        const syncedAt = synced === null ? null : Number(synced);
+        sizes.push({ account: id, calls: await counter.count(id, everything), oldest, newest, syncedAt });
+      }
       const [size] = await driver.all(driver.dialect.sizeQuery);
-      return { bytes: Number(size?.bytes ?? 0), accounts };
+      return { bytes: Number(size?.bytes ?? 0), accounts: sizes };
     },
     async ping() {
       await driver.all('SELECT layout FROM meta WHERE id = 1');
@@ -113,21 +92,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
   };
 }
 
-async function agesOf(
-  driver: Driver,
-  account: string,
-): Promise<Pick<AccountSize, 'oldest' | 'newest' | 'syncedAt'>> {
-  const { dialect } = driver;
-  const [row] = await driver.all(
-    `SELECT ${dialect.text('min(date_added)')} AS oldest, ${dialect.text('max(date_added)')} AS newest,
-       (SELECT noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL) AS synced_at
-     FROM records WHERE account = $1 AND date_added >= '0001-01-01 00:00:00'`,
-    [account],
-  );
-  const syncedAt = row?.synced_at ?? null;
-  return {
-    oldest: (row?.oldest ?? null) as string | null,
-    newest: (row?.newest ?? null) as string | null,
-    syncedAt: syncedAt === null ? null : Number(syncedAt),
-  };
-}
+const agesQuery = ({ text }: Dialect): string =>
+  `SELECT ${text('min(date_added)')} AS oldest, ${text('max(date_added)')} AS newest,
+     (SELECT noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL) AS synced_at
+   FROM records WHERE account = $1 AND date_added >= '0001-01-01 00:00:00'`;

@@ -40,12 +40,8 @@ function rowOf(account: string, given: Call): CallRow {
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const [key, versions, extension] = [
-    keyOf(sid),
-    versionsOf(call),
-    isCallExtension({ channel: call.channel }),
-  ];
-  const values: Cell[] = [account, key, extension ? 1 : 0, versions, ...nothing];
+  const [key, versions] = [keyOf(sid), versionsOf(call)];
+  const values: Cell[] = [account, key, isCallExtension(given) ? 1 : 0, versions, ...nothing];
   let odd: Record<string, unknown> | null = null;
   let left = 0;
   // Without a prototype, since a name may be __proto__.

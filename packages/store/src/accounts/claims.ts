@@ -28,9 +28,8 @@ export async function takeClaim(
   holder: string,
   now: number,
 ): Promise<Claim> {
-  return driver.write(async (session) => {
-    // Claims and writes lock the account first, so that they never wait for each other in a circle.
-    await holdAccount(driver, session, account);
+  // Claims and writes lock the account first, so that they never wait for each other in a circle.
+  return writeHeld(driver, account, async (session) => {
     const [row] = await session.all(
       `INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, 'sync', 1, $2, $3)
          ON CONFLICT (account, name)
@@ -119,6 +118,17 @@ export async function holdAccount(driver: Driver, session: Session, account: str
       : `The ID of an account is ${accountNameWords}.`,
   );
 }
+
+/** Runs a transaction that is the only writer of an account. */
+export const writeHeld = <T>(
+  driver: Driver,
+  account: string,
+  body: (session: Session) => Promise<T>,
+): Promise<T> =>
+  driver.write(async (session) => {
+    await holdAccount(driver, session, account);
+    return body(session);
+  });
 
 /** Notes that the calls of an account have changed, in a transaction that holds it. */
 export async function moveOn(session: Session, account: string): Promise<void> {

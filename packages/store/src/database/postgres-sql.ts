@@ -127,14 +127,11 @@ function sqlError(cause: unknown): StoreError {
     /multiple commands|data-modifying|near "(?:insert|update|delete|merge|truncate|create|alter|drop|begin|set)"/i;
   if (code.startsWith('25') || refused.test(message)) return onlyReads();
   if (!/^(?:42|22|21|0A|54|2F|34|44)/.test(code)) return fromPostgres(cause);
-  const said =
-    code.startsWith('42') || code.startsWith('0A') || code.startsWith('21') ? message : dataMistake(code);
+  const ofValue = `a value is not of the type that the statement needs (${code}); the columns of the view calls have their types`;
+  const said = /^(?:42|0A|21)/.test(code) ? message : ofValue;
   const [, unknown] = /^column "?(?:\w+\.)?(\w+)"? does not exist/.exec(message) ?? [];
   return new StoreError('invalid_sql', {
     message: `The SQL has a mistake: ${unknown ? `there is no column ${unknown}` : said}.`,
     hint: columnHint(unknown),
   });
 }
-
-const dataMistake = (code: string): string =>
-  `a value is not of the type that the statement needs (${code}); the columns of the view calls have their types`;

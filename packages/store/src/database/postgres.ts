@@ -156,15 +156,12 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
 
 /** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
 function sessionOf(client: pg.PoolClient, limitMs: number): Session {
-  const query = async (sql: string, values?: readonly Value[]): Promise<pg.QueryResult> => {
+  const query = async (text: string, values: readonly Value[] = []): Promise<pg.QueryResult> => {
     try {
-      const result: pg.QueryResult | pg.QueryResult[] = await client.query({
-        text: sql,
-        ...(values === undefined || values.length === 0 ? {} : { values: values as Value[] }),
-        ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
-      });
-      // Several statements in one string have several results; only the opening of a transaction does that.
-      return Array.isArray(result) ? (result.find(({ rows }) => rows.length > 0) ?? result[0]) : result;
+      const config = { text, values: [...values], query_timeout: limitMs };
+      const result: pg.QueryResult | pg.QueryResult[] = await client.query(config);
+      // Several statements in one string have several results, of which nobody looks at one.
+      return Array.isArray(result) ? result[0] : result;
     } catch (cause) {
       throw fromPostgres(cause);
     }

@@ -59,20 +59,17 @@ export const onlyReads = (cause?: unknown): StoreError =>
 const columns = ['account', ...fields.map(({ name }) => name)];
 
 /** What to type instead of a column that the view `calls` does not have: for `campaing` and `campaign`, `ppc_campaign`. */
-export function columnHint(unknown: string | undefined): string {
-  const near = unknown && nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
+export function columnHint(unknown = ''): string {
+  const near = nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
+  if (near === undefined) return 'The view calls has a column for each field: calls fields lists them.';
+  if (columns.includes(near)) return `Did you mean ${near}?`;
   // The names that people use, campaign and keyword, are words of several columns; that of the ad is meant most.
-  const rank = (name: string): number => {
-    if (name === near) return 0;
-    return name.startsWith('ppc_') ? name.length : 100;
-  };
+  const rank = (name: string): number => name.length + (name.startsWith('ppc_') ? 0 : 100);
   const meant = columns
-    .filter((name) => name === near || (near && name.split('_').some((word) => word.startsWith(near))))
+    .filter((name) => name.split('_').some((word) => word.startsWith(near)))
     .sort((a, b) => rank(a) - rank(b))
-    .slice(0, near && columns.includes(near) ? 1 : 3);
-  return meant.length > 0
-    ? `Did you mean ${meant.join(' or ')}?`
-    : 'The view calls has a column for each field: calls fields lists them.';
+    .slice(0, 3);
+  return `Did you mean ${meant.join(' or ')}?`;
 }
 
 /** Names of columns, each different. */
