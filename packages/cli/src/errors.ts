@@ -41,6 +41,12 @@ export function filterMistake(
   return new UsageError(`the filter has a mistake. ${message}`, { detail: frame, hints });
 }
 
+/** Something relative, or a time for a tool, in a time zone that nobody has named. */
+export const noTimeZone = (what: string): UsageError =>
+  new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, {
+    hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
+  });
+
 /** The reader of stdout has gone, as in `calls list | head`. The command ends silently. */
 export class ClosedPipe extends Error {
   override readonly name = 'ClosedPipe';

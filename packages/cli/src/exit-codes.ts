@@ -1,4 +1,4 @@
-import { type CallsError, errorKinds } from '@call-attribution/core/errors';
+import { errorKinds } from '@call-attribution/core/errors';
 
 /** Every exit status of `calls`. `calls --help` and the README have the same table. */
 export const exitCodes = {
@@ -13,9 +13,6 @@ export const exitCodes = {
   busy: errorKinds.busy.exitStatus,
   interrupted: 130,
 } as const;
-
-/** The exit status of an error of the packages. */
-export const exitOf = ({ kind }: CallsError): number => errorKinds[kind].exitStatus;
 
 /** What each exit status means, for the help. */
 export const exitCodeTexts: readonly (readonly [number, string])[] = [

@@ -2,7 +2,7 @@ import type { CallsError } from '@call-attribution/core/errors';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import type { QuestionError } from '@call-attribution/questions';
 import { CliError, filterMistake, systemCode } from './errors.ts';
-import { exitCodes, exitOf } from './exit-codes.ts';
+import { exitCodes } from './exit-codes.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './terminal/style.ts';
 
@@ -40,14 +40,14 @@ export const tryDoctor = 'run calls doctor to try the configuration item by item
 /** The message for any error, what to do about it in words of the terminal, and the exit status. */
 export async function explain(error: unknown, has: HasOption = () => false): Promise<CliError> {
   if (error instanceof CliError) return error;
-  const { CallsError } = await import('@call-attribution/core/errors');
+  const { CallsError, errorKinds } = await import('@call-attribution/core/errors');
   if (!CallsError.is(error)) return unexpected(error);
   // Classes are told apart by name, so that no package is loaded for an error that it did not throw.
   if (error.name === 'FilterSyntaxError') return filterMistake((error as FilterSyntaxError).problem);
   const { code, requestId, url } = error;
   const nowhere = wrongAddress(error);
   let message = error.name === 'QuestionError' ? wordsOf(error as QuestionError) : error.summary;
-  let exitCode = exitOf(error);
+  let exitCode: number = errorKinds[error.kind].exitStatus;
   if (nowhere !== null) [message, exitCode] = [nowhere.message, exitCodes.usage];
   else if (code === 'time_limit') {
     message = 'the question took longer than its time limit and was stopped';

@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
 import { escapeControls } from '@call-attribution/core/errors';
@@ -117,6 +119,15 @@ export function show(io: Io, lines: readonly string[]): Promise<void> {
 export function say(io: Io, line: string): void {
   touch();
   io.stderr.write(`${shownText(line)}\n`, () => {});
+}
+
+/** The text of a file that an option names. */
+export async function readText(option: string, file: string, { cwd }: Io) {
+  const path = resolve(cwd, file);
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new UsageError(`--${option}: cannot read ${file} (${systemCode(cause)})`, { cause });
+  });
+  return { path, text };
 }
 
 /** Whether the path names a pipe or a device. */

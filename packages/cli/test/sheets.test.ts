@@ -303,7 +303,7 @@ test('--min-talk replaces the minimum talk time of the tool, and the calls below
 
 test.each<[string[], object, RegExp]>([
   [['-o', 'x.xlsx'], {}, /--output x\.xlsx: a sheet is a text file/],
-  [['--value', '25XXQ'], {}, /--value 25XXQ: .*"XXQ" is not one/],
+  [['--value', '25XXQ'], {}, /there is no currency "XXQ"/],
   [['--value', 'much'], {}, /--value must be an amount, .* not "much"[\s\S]*25 or 25USD/],
   [['--value', '25'], { value: 30 }, /--value and rules\.json both give a value/],
   [[], { value: 30, valueRules: 'values.json' }, /rules\.json has both value and valueRules/],

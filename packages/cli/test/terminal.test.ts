@@ -83,9 +83,9 @@ test('a line about progress or waiting has no control characters but its own', a
 });
 
 test('text from outside cannot move the cursor, change colors or turn the direction', () => {
-  expect(printable('a\u001b[31mred\u0007')).toBe('a\ufffd[31mred\ufffd');
+  expect(printable('a\u001b[31mred\u0007')).toBe('a\\u001b[31mred\\u0007');
   expect(printable('one\ntwo\tthree')).toBe('one two three');
-  expect(printable('ab\u202ecd\u200b')).toBe('abcd');
+  expect(printable('ab\u202ecd')).toBe('ab\\u202ecd');
   fc.assert(
     fc.property(fc.array(fc.nat(0x10ffff), { maxLength: 40 }), (points) => {
       const text = String.fromCodePoint(...points);

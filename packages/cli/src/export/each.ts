@@ -3,7 +3,7 @@ import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
-import { UsageError } from '../errors.ts';
+import { noTimeZone, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { chooseAccounts, eachAccount, planEach, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
@@ -76,10 +76,7 @@ function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
       hints: ['leave {date} out of its name'],
     });
   if (!['output', 'left-out'].some(isDated)) return args;
-  if (timeZone === null)
-    throw new UsageError('{date} in the name of a file needs a time zone', {
-      hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
-    });
+  if (timeZone === null) throw noTimeZone('{date} in the name of a file');
   return replacing(args, '{date}', formatNaive(naiveAt(now, timeZone)).slice(0, 10));
 }
 

@@ -37,7 +37,7 @@ export async function work(args: Args, io: Io): Promise<number> {
   try {
     const target = await targetAt(job.into, io);
     try {
-      return await workWith({ job, engine, target, slots, grace }, args, io);
+      return await workInto(target, { job, engine, slots, grace }, args, io);
     } finally {
       await target.close();
     }
@@ -46,17 +46,12 @@ export async function work(args: Args, io: Io): Promise<number> {
   }
 }
 
-/** All that a worker is made of. */
-interface WorkSet {
-  readonly job: PlannedJob;
-  readonly engine: Engine;
-  readonly target: Target;
-  readonly slots: number;
-  readonly grace: number;
-}
-
-async function workWith(set: WorkSet, args: Args, io: Io): Promise<number> {
-  const { job, engine, target, slots, grace } = set;
+async function workInto(
+  target: Target,
+  { job, engine, slots, grace }: { job: PlannedJob; engine: Engine; slots: number; grace: number },
+  args: Args,
+  io: Io,
+): Promise<number> {
   const { isShared } = engine;
   const name = args.text('name') ?? workerName(randomBytes(2).toString('hex'));
   const look = async (): Promise<FleetStatus | null> => statusOf(await engine.look(), io.clock.now());

@@ -1,8 +1,9 @@
 import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
+import type { TimeSlice } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
-import { filterMistake, UsageError } from '../errors.ts';
+import { filterMistake, noTimeZone, UsageError } from '../errors.ts';
 import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 
@@ -13,48 +14,34 @@ export interface Present {
   readonly timeZone: string | null;
 }
 
-/** A half-open range of naive times; an open end is null. */
-export interface NaiveRange {
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
-/** A range that was read. */
-export interface ReadRange extends NaiveRange {
-  /** Whether it is another one each day, as `yesterday` is. */
-  readonly moves: boolean;
-}
-
-/** The range of time that the options describe. */
-export async function rangeOf(args: Args, present: Present): Promise<ReadRange> {
+/** The range of time that the options describe, and whether it is another one each day, as that of `yesterday` is. */
+export async function rangeOf(
+  args: Args,
+  present: Present,
+): Promise<TimeSlice & { readonly moves: boolean }> {
   const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
   if (typed.length === 0) return { from: null, to: null, moves: false };
   return readRange(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
 }
 
 /** Reads `--period`, or `--from` and `--to`, as the two ends of a range. */
-export async function readRange(typed: SaidPeriod, present: Present): Promise<ReadRange> {
+export async function readRange(typed: SaidPeriod, present: Present) {
   const { readPeriod } = await import('@call-attribution/questions');
   const period = readPeriod(typed, present);
   const { moves } = period;
-  if (moves && present.timeZone === null) {
-    const words = Object.values(typed).map((text) => JSON.stringify(text));
-    throw new UsageError(
-      `${words.join(' to ')} needs a time zone: the API does not say which time zone its times are in`,
-      { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
-    );
-  }
+  const words = Object.values(typed).map((text) => JSON.stringify(text));
+  if (moves && present.timeZone === null) throw noTimeZone(words.join(' to '));
   return { ...naiveRange(period), moves };
 }
 
 /** The times of a period that a question has worked out. */
-export function naiveRange({ from, to }: Period): NaiveRange {
+export function naiveRange({ from, to }: Period): TimeSlice {
   return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
 }
 
 /** A period as it is said: its last second included, the time zone of its times, and how much of it is over. Null for all of time. */
 export async function periodText(
-  { from, to }: NaiveRange,
+  { from, to }: TimeSlice,
   { now, timeZone }: Present,
 ): Promise<string | null> {
   if (from === null && to === null) return null;
@@ -70,7 +57,7 @@ export async function periodText(
 const said = new WeakMap<Io, Set<string>>();
 
 /** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
-export async function sayPeriod(range: NaiveRange, present: Present, io: Io): Promise<void> {
+export async function sayPeriod(range: TimeSlice, present: Present, io: Io): Promise<void> {
   const text = await periodText(range, present);
   const before = said.get(io) ?? new Set();
   if (text === null || before.has(text)) return;
@@ -128,7 +115,7 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 }
 
 /** The filter, and only calls in the range as well. */
-export function withinRange(filter: Filter, { from, to }: NaiveRange): Filter {
+export function withinRange(filter: Filter, { from, to }: TimeSlice): Filter {
   return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
 }
 

@@ -1,3 +1,4 @@
+import type { TimeSlice } from '@call-attribution/node-stream';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -17,7 +18,7 @@ import {
   type ReadAccount,
   type Stored,
 } from '../input/accounts.ts';
-import { type NaiveRange, naiveRange, withExtensions, withinRange } from '../input/filter.ts';
+import { naiveRange, withExtensions, withinRange } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import type { AskedAccount } from './question.ts';
@@ -77,7 +78,7 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
  * The time that questions need the calls of. Null when they need all calls, whatever else is asked of them, because something follows from
  * the other calls of a caller.
  */
-function neededPeriod(questions: readonly Question[]): NaiveRange | null {
+function neededPeriod(questions: readonly Question[]): TimeSlice | null {
   if (questions.some((question) => planQuestion(question).needsSequence)) return null;
   return naiveRange(createAnswers(questions).needs.period);
 }

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
+import { isLoopback } from '@call-attribution/core/settings';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Sandbox } from '@call-attribution/sandbox';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
@@ -21,7 +20,7 @@ import { readFileSettings } from '../config/settings.ts';
 import { systemCode, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { interval } from '../interval.ts';
-import { type Io, say, write } from '../io.ts';
+import { type Io, readText, say, write } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
 import { again, type OnFailure, sayRetry } from '../syncing/repeat.ts';
 import { openSync, type Sync, saySync } from '../syncing/sync.ts';
@@ -72,7 +71,11 @@ export const serve: Handler = async (args, io) => {
   const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
   if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
   const host = args.text('host') ?? serviceDefaults.host;
-  const tls = cert === null || key === null ? null : { cert: pem(cert, io), key: pem(key, io) };
+  const pem = async (option: string, file: string) => (await readText(option, file, io)).text;
+  const tls =
+    cert === null || key === null
+      ? null
+      : { cert: await pem('tls-cert', cert), key: await pem('tls-key', key) };
   const at = {
     ...{ host, tls },
     port: args.integer('port') ?? serviceDefaults.port,
@@ -109,17 +112,6 @@ export const serve: Handler = async (args, io) => {
   return serveSandbox(serving, args.text('store') === null ? null : (chosen?.url ?? null));
 };
 
-/** Most bytes of a certificate with its chain. */
-const pemBytes = 1024 * 1024;
-
-function pem(path: string, io: Io): string {
-  try {
-    return readSmallFile(resolve(io.cwd, path), pemBytes).text;
-  } catch (cause) {
-    throw new UsageError(`the file ${path} cannot be read (${systemCode(cause)})`, { cause });
-  }
-}
-
 /** A password that is typed, or the first line of stdin. */
 async function readPassword(io: Io): Promise<string> {
   if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
@@ -133,10 +125,7 @@ async function readPassword(io: Io): Promise<string> {
 /** The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name none. */
 async function readFeedFile(file: string | null, timeZone: string | null, io: Io): Promise<Feed[]> {
   if (file === null) return [];
-  const path = resolve(io.cwd, file);
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`--feeds: cannot read ${file} (${systemCode(cause)})`, { cause });
-  });
+  const { path, text } = await readText('feeds', file, io);
   return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
 }
 

@@ -1,3 +1,5 @@
+import { escapeControls } from '@call-attribution/core/errors';
+
 // East Asian wide and full-width characters and emoji take two cells; everything else takes one.
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{1fa70}-\u{1faff}\u{20000}-\u{3fffd}]/u;
@@ -46,17 +48,9 @@ export function pad(text: string, width: number, side: 'left' | 'right' = 'left'
   return side === 'left' ? text + space : space + text;
 }
 
-/**
- * Makes a string from outside safe to show: control characters, which could move the cursor or change colors, line breaks
- * and direction overrides become spaces or replacement characters, or are removed.
- */
-export function printable(text: string): string {
-  if (plain.test(text)) return text;
-  return text
-    .replace(/[\t\n\r\v\f\u0085\u2028\u2029]+/g, ' ')
-    .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u200b\ufeff]/g, '')
-    .replace(/[\p{Cc}\p{Co}\p{Cn}\p{Cs}]/gu, '\ufffd');
-}
+/** A string from outside in one line, with no control character that could move the cursor, change colors or turn the direction. */
+export const printable = (text: string): string =>
+  escapeControls(text.replace(/[\t\n\r\v\f\u0085\u2028\u2029]+/g, ' '));
 
 /** The text in lines of at most `width` cells, broken at spaces; a longer word has a line of its own. */
 export function wrap(text: string, width: number): string[] {

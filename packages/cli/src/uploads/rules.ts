@@ -1,18 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import {
-  type ConversionRules,
-  checkRules,
-  isCurrency,
-  RulesError,
-  type Tool,
-} from '@call-attribution/conversions';
+import { dirname } from 'node:path';
+import { type ConversionRules, checkRules, type Tool } from '@call-attribution/conversions';
 import type { RulesFile } from '@call-attribution/service';
 import type { Args } from '../args.ts';
-import { systemCode, UsageError } from '../errors.ts';
+import { noTimeZone, UsageError } from '../errors.ts';
 import { type FilterContext, rangeOf } from '../input/filter.ts';
 import { interval } from '../interval.ts';
-import type { Io } from '../io.ts';
+import { type Io, readText } from '../io.ts';
 
 /** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */
 export async function readRules(
@@ -23,12 +16,7 @@ export async function readRules(
   io: Io,
 ): Promise<{ readonly rules: ConversionRules; readonly history: number }> {
   const { timeZone } = context;
-  if (timeZone === null) {
-    throw new UsageError(
-      `${tool.title} needs a time zone: the API does not say which time zone its times are in`,
-      { hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'] },
-    );
-  }
+  if (timeZone === null) throw noTimeZone(tool.title);
   const { from } = await rangeOf(args, context);
   const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, io);
@@ -41,25 +29,14 @@ export async function readRules(
     ...(minTalk === null ? {} : { minTalk }),
     ...(from === null ? {} : { from }),
   };
-  try {
-    checkRules(rules, tool);
-  } catch (error) {
-    if (error instanceof RulesError) throw new UsageError(error.message);
-    throw error;
-  }
+  checkRules(rules, tool);
   return { rules, history: file.history };
 }
 
 async function readRuleFile(args: Args, io: Io): Promise<RulesFile> {
   const file = args.text('rules');
   if (file === null) return { rules: {}, history: 0 };
-  const path = resolve(io.cwd, file);
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`--rules: cannot read ${file} (${systemCode(cause)})`, { cause });
-  }
+  const { path, text } = await readText('rules', file, io);
   const { readRulesFile } = await import('@call-attribution/service');
   return readRulesFile(text, file, dirname(path));
 }
@@ -77,19 +54,11 @@ function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'val
     return {};
   }
   const [, amount, currency] = amountForm.exec(typed) ?? [];
-  if (amount === undefined) {
+  if (amount === undefined)
     throw new UsageError(
       `--value must be an amount, with or without a currency, not ${JSON.stringify(typed)}`,
-      {
-        hints: ['write it as 25 or 25USD'],
-      },
+      { hints: ['write it as 25 or 25USD'] },
     );
-  }
-  if (currency !== undefined && !isCurrency(currency)) {
-    throw new UsageError(
-      `--value ${typed}: the currency must be a code of three letters such as USD, and ${JSON.stringify(currency)} is not one`,
-    );
-  }
   if (rules.value !== undefined)
     throw new UsageError(`--value and ${args.text('rules')} both give a value; keep one of the two`);
   const value = Number(amount);
