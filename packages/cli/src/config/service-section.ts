@@ -71,13 +71,8 @@ export const serviceSettings: ServiceSection = {
 
 /** Reads the section "service" of the configuration file; what is not set there has its default. */
 export function readServiceSection({ file }: Settings): ServiceSection {
-  const section = file?.service === undefined ? {} : file.service;
+  const section: unknown = file?.service === undefined ? {} : file.service;
   const path = file?.path ?? 'calls.config.json';
-  if (typeof section !== 'object' || section === null || Array.isArray(section)) {
-    throw new UsageError(`${path}: "service" must be an object`, {
-      hints: ['it looks like { "maxRows": 500, "proxies": ["127.0.0.1"] }'],
-    });
-  }
   try {
     checkNames(section, Object.keys(kinds), 'service');
   } catch (error) {

@@ -33,7 +33,7 @@ export type Writer = (job: Job) => Promise<Ending | null>;
 export interface Plan {
   readonly write: Writer;
   /** Of an upload sheet: days before the period that are read as well. */
-  readonly sheet?: { readonly history: number };
+  readonly history?: number;
 }
 
 /** Makes the plan of an account. */
@@ -93,8 +93,8 @@ async function exportAccount(
 ): Promise<number> {
   const context = contextOf(settings, io);
   const args = argsOfToday(typed, context);
-  const { write, sheet = null } = await planOf(args, context, io);
-  const filter = await filterOf(args, context, sheet);
+  const { write, history = null } = await planOf(args, context, io);
+  const filter = await filterOf(args, context, history);
   await sayPeriod(await rangeOf(args, context), context, io);
   const bad = badRecords(args, io);
   const source = await open();

@@ -19,18 +19,14 @@ export interface NamedAccount {
  * Creates the client that the settings describe; the caller closes it. Commands read their other options first, so that
  * a mistake in them is reported before keys are asked for.
  */
-export async function openClient(
-  settings: Settings,
-  io: Io,
-  { ask = true }: { ask?: boolean } = {},
-): Promise<Client> {
+export async function openClient(settings: Settings, io: Io): Promise<Client> {
   refuseUnchosen(settings);
   if (!settings.baseUrl) throw missingOf(settings);
   const connection = connectionOf(settings, (line) => say(io, line));
   return createClient({
     ...connection,
     baseUrl: settings.baseUrl.value,
-    auth: connection.auth ?? (await askForAuth(settings, io, ask)),
+    auth: connection.auth ?? (await askForAuth(settings, io)),
     userAgent: `call-attribution-cli/${version}`,
   });
 }
@@ -54,16 +50,10 @@ export function keptClients() {
   };
 }
 
-/** The clients of accounts. */
-export function clientsOf(io: Io, { ask = false }: { ask?: boolean } = {}) {
-  const { of, close } = keptClients();
-  return {
-    async of(account: NamedAccount): Promise<Client> {
-      if (account.problem) throw account.problem;
-      return of(account, () => openClient(account.settings, io, { ask }));
-    },
-    close,
-  };
+/** The client of an account. */
+export async function openNamed({ settings, problem }: NamedAccount, io: Io): Promise<Client> {
+  if (problem) throw problem;
+  return openClient(settings, io);
 }
 
 /** What filterOf needs besides the options. */
@@ -76,17 +66,14 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
 }
 
 /** Asks at the terminal for the credentials that are not set; without a terminal an error says how to set them. */
-async function askForAuth(settings: Settings, io: Io, mayAsk: boolean): Promise<Auth> {
-  const access = settings.secret('accessKey');
-  const secret = settings.secret('secretKey');
-  const isV2 = settings.apiVersion.value === 'v2';
-  if (mayAsk && canAsk(io)) {
-    const of = settings.account === null ? '' : ` of account ${settings.account.name}`;
-    if (isV2) return bearerToken(await askHidden(`Bearer token${of} (not shown)`, io));
-    const first = access?.value ?? (await askHidden(`Access key${of} (not shown)`, io));
-    return apiKeys(first, secret?.value ?? (await askHidden(`Secret key${of} (not shown)`, io)));
-  }
-  throw missingOf(settings);
+async function askForAuth(settings: Settings, io: Io): Promise<Auth> {
+  if (!canAsk(io)) throw missingOf(settings);
+  const of = settings.account === null ? '' : ` of account ${settings.account.name}`;
+  const ask = async (name: 'accessKey' | 'secretKey', what: string) =>
+    settings.secret(name)?.value ?? (await askHidden(`${what}${of} (not shown)`, io));
+  if (settings.apiVersion.value === 'v2')
+    return bearerToken(await askHidden(`Bearer token${of} (not shown)`, io));
+  return apiKeys(await ask('accessKey', 'Access key'), await ask('secretKey', 'Secret key'));
 }
 
 /** What is not set, and how to set it. */

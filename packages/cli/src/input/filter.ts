@@ -77,11 +77,11 @@ export interface FilterContext extends Present {
 export async function filterOf(
   args: Args,
   context: FilterContext,
-  sheet: { readonly history: number } | null = null,
+  history: number | null = null,
 ): Promise<Filter> {
   const { from, to } = await rangeOf(args, context);
-  const begin = from === null || sheet === null ? from : formatNaive(parseNaive(from) - sheet.history * day);
-  return withinRange(conditionsOf(args, context, sheet !== null), { from: begin, to });
+  const begin = from === null || history === null ? from : formatNaive(parseNaive(from) - history * day);
+  return withinRange(conditionsOf(args, context, history !== null), { from: begin, to });
 }
 
 /** What the options ask of the calls, apart from the time. */

@@ -1,9 +1,10 @@
+import { Readable } from 'node:stream';
 import { type McpChoices, type ServedAccount, serveProgram } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { accountsOfApi } from '../input/accounts.ts';
-import { clientsOf } from '../input/connect.ts';
+import { keptClients, openNamed } from '../input/connect.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { stopped } from '../terminal/waiting.ts';
@@ -14,11 +15,12 @@ export async function mcp(isSandbox: boolean, choices: McpChoices, args: Args, i
   for (const name of ['records', 'seed', 'to']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
-  const clients = clientsOf(io);
-  // An assistant may list the tools before the keys are set; each tool call then says what is missing.
+  const clients = keptClients();
+  // An assistant may list the tools before the keys are set; each tool call then says what is missing, and nobody is asked at a terminal.
+  const unattended = { ...io, stdin: Readable.from([]) };
   const accounts = accountsOfApi(args, io).map((account): ServedAccount => {
-    const { name, settings } = account;
-    return { name: name ?? 'main', client: () => clients.of(account).catch(withHints), settings };
+    const client = () => clients.of(account, () => openNamed(account, unattended)).catch(withHints);
+    return { name: account.name ?? 'main', client, settings: account.settings };
   });
   try {
     return await speak(io, accounts, choices);

@@ -10,7 +10,7 @@ import { CliError, codeOf, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { configuredAccounts, eachAccount, planEach, typedAccounts } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
-import { clientsOf, contextOf, type NamedAccount } from '../input/connect.ts';
+import { contextOf, keptClients, type NamedAccount, openNamed } from '../input/connect.ts';
 import { conditionsOf, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { interval } from '../interval.ts';
@@ -81,7 +81,8 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
     failsAtOnce: !isServing,
     clock: io.clock,
   });
-  const clients = clientsOf(io, { ask: true });
+  const clients = keptClients();
+  const clientOf = (account: NamedAccount) => clients.of(account.settings, () => openNamed(account, io));
   const started = new Set<NamedAccount>();
   let stopStatus = (): void => undefined;
   const close = async (): Promise<void> => {
@@ -91,7 +92,7 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
   try {
     // A missing key is reported before a store is created.
     const [only, ...others] = accounts;
-    if (only && others.length === 0) await clients.of(only);
+    if (only && others.length === 0) await clientOf(only);
     // calls serve has a status port of its own. Opening the store may have to wait.
     if (!isServing) stopStatus = await serveStatus(args, status, io);
     const open = () => openChosen(chosen, settings, { create: true });
@@ -103,7 +104,7 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
       // A period that ends now has no end: a sync goes on.
       const to = args.flag('period') || args.flag('to') ? range.to : null;
       const period = range.moves ? { from: range.from, to } : null;
-      const client = await clients.of(account);
+      const client = await clientOf(account);
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();
       try {

@@ -106,7 +106,7 @@ export const push: Handler = async (args, io) => {
       hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
     });
   const range = await rangeOf(args, context);
-  let filter = await filterOf(args, context, { history });
+  let filter = await filterOf(args, context, history);
   if (range.from === null && rules.from !== undefined)
     filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
   const named = args.text('ledger');

@@ -127,5 +127,5 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       await ledger?.close();
     }
   };
-  return { write, sheet: { history } };
+  return { write, history };
 }
