@@ -1,3 +1,5 @@
+import { parseDuration } from '@call-attribution/core/time';
+import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 
 /** What was typed: values by the name of the option, words in order. `Name` is the names of the options that the command has. */
@@ -48,3 +50,18 @@ export const listIn = (text: string): string[] =>
 
 /** Runs a command and resolves with its exit status. */
 export type Handler = (args: Args, io: Io) => Promise<number>;
+
+/** The value of an option that is a duration, in milliseconds: more than 0, or at least `min`. */
+export function interval(
+  args: Args,
+  name: string,
+  { min = 1 }: { readonly min?: number } = {},
+): number | null {
+  const text = args.text(name);
+  if (text === null) return null;
+  const length = parseDuration(text);
+  if (length >= min) return length;
+  throw new UsageError(
+    `--${name} must be a duration such as 90s, 10m, 1h or 7d, not ${JSON.stringify(text)}`,
+  );
+}

@@ -1,8 +1,7 @@
 import type { CallsError } from '@call-attribution/core/errors';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import type { QuestionError } from '@call-attribution/questions';
-import { CliError, filterMistake, systemCode } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError, exitCodes, filterMistake, systemCode } from './errors.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './terminal/style.ts';
 

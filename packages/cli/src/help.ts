@@ -1,6 +1,6 @@
 import type { Command, Example } from './command.ts';
 import { headings } from './commands/index.ts';
-import { exitCodeTexts } from './exit-codes.ts';
+import { exitCodeTexts } from './errors.ts';
 import { sharedOptions } from './options.ts';
 import { type Calls, choicesOf, everyCommand, headingOf, valueIn } from './program.ts';
 import { wrap } from './terminal/width.ts';

@@ -5,8 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
 import { escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
-import { CliError, ClosedPipe, systemCode, UsageError } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError, ClosedPipe, exitCodes, systemCode, UsageError } from './errors.ts';
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {

@@ -1,5 +1,4 @@
-import { CliError, ClosedPipe, Interrupted } from './errors.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CliError, ClosedPipe, exitCodes, Interrupted } from './errors.ts';
 import { type Io, show, write } from './io.ts';
 import type { Asked } from './program.ts';
 import { widthOf } from './terminal/style.ts';

@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../errors.ts';
 import { write } from '../io.ts';
 
 /** `calls completion`: the script that asks `calls complete` what can be typed next. */

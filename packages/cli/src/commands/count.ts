@@ -1,5 +1,5 @@
 import { command } from '../command.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../errors.ts';
 import { say, write } from '../io.ts';
 import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';

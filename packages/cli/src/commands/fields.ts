@@ -1,7 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes } from '../errors.ts';
 import { only, output } from '../options.ts';
 import { wrap } from '../terminal/width.ts';
 

@@ -1,7 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes } from '../errors.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
 import type { Style } from '../terminal/style.ts';
 import { pad, printable } from '../terminal/width.ts';

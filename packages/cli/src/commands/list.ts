@@ -1,8 +1,7 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
-import type { Args } from '../args.ts';
+import { type Args, interval } from '../args.ts';
 import { command } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { accounts, connection, output, whichCalls, without } from '../options.ts';
 import type { RowColumn } from '../output/index.ts';
@@ -137,7 +136,7 @@ async function follow(args: Args, io: Io): Promise<number> {
   const input = await import('../input/index.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
-  const every = (await import('../interval.ts')).interval(args, 'every', { min: 1_000 }) ?? 30_000;
+  const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = input.readFields(args);
   const { settings } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
   const context = input.contextOf(settings, io);

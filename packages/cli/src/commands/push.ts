@@ -1,6 +1,14 @@
 import { command, type Group } from '../command.ts';
-import { accounts, connection, only, whichCalls, without } from '../options.ts';
-import { conversionName, dryRun, ruleOptions } from '../uploads/options.ts';
+import {
+  accounts,
+  connection,
+  conversionName,
+  dryRun,
+  only,
+  ruleOptions,
+  whichCalls,
+  without,
+} from '../options.ts';
 
 /** `calls push`. */
 export const pushGroup: Group = {

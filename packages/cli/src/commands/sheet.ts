@@ -1,7 +1,6 @@
 import { sheetFormats } from '@call-attribution/conversions/formats';
 import { command } from '../command.ts';
-import { accounts, connection, whichCalls } from '../options.ts';
-import { conversionName, dryRun, ruleOptions } from '../uploads/options.ts';
+import { accounts, connection, conversionName, dryRun, ruleOptions, whichCalls } from '../options.ts';
 
 /** `calls sheet`. */
 export const sheet = command({

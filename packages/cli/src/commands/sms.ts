@@ -1,6 +1,5 @@
 import { command } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { say } from '../io.ts';
 import { accounts, connection, legacy, only, output } from '../options.ts';
 import type { Row } from '../output/index.ts';

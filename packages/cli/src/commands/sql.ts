@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { SqlRow } from '@call-attribution/store';
 import { command } from '../command.ts';
-import { Interrupted } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, Interrupted } from '../errors.ts';
 import { say } from '../io.ts';
 import { connection, only, output } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';

@@ -46,7 +46,7 @@ export const storeAccounts = command({
     ],
   ],
   async run(args, io) {
-    return (await import('../stores/store-accounts.ts')).storeAccounts(args, io);
+    return (await import('../stores/store.ts')).storeAccounts(args, io);
   },
 });
 

@@ -1,6 +1,6 @@
+import { interval } from '../args.ts';
 import { command } from '../command.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { say, write } from '../io.ts';
 import { accounts, connection, listening, only, output, whichCalls, without } from '../options.ts';
 
@@ -33,7 +33,6 @@ export const sync = command({
     ],
   ],
   async run(args, io) {
-    const { interval } = await import('../interval.ts');
     const { again } = await import('../syncing/repeat.ts');
     const { openSync, saySync } = await import('../syncing/sync.ts');
     const everyMs = interval(args, 'every');

@@ -1,5 +1,5 @@
 import type { Option } from 'commander';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../errors.ts';
 import { type Io, show } from '../io.ts';
 import { type Calls, choicesOf, isTyped, valueIn } from '../program.ts';
 

@@ -15,8 +15,7 @@ import {
 } from '@call-attribution/mcp-server/settings';
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { Args, Handler } from '../args.ts';
-import { systemCode, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, systemCode, UsageError } from '../errors.ts';
 import { report } from '../failures.ts';
 import { fileError, type Io, say, show } from '../io.ts';
 import { count } from '../terminal/numbers.ts';

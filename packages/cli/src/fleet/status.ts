@@ -1,7 +1,6 @@
 import { type AccountStatus, type FleetStatus, retryAside, statusOf } from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
 import { type Style, styleFor, widthOf } from '../terminal/style.ts';

@@ -14,10 +14,8 @@ import {
   type WorkerEvent,
   workerName,
 } from '@call-attribution/fleet';
-import type { Args } from '../args.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { interval } from '../interval.ts';
+import { type Args, interval } from '../args.ts';
+import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { serveStatus } from '../syncing/status-server.ts';
 import { count, plural, span } from '../terminal/numbers.ts';

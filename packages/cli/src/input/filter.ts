@@ -2,9 +2,8 @@ import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution
 import type { TimeSlice } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
-import type { Args } from '../args.ts';
+import { type Args, interval } from '../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../errors.ts';
-import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 
 /** What a relative time is counted from. Without a time zone only absolute times can be read. */

@@ -4,12 +4,13 @@ export {
   accountsOfApi,
   chooseAccounts,
   chooseCalls,
+  contextOf,
   eachAccount,
   inTurn,
   onlyOf,
+  openClient,
   planEach,
 } from './accounts.ts';
-export { contextOf, openClient } from './connect.ts';
 export { fieldsNamed, fieldsOf, pickFields, readFields, valueOfField } from './fields.ts';
 export {
   extensionsNote,

@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { type ProgressLine, progressLine } from '../terminal/waiting.ts';

@@ -1,8 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
 import { planQuestion, selectCalls } from '@call-attribution/questions';
-import { CliError, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { lastOf, type Source } from './source.ts';

@@ -9,8 +9,7 @@ import {
   type RunningAnswers,
 } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import {
   accountsOfApi,
   chooseStored,

@@ -2,8 +2,7 @@ import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
-import { planEach } from '../input/accounts.ts';
-import { contextOf, type NamedAccount } from '../input/connect.ts';
+import { contextOf, type NamedAccount, planEach } from '../input/accounts.ts';
 import {
   conditionsOf,
   type FilterContext,

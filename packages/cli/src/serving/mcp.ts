@@ -3,8 +3,7 @@ import { type McpChoices, type ServedAccount, serveProgram } from '@call-attribu
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import type { Args } from '../args.ts';
 import { CliError, UsageError } from '../errors.ts';
-import { accountsOfApi } from '../input/accounts.ts';
-import { keptClients, openNamed } from '../input/connect.ts';
+import { accountsOfApi, keptClients, openNamed } from '../input/accounts.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { stopped } from '../terminal/waiting.ts';

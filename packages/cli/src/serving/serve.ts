@@ -13,13 +13,11 @@ import {
   readFeeds,
 } from '@call-attribution/service';
 import { serviceDefaults } from '@call-attribution/service/defaults';
-import type { Args, Handler } from '../args.ts';
+import { type Args, type Handler, interval } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { systemCode, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { interval } from '../interval.ts';
+import { exitCodes, systemCode, UsageError } from '../errors.ts';
 import { type Io, readText, say, write } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
 import { again, type OnFailure, sayRetry } from '../syncing/repeat.ts';

@@ -1,14 +1,104 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import { periodStart } from '@call-attribution/core/time';
-import type { Handler } from '../args.ts';
+import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Account, Store } from '@call-attribution/store';
+import type { Args, Handler } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
-import { accountOf, onStore, print } from './on-store.ts';
+import { readFileSettings } from '../config/settings.ts';
+import { CliError, exitCodes, UsageError } from '../errors.ts';
+import { type Io, say, write } from '../io.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
+import { needStore, openChosen } from './open.ts';
+
+/** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */
+const onStore =
+  (run: (store: Store, args: Args, io: Io) => Promise<unknown>, { create = false } = {}): Handler =>
+  (args, io) =>
+    whileWaiting('waiting for the store', async () => {
+      const settings = readFileSettings(args, io);
+      const store = await openChosen(needStore(args, settings, io), settings, { create });
+      try {
+        const status = await run(store, args, io);
+        return typeof status === 'number' ? status : exitCodes.ok;
+      } finally {
+        await store.close();
+      }
+    });
+
+/** One result as a line of JSON. */
+function print(io: Io, value: object): Promise<void> {
+  return write(io.stdout, `${JSON.stringify(value)}\n`);
+}
+
+/** The account with this ID, or an error that says which there are. */
+async function accountOf(store: Store, id: string): Promise<Account> {
+  const accounts = await store.accounts();
+  const account = accounts.find((found) => found.id === id);
+  if (account !== undefined) return account;
+  const ids = accounts.map(({ id }) => id);
+  const near = nearest(id, ids);
+  const some = `it has ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' and more' : ''}`;
+  throw new UsageError(`the store has no account ${id}`, {
+    hints: [
+      ids.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
+      ...(near ? [`did you mean ${near}?`] : []),
+      `calls store accounts add --account ${id} adds it`,
+    ],
+  });
+}
+
+/** `calls store accounts`: lists and adds accounts of a store, makes and revokes their keys, disables and enables them. */
+export const storeAccounts: Handler = (args, io) => {
+  const action = args.words[0] ?? 'list';
+  return onStore((store, args, io) => act(action, store, args, io), { create: action === 'add' })(args, io);
+};
+
+async function act(action: string, store: Store, args: Args, io: Io): Promise<void> {
+  switch (action) {
+    case 'list':
+      for (const account of await store.accounts()) {
+        const credentials = await store.credentials(account.id);
+        const shown = credentials.map(({ id, kind, revoked }) => ({ id, kind, revoked }));
+        await print(io, { ...account, credentials: shown });
+      }
+      return;
+    case 'add': {
+      const id = typed('account', action, args);
+      return store.putAccount({ id, name: args.text('name') ?? id });
+    }
+    case 'revoke':
+      if (await store.revokeCredential(typed('credential', action, args))) return;
+      throw new UsageError('there is no such credential', {
+        hints: ['calls store accounts list shows the IDs'],
+      });
+    case 'key': {
+      const { id } = await accountOf(store, typed('account', action, args));
+      const random = () => randomBytes(24).toString('base64url');
+      const keys = { accessKey: random(), secretKey: random(), bearerToken: random() };
+      await store.putCredential(id, { kind: 'keys', accessKey: keys.accessKey, secretKey: keys.secretKey });
+      await store.putCredential(id, { kind: 'bearer', token: keys.bearerToken });
+      // They are printed once; the store keeps their hashes only.
+      return print(io, { id, ...keys });
+    }
+    default: {
+      const account = await accountOf(store, typed('account', action, args));
+      return store.putAccount({ ...account, disabled: action === 'disable' });
+    }
+  }
+}
+
+function typed(option: string, action: string, args: Args): string {
+  const value = args.text(option);
+  if (value !== null) return value;
+  throw new UsageError(`calls store accounts ${action} needs --${option} ID`, {
+    hints: ['calls store accounts list shows the IDs'],
+  });
+}
 
 /** `calls store purge`: deletes older calls. */
 export const purge = onStore(async (store, args, io) => {

@@ -1,6 +1,5 @@
 import { CallsError } from '@call-attribution/core/errors';
-import { type CliError, Interrupted } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { type CliError, exitCodes, Interrupted } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { duration } from '../terminal/numbers.ts';

@@ -4,16 +4,22 @@ import { describeCopy } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
-import type { Args } from '../args.ts';
+import { type Args, interval } from '../args.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
-import { CliError, codeOf, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { configuredAccounts, eachAccount, planEach, typedAccounts } from '../input/accounts.ts';
+import { CliError, codeOf, exitCodes, UsageError } from '../errors.ts';
+import {
+  configuredAccounts,
+  contextOf,
+  eachAccount,
+  keptClients,
+  type NamedAccount,
+  openNamed,
+  planEach,
+  typedAccounts,
+} from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
-import { contextOf, keptClients, type NamedAccount, openNamed } from '../input/connect.ts';
 import { conditionsOf, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
-import { interval } from '../interval.ts';
 import { type Io, say } from '../io.ts';
 import { keysOf, needStore, openChosen } from '../stores/open.ts';
 import { count, duration } from '../terminal/numbers.ts';

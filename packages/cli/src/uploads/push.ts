@@ -25,11 +25,9 @@ import {
 import { day, durationMillis, formatNaive, naiveAt, parseNaive } from '@call-attribution/core/time';
 import { allOf, type Filter, where } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { chooseAccounts, onlyOf, type ReadAccount } from '../input/accounts.ts';
+import { exitCodes, Interrupted, UsageError } from '../errors.ts';
+import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
-import { contextOf } from '../input/connect.ts';
 import { filterOf, rangeOf, sayPeriod, withExtensions } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';

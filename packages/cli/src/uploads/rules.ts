@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
 import { type ConversionRules, checkRules, type Tool } from '@call-attribution/conversions';
 import type { RulesFile } from '@call-attribution/service';
-import type { Args } from '../args.ts';
+import { type Args, interval } from '../args.ts';
 import { noTimeZone, UsageError } from '../errors.ts';
 import { type FilterContext, rangeOf } from '../input/filter.ts';
-import { interval } from '../interval.ts';
 import { type Io, readText } from '../io.ts';
 
 /** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */

@@ -10,10 +10,9 @@ import {
   readSettings,
   readStoredSettings,
 } from '../config/settings.ts';
-import { UsageError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
-import { contextOf, keptClients, openClient } from '../input/connect.ts';
+import { contextOf, keptClients, openClient } from '../input/accounts.ts';
 import { rangeOf } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
