@@ -119,25 +119,7 @@ function adapters(fields) {
       .filter((spec) => spec[to] && (orNull || spec[from]))
       .map((spec) => `    ${spec[to]}: r.${spec[from] ?? spec[to]}${orNull ? ' ?? null' : ''},`)
       .join('\n');
-  const pairs = (version) =>
-    fields
-      .filter((spec) => spec[version] && spec[version] !== spec.name)
-      .map((spec) => `  ${spec[version]}: '${spec.name}',`)
-      .join('\n');
-  const aliases = fields
-    .flatMap((spec) => (spec.aliases ?? []).map((alias) => `  ${alias}: '${spec.name}',`))
-    .join('\n');
   return `${head}import type { Row } from './checks.ts';
-
-/** v2 names that differ from the neutral ones. v3 has none. */
-export const renamedV2: Readonly<Record<string, string>> = {
-${pairs('v2')}
-};
-
-/** Names that some servers send instead of the documented ones, and the neutral name of each. */
-export const aliases: Readonly<Record<string, string>> = {
-${aliases}
-};
 
 /** The documented fields of a v2 record, with neutral names. */
 export function neutralFromV2(r: Row): Row {

@@ -1,5 +1,4 @@
 import { type FieldSpec, fields, type Version } from './fields.ts';
-import { aliases } from './generated/adapters.ts';
 import { keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
 import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from './wire-forms.ts';
 
@@ -27,23 +26,16 @@ export function keepsTable(record: Row, version: Version): boolean {
   return version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
 }
 
-/** All ways in which a record differs from the table of its version. */
-export function findProblems(record: Row, version: Version): RecordProblem[] {
-  const row = record as Record<string, unknown>;
-  const broken = keepsTable(record, version)
-    ? []
-    : fields.flatMap((spec) => problemOf(row, spec, version) ?? []);
-  return [...broken, ...unknownFields(row, shapeOf(row, version).unknown)];
-}
+/** The fields of the table that a record does not hold as it says. */
+export const brokenFields = (record: Row, version: Version): RecordProblem[] =>
+  fields.flatMap((spec) => problemOf(record as Record<string, unknown>, spec, version) ?? []);
 
 /** The problems of fields that are not in the table. */
-export function unknownFields(row: object, names: readonly string[]): RecordProblem[] {
-  const expected = 'a field of the table';
-  return names.map((field) => {
-    const found = typeName((row as Record<string, unknown>)[field]);
-    return { kind: 'unknown_field', field, expected, found };
+export const unknownFields = (record: Row, names: readonly string[]): RecordProblem[] =>
+  names.map((field) => {
+    const found = typeName((record as Record<string, unknown>)[field]);
+    return { kind: 'unknown_field', field, expected: 'a field of the table', found };
   });
-}
 
 function problemOf(
   row: Record<string, unknown>,
@@ -60,28 +52,15 @@ function problemOf(
   const rightType = spec.type === 'integer' ? Number.isSafeInteger(value) : typeof value === 'string';
   if (!rightType || spec.type === 'null') return problem('type', typeName(value));
   if (spec.values && !spec.openValues && !spec.values.includes(value as string | number))
-    return {
-      kind: 'value',
-      field: name,
-      expected: `one of ${spec.values.join(', ')}`,
-      found: 'another value',
-    };
+    return { ...problem('value', 'another value'), expected: `one of ${spec.values.join(', ')}` };
   if (forms[spec.type]?.(value) === false) return problem('form', 'a string of another form');
   return undefined;
 }
 
-function typeName(value: unknown): string {
+/** The type of a value, as JSON names it. */
+export function typeName(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
-}
-
-/** What the names of a record's fields say, before any value is read. */
-export interface RecordShape {
-  /** Names that are neither documented nor known aliases. */
-  readonly unknown: readonly string[];
-  /** Does it use a name that some servers send instead of the documented one? */
-  readonly aliased: boolean;
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 const known = {
@@ -90,16 +69,19 @@ const known = {
   v3: new Set(fields.flatMap((spec) => spec.v3 ?? spec.name)),
 };
 
-interface Remembered {
+/** What the names of a record say, before any value is read. */
+interface Shape {
   readonly names: readonly string[];
-  readonly shape: RecordShape;
+  /** Those that are not documented. */
+  readonly unknown: readonly string[];
+  /** Names that some servers send instead of the documented ones, where those are missing: from, to. */
+  readonly renames: readonly (readonly [string, string])[];
 }
 
+const empty: Shape = { names: [], unknown: [], renames: [] };
+
 /** A server sends all its records with the same names in the same order, so the last result nearly always fits. */
-const last: Record<Version, Remembered> = {
-  v2: { names: [], shape: { unknown: [], aliased: false } },
-  v3: { names: [], shape: { unknown: [], aliased: false } },
-};
+const last: Record<Version, Shape> = { v2: empty, v3: empty };
 
 const documented = {
   v2: fields.filter((spec) => spec.v2 !== null).length,
@@ -115,14 +97,17 @@ export function hasOnlyDocumented(record: object, version: Version): boolean {
 }
 
 /** The shape of a record; cheap when it has the same names as the record before. */
-export function shapeOf(record: object, version: Version): RecordShape {
-  const remembered = last[version];
-  if (hasNames(record, remembered.names)) return remembered.shape;
+export function shapeOf(record: object, version: Version): Shape {
+  if (hasNames(record, last[version].names)) return last[version];
   const names = Object.keys(record);
   const unknown = names.filter((name) => !known[version].has(name));
-  const shape = { unknown, aliased: unknown.some((name) => Object.hasOwn(aliases, name)) };
-  last[version] = { names, shape };
-  return shape;
+  const renames = fields.flatMap(({ name, [version]: own, aliases = [] }) => {
+    const right = own ?? name;
+    const found = Object.hasOwn(record, right) ? undefined : aliases.find((alias) => unknown.includes(alias));
+    return found === undefined ? [] : [[found, right] as const];
+  });
+  last[version] = { names, unknown, renames };
+  return last[version];
 }
 
 function hasNames(record: object, names: readonly string[]): boolean {

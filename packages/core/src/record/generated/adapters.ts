@@ -1,24 +1,6 @@
 // Made by `pnpm generate` from packages/core/src/record/fields.ts. Do not edit.
 import type { Row } from './checks.ts';
 
-/** v2 names that differ from the neutral ones. v3 has none. */
-export const renamedV2: Readonly<Record<string, string>> = {
-  baseuri: 'first_touch',
-  ads_account_id: 'ppc_account_id',
-  ads_campaign_id: 'ppc_campaign_id',
-  ads_adgroup_id: 'ppc_adgroup_id',
-  ads_keyword_id: 'ppc_keyword_id',
-};
-
-/** Names that some servers send instead of the documented ones, and the neutral name of each. */
-export const aliases: Readonly<Record<string, string>> = {
-  adwords_account_id: 'ppc_account_id',
-  adwords_campaign_id: 'ppc_campaign_id',
-  adwords_adgroup_id: 'ppc_adgroup_id',
-  ppc_ad_group: 'ppc_adgroup',
-  adwords_keyword_id: 'ppc_keyword_id',
-};
-
 /** The documented fields of a v2 record, with neutral names. */
 export function neutralFromV2(r: Row): Row {
   return {
