@@ -23,7 +23,7 @@ export const configurationErrors = codeTable({
 export const httpErrors = codeTable({
   usage: {
     not_found:
-      'The server has nothing at this URL (status 404), or the account no call with this sid. Check the sid, that the credentials belong to its account, and that the base URL ends before `/v2` or `/v3`.',
+      'The server has nothing at this URL (status 404), or the account no call with this sid. Check the sid, its account, and that the base URL ends before `/v2` or `/v3`.',
     redirect_refused:
       'The server redirected the request to another server, which must not get the credentials (status 301 to 308). Set the base URL to the final URL.',
   },
@@ -49,9 +49,9 @@ export const httpErrors = codeTable({
 export const connectionErrors = codeTable({
   away: {
     connection_failed:
-      'There was no complete response: no such host, nobody there, no trusted TLS connection, no HTTP, or an end in the middle. Check that the server is running, and the base URL.',
+      'There was no complete response: no such host, nobody there, no trusted TLS, no HTTP, or an end in the middle. Check the server and the base URL.',
     proxy_failed:
-      'The proxy of the environment cannot be reached, refuses its credentials (status 407), or does not connect to the server. Check that it runs, and its URL in `HTTPS_PROXY` or `HTTP_PROXY`; `NO_PROXY` names hosts that are reached without it.',
+      'The proxy of the environment cannot be reached, refuses its credentials (status 407), or does not connect. Check its URL in `HTTPS_PROXY` or `HTTP_PROXY`; `NO_PROXY` names hosts that are reached without it.',
   },
 });
 
@@ -59,7 +59,7 @@ export const connectionErrors = codeTable({
 export const deadlineErrors = codeTable({
   away: {
     timeout:
-      'A deadline of `timeout` passed; `limit` says which. The server or a proxy may be stuck; if it is only slow, request fewer rows or raise that deadline.',
+      'A deadline of `timeout` passed; `limit` says which. If the server is only slow, request fewer rows or raise that deadline.',
   },
 });
 
@@ -71,11 +71,11 @@ export const responseErrors = codeTable({
     body_too_large:
       'The response is larger than `maxBodyBytes`. Request fewer rows, or raise `maxBodyBytes`.',
     invalid_record:
-      "A record does not match the table of fields. Use `records: 'report'` to keep such records and have the problems reported.",
+      "A record does not match the table of fields. `records: 'report'` keeps such records and reports them.",
     wrong_page:
-      'The server sent another page than the one requested, or fewer rows, or `Content-Range` and the body do not agree. A cache or a proxy may have responded; the message says what differs.',
+      'The server sent another page than requested, fewer rows, or a `Content-Range` that does not fit. A cache or a proxy may have responded; the message says what differs.',
     list_moved:
-      'The list changed while it was read, or ended before its total. Read it again, or read it with `createCallStream` of node-stream.',
+      'The list changed while it was read, or ended before its total. Read it again, or use `createCallStream` of node-stream.',
   },
   away: {
     wrong_content_type:
