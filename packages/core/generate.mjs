@@ -217,9 +217,9 @@ function docs(fields) {
 # Fields of a call record
 
 ${fields.length} fields under their v3 names; ${fields.filter((s) => s.v2).length} of them are in v2, ${fields.filter((s) => s.v3).length} in v3. Every record has every field of its version. In parentheses: the version, if
-only one has the field, and the wire type; \`?\` means that the value may be null. Values stay as the API sent them: most numbers are decimal
-strings, and times have no zone. An asterisk marks text that visitors or websites wrote: do not trust it. *Personal* fields never appear
-in errors and logs; those of one class, in parentheses, are masked together.
+only one has the field, and the wire type; \`?\` means that it may be null. Values stay as sent: most numbers are decimal strings, and times
+have no zone. An asterisk marks text that visitors or websites wrote: do not trust it. *Personal* fields never appear in errors and logs;
+those of one class are masked together.
 
 ${lists.join('\n')}`;
 }
