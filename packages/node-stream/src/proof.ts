@@ -128,30 +128,23 @@ export interface ReadState<P extends Position = string> {
   readonly rereads: number;
 }
 
-/** Whether one position comes before another; null as a begin comes before all, as an end after all. */
-const isBefore = <P extends Position>(a: P | null, b: P | null, ofNull: 'begin' | 'end'): boolean => {
-  if (a === b) return false;
-  if (a === null) return ofNull === 'begin';
-  if (b === null) return ofNull === 'end';
-  return a < b;
-};
+const beginsBefore = <P extends Position>(a: P | null, b: P | null): boolean =>
+  b !== null && (a === null || a < b);
+const endsBefore = <P extends Position>(a: P | null, b: P | null): boolean =>
+  a !== null && (b === null || a < b);
 
 /** Puts ranges in the order of their begins. */
 export const byBegin = <P extends Position>(a: Span<P>, b: Span<P>): number =>
-  isBefore(a.from, b.from, 'begin') ? -1 : 1;
-
-const sooner = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'end') ? a : b);
-const later = <P extends Position>(a: P | null, b: P | null): P | null => (isBefore(a, b, 'begin') ? b : a);
-
-/** Whether a range ends before, or where, another one begins. */
-const endsBefore = <P extends Position>(to: P | null, from: P | null): boolean =>
-  to !== null && from !== null && to <= from;
+  beginsBefore(a.from, b.from) ? -1 : 1;
 
 /** What two ranges have in common; null when that is nothing, or a border only. */
 export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | null {
   // A range of one position has something in common with itself alone.
   if (isSame(a, b)) return a;
-  const range = { from: later(a.from, b.from), to: sooner(a.to, b.to) };
+  const range = {
+    from: beginsBefore(a.from, b.from) ? b.from : a.from,
+    to: endsBefore(a.to, b.to) ? a.to : b.to,
+  };
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
 
@@ -161,16 +154,14 @@ export const isSame = <P extends Position>(a: Span<P>, b: Span<P>): boolean =>
 
 /** Puts a stretch in the place of what was known of its range. Of what is left of others that it cuts, numbers are a guess. */
 export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {
-  const last = list.at(-1);
-  if (last === undefined || endsBefore(last.to, stretch.from)) return [...list, stretch];
   const parts = list.flatMap((one) => {
     if (common(one, stretch) === null) return [one];
     const calls = Math.max(0, one.calls - stretch.calls);
     const rest = { ...one, counted: null, shared: 0, calls };
-    const hasRight = isBefore(stretch.to, one.to, 'end');
+    const hasRight = endsBefore(stretch.to, one.to);
     const onLeft = hasRight ? 0 : calls;
     return [
-      ...(isBefore(one.from, stretch.from, 'begin') ? [{ ...rest, to: stretch.from, calls: onLeft }] : []),
+      ...(beginsBefore(one.from, stretch.from) ? [{ ...rest, to: stretch.from, calls: onLeft }] : []),
       ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });
@@ -183,8 +174,8 @@ export function missing<P extends Position>(list: readonly Span<P>[], period: Sp
   let rest: Span<P> | null = period;
   for (const stretch of list) {
     if (rest === null || common(stretch, rest) === null) continue;
-    if (isBefore(rest.from, stretch.from, 'begin')) gaps.push({ from: rest.from, to: stretch.from });
-    rest = isBefore(stretch.to, rest.to, 'end') ? { from: stretch.to, to: rest.to } : null;
+    if (beginsBefore(rest.from, stretch.from)) gaps.push({ from: rest.from, to: stretch.from });
+    rest = endsBefore(stretch.to, rest.to) ? { from: stretch.to, to: rest.to } : null;
   }
   return rest === null ? gaps : [...gaps, rest];
 }
@@ -250,28 +241,18 @@ export async function recount<P extends Position>(
   { until, rows, now }: { readonly until: P | null; readonly rows: number; readonly now: number },
   count: (range: Span<P>) => Promise<number | null>,
 ): Promise<Stretch<P>[]> {
-  const fresh = (stretch: Stretch<P>): number => (stretch.at === null ? stretch.calls : 0);
-  const perGroup = Math.max(
-    pagesPerCount * rows,
-    list.reduce((sum, one) => sum + fresh(one), 0) / mostCounts,
-  );
+  const freshIn = (stretches: Stretches<P>): number =>
+    stretches.reduce((sum, { at, calls }) => sum + (at === null ? calls : 0), 0);
+  const perGroup = Math.max(pagesPerCount * rows, freshIn(list) / mostCounts);
   const groups: Stretch<P>[][] = [];
   const others: Stretch<P>[] = [];
-  let size = 0;
   for (const stretch of list) {
-    const isCounted = stretch.to !== null && (until === null || stretch.to <= until);
-    if (stretch.is !== 'proved' || stretch.counted === null || !isCounted) {
-      others.push(stretch);
-      continue;
-    }
-    const group = groups.at(-1);
-    if (group?.at(-1)?.to === stretch.from && size < perGroup) {
-      group?.push(stretch);
-      size += fresh(stretch);
-    } else {
-      groups.push([stretch]);
-      size = fresh(stretch);
-    }
+    const { is, counted, to } = stretch;
+    const isCounted = is === 'proved' && counted !== null && to !== null && (until === null || to <= until);
+    const group = groups.at(-1) ?? [];
+    if (!isCounted) others.push(stretch);
+    else if (group.at(-1)?.to === stretch.from && freshIn(group) < perGroup) group.push(stretch);
+    else groups.push([stretch]);
   }
   const judge = async (group: Stretches<P>): Promise<{ found: number | null; list: Stretches<P> }> => {
     const whole = group.reduce(joined);

@@ -131,7 +131,7 @@ export class Reading<R, T, P extends Position> {
 
   constructor(options: ReadingOptions<R, T, P>) {
     this.options = options;
-    this.#place = new Place(options.of, startState, options.checkpoint);
+    this.#place = placeOf(options.of, startState, options.checkpoint);
     const verdict = new Outcome<Verdict<P>>((resolve, reject) => {
       this.#outcome = { resolve, reject };
     });
@@ -148,14 +148,22 @@ export class Reading<R, T, P extends Position> {
   }
 
   /** Whole pages. One counts as delivered when it is handed over. */
-  async *pages(from: Checkpoint | null = null): AsyncGenerator<ReadPage<T>, void, void> {
+  async *pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
     const { of, spanOf, take } = this.options;
     for await (const slice of this.#slices(from)) {
       const taking = take(slice.items);
       const items = this.#orFail(() => allOf(taking));
-      const page = new ReadPage(items, spanOf(slice), of, this.#commit(slice, taking.left));
-      yield page;
-      this.#place = page;
+      const span: Span<Position> = spanOf(slice);
+      const place = placeOf(of, this.#commit(slice, taking.left));
+      yield {
+        items,
+        // Numbers are no times.
+        range: [span.from, span.to].some(Number.isFinite) ? null : (span as Range),
+        get checkpoint() {
+          return place.checkpoint;
+        },
+      };
+      this.#place = place;
     }
   }
 
@@ -164,7 +172,7 @@ export class Reading<R, T, P extends Position> {
     for await (const slice of this.#slices(null)) {
       const taking = this.options.take(slice.items);
       yield { next: () => this.#orFail(() => taking.next()), left: 0 };
-      this.#place = new Place(this.options.of, this.#commit(slice, taking.left));
+      this.#place = placeOf(this.options.of, this.#commit(slice, taking.left));
     }
   }
 
@@ -230,7 +238,7 @@ export class Reading<R, T, P extends Position> {
     this.#began = Date.now();
     if (checkpoint === null) return;
     this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
-    this.#place = new Place(of, this.#state, checkpoint);
+    this.#place = placeOf(of, this.#state, checkpoint);
     if (this.#state.account !== null) source.account = this.#state.account;
     this.#isResumed = true;
     this.#before = deliveredOf(this.#verdict([]));
@@ -272,7 +280,7 @@ export class Reading<R, T, P extends Position> {
         count(range, this.#stop.signal),
       );
       this.#state = { ...this.#state, stretches: counted };
-      this.#place = new Place(this.options.of, this.#state);
+      this.#place = placeOf(this.options.of, this.#state);
       const first = counted.find(({ is, at }) => is === 'proved' && at === null);
       if (first !== undefined) young.push({ code: 'young', count: null, from: first.from });
     }
@@ -323,32 +331,14 @@ const startState: ReadState<never> = {
 };
 
 /** Where a read may go on. Its checkpoint is made when it is asked for. */
-export class Place {
-  readonly #of: string;
-  readonly #state: ReadState<Position>;
-  #checkpoint: Checkpoint | null;
+export type Place = Pick<Page<unknown>, 'checkpoint'>;
 
-  constructor(of: string, state: ReadState<Position>, checkpoint: Checkpoint | null = null) {
-    this.#of = of;
-    this.#state = state;
-    this.#checkpoint = checkpoint;
-  }
-
-  get checkpoint(): Checkpoint {
-    this.#checkpoint ??= checkpointOf(this.#of, this.#state);
-    return this.#checkpoint;
-  }
-}
-
-/** Items that were proved together, with the place after them. */
-export class ReadPage<T> extends Place implements Page<T> {
-  readonly items: readonly T[];
-  readonly range: Range | null;
-
-  constructor(items: readonly T[], range: Span<Position>, of: string, state: ReadState<Position>) {
-    super(of, state);
-    this.items = items;
-    // Numbers are no times.
-    this.range = typeof range.from === 'number' || typeof range.to === 'number' ? null : (range as Range);
-  }
+function placeOf(of: string, state: ReadState<Position>, made: Checkpoint | null = null): Place {
+  let checkpoint = made;
+  return {
+    get checkpoint() {
+      checkpoint ??= checkpointOf(of, state);
+      return checkpoint;
+    },
+  };
 }

@@ -114,11 +114,11 @@ export async function exportMonths(
   target: MonthTarget,
   options: MonthsOptions = {},
 ): Promise<MonthsSummary> {
-  const { signal, onFile, name, since = Number.POSITIVE_INFINITY, clock = systemClock } = options;
+  const { signal, onFile, onError, name, since = Number.POSITIVE_INFINITY, clock = systemClock } = options;
   const { maxPages = Number.POSITIVE_INFINITY } = options;
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const query = callQuery(options.filter, source.version);
-  const from = 'fetchPage' in source ? sourceOfClient(source, query, options) : source;
+  const from = 'fetchPage' in source ? sourceOfClient(source, query, onError) : source;
   const first = await firstCall(from, query.asked, signal);
   const account = options.account ?? first.call?.acct_id ?? null;
   if (account === null) return { account, files: [], calls: 0, isCut: false, verdict: first.verdict };
@@ -129,7 +129,6 @@ export async function exportMonths(
     );
 
   const folder = `account=${account}`;
-  const fileOf = (month: string): string => `${folder}/month=${month}.parquet`;
   const unlock = await target.lock?.(folder);
   try {
     const held = await heldIn(target, folder, from, query);
@@ -138,84 +137,90 @@ export async function exportMonths(
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
     // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.
-    const present = formatNaive(clock.now() - zones);
-    const end = query.asked.to;
-    const last = monthOf(end === null ? present : formatNaive(parseNaive(end) - second));
+    const present = clock.now() - zones;
+    const end = query.asked.to === null ? present : parseNaive(query.asked.to) - second;
     if (first.call !== null)
       for (let month = monthOf(first.call.date_added); ; month = after(month)) {
         months.add(month);
-        if (month >= last) break;
+        if (month >= monthOf(formatNaive(end))) break;
       }
 
     const files = new Map<string, MonthFile>();
     let pages = 0;
-    for (let month = nextOf(months, files); month !== null; month = nextOf(months, files)) {
-      if (pages >= maxPages) break;
+    let month = nextOf(months, files);
+    for (; month !== null && pages < maxPages; month = nextOf(months, files)) {
       signal?.throwIfAborted();
-      const { receipt = null, size = 0 } = held.get(month) ?? {};
-      const period = periodOf(month, months, query.asked, receipt);
+      const file = `${folder}/month=${month}.parquet`;
+      const { receipt: before = null, size = 0 } = held.get(month) ?? {};
+      const period = periodOf(month, months, query.asked, before);
       // An end that was asked for is written as it was.
       const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
       const filter = sliceFilter(options.filter, slice, from.version);
-      const writtenAt = receipt === null ? Number.NaN : Date.parse(receipt.writtenAt);
+      const writtenAt = before === null ? Number.NaN : Date.parse(before.writtenAt);
       const isSettled =
         from.removals === undefined &&
-        receipt?.verdict?.proof === 'whole' &&
+        before?.verdict?.proof === 'whole' &&
         writtenAt >= parseNaive(beginOf(after(month))) + settle;
-      const isComplete = receipt?.bytes?.length === size && receipt.filter === filter;
+      const isComplete = before?.bytes?.length === size && before.filter === filter;
       const isKept = isComplete && (isSettled || writtenAt >= since);
-      let now = receipt;
+      let receipt = before;
       if (!isKept) {
-        const reading = await from.read(period, signal);
-        const facts = { source: from.address, version: from.version, filter, asked: query.asked, ...period };
-        const written = await writeMonth(reading, target, fileOf(month), month, clock, {
-          ...{ ...facts, accounts: [account] },
-          ...(name === undefined ? {} : { name }),
+        const written = await writeMonth(await from.read(period, signal), target, file, month, clock, {
+          ...{ source: from.address, version: from.version, filter, asked: query.asked, ...period },
+          ...{ accounts: [account], ...(name === undefined ? {} : { name }) },
           ...(from.where === undefined ? {} : { where: from.where }),
         });
         pages += written.pages;
         for (const other of written.others) months.add(other);
-        now = written.receipt;
+        receipt = written.receipt;
       }
-      const file = {
-        ...{ month, name: fileOf(month), isKept },
-        calls: now?.rows.count ?? 0,
-        bytes: now?.bytes?.length ?? 0,
-        verdict: now?.verdict ?? null,
-      };
-      files.set(month, file);
-      onFile?.(file);
+      const { rows, bytes, verdict = null } = receipt ?? {};
+      files.set(month, {
+        month,
+        name: file,
+        calls: rows?.count ?? 0,
+        bytes: bytes?.length ?? 0,
+        isKept,
+        verdict,
+      });
+      onFile?.(files.get(month) as MonthFile);
     }
 
-    const left = nextOf(months, files);
     const all = [...files.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
-    const calls = all.reduce((sum, file) => sum + file.calls, 0);
-    const verdict = verdictOfAll(all, query.asked, left === null ? null : beginOf(left));
-    return { account, files: all, calls, isCut: left !== null, verdict };
+    const gaps = all.flatMap(({ verdict }) => verdict?.gaps ?? []);
+    const unread = { is: 'unread', why: 'unread', calls: 0, missing: null, sids: [] } as const;
+    if (month !== null) gaps.push({ from: beginOf(month), to: query.asked.to, ...unread });
+    return {
+      ...{
+        account,
+        files: all,
+        calls: all.reduce((sum, { calls }) => sum + calls, 0),
+        isCut: month !== null,
+      },
+      verdict: {
+        proof: all.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
+        ...{ asked: query.asked, proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0) },
+        ...{ gaps, notes: all.at(-1)?.verdict?.notes ?? [] },
+      },
+    };
   } finally {
     await unlock?.();
   }
 }
 
 /** The calls of a client as a source. */
-function sourceOfClient(
+const sourceOfClient = (
   client: PageClient,
   query: CallQuery,
-  { onError }: Pick<MonthsOptions, 'onError'>,
-): MonthSource {
-  return {
-    version: client.version,
-    address: addressOf(client),
-    read(period, signal) {
-      const calls = createCallStream(client, {
-        filter: query.within(period),
-        ...(onError === undefined ? {} : { onError }),
-        ...(signal === undefined ? {} : { signal }),
-      });
-      return { calls, verdict: () => calls.verdict };
-    },
-  };
-}
+  onError: MonthsOptions['onError'],
+): MonthSource => ({
+  version: client.version,
+  address: addressOf(client),
+  read(period, signal) {
+    const calls = createCallStream(client, { filter: query.within(period), onError, signal });
+    return { calls, verdict: () => calls.verdict };
+  },
+});
 
 /** The earliest call, whatever the order of the list: slices of time come in order, calls within one need not. */
 async function firstCall(
@@ -224,15 +229,13 @@ async function firstCall(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly call: Call | null; readonly verdict: Verdict<Position> }> {
   const { calls, verdict } = await source.read(period, signal);
-  const isStream = 'pages' in calls;
   let first: Call | null = null;
   let begin: string | null | undefined;
   for await (const { items, range } of sourceOf(calls).pages()) {
     begin ??= range?.from;
-    if (first !== null && range !== null && range.from !== begin) break;
+    if (first !== null && (range === null || range.from !== begin)) break;
     for (const call of items)
       if (isTimed(call) && (first === null || call.date_added < first.date_added)) first = call;
-    if (first !== null && !isStream) break;
   }
   const proved = first === null ? await verdict() : null;
   const nothing = { proof: 'unproven', asked: period, proved: 0, gaps: [], notes: [] } as const;
@@ -325,22 +328,6 @@ async function writeMonth(
 }
 
 const textOf = (text: string): Readable => Readable.from([Buffer.from(text)]);
-
-/** What is proved of all months together. */
-function verdictOfAll(files: readonly MonthFile[], asked: Span, left: string | null): Verdict<Position> {
-  const unread = { from: left, to: asked.to, is: 'unread', why: 'unread', calls: 0, missing: null } as const;
-  const gaps = [
-    ...files.flatMap(({ verdict }) => verdict?.gaps ?? []),
-    ...(left === null ? [] : [{ ...unread, sids: [] }]),
-  ];
-  return {
-    proof: files.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
-    asked,
-    proved: files.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
-    gaps,
-    notes: files.at(-1)?.verdict?.notes ?? [],
-  };
-}
 
 const monthOf = (time: string): string => time.slice(0, 7);
 const beginOf = (month: string): string => `${month}-01 00:00:00`;

@@ -25,8 +25,9 @@ export interface Measure<R, T = Call> {
 }
 
 /** How values are counted, shared by all groups. What is kept of each of them is `S`. */
-interface Counting<S, V, R> {
-  readonly name: string;
+interface Counting<S, V, R, T> {
+  /** The value of an item; undefined for none. */
+  read(item: T): V | undefined;
   begin(): S;
   add(kept: S, value: V): S;
   result(kept: S): R;
@@ -37,26 +38,17 @@ interface Counting<S, V, R> {
 }
 
 class Counter<S, V, R, T> implements Accumulator<R, T> {
-  readonly #counting: Counting<S, V, R>;
-  readonly #convert: (item: T, raw: unknown) => V;
-  readonly #read: (item: T) => unknown;
+  readonly #counting: Counting<S, V, R, T>;
   #kept: S;
 
-  constructor(
-    counting: Counting<S, V, R>,
-    read: (item: T) => unknown,
-    convert: (item: T, raw: unknown) => V,
-  ) {
+  constructor(counting: Counting<S, V, R, T>) {
     this.#counting = counting;
-    this.#convert = convert;
-    this.#read = read;
     this.#kept = counting.begin();
   }
 
   add(item: T): void {
-    const raw = this.#read(item);
-    if (raw === null || raw === undefined || raw === '') return;
-    this.#kept = this.#counting.add(this.#kept, this.#convert(item, raw));
+    const value = this.#counting.read(item);
+    if (value !== undefined) this.#kept = this.#counting.add(this.#kept, value);
   }
 
   result(): R {
@@ -74,34 +66,36 @@ class Counter<S, V, R, T> implements Accumulator<R, T> {
 
 /** A measure of the values of a field. Empty ones are left out. */
 function measure<S, V, R, T>(
+  name: string,
   of: Reading<T>,
   check: (raw: unknown, field: string, item: unknown) => V,
-  counting: Counting<S, V, R>,
+  counting: Omit<Counting<S, V, R, T>, 'read'>,
 ): Measure<R, T> {
-  const read = reader(of);
+  const value = reader(of);
   const field = nameOf(of);
   const shown = field ?? 'the value';
-  const convert = (item: T, raw: unknown): V => check(raw, shown, item);
-  return Object.assign(() => new Counter(counting, read, convert), {
-    of: `${counting.name} of ${shown}`,
-    field,
-  });
+  const ofItems: Counting<S, V, R, T> = {
+    ...counting,
+    read(item) {
+      const raw = value(item);
+      return raw === null || raw === undefined || raw === '' ? undefined : check(raw, shown, item);
+    },
+  };
+  return Object.assign(() => new Counter(ofItems), { of: `${name} of ${shown}`, field });
 }
 
 /** The number of items. */
 export function count<T = Call>(): Measure<number, T> {
-  const counting: Counting<number, unknown, number> = {
-    name: 'count',
+  const counting: Counting<number, number, number, T> = {
     begin: () => 0,
-    add: (kept) => kept + 1,
+    read: () => 1,
+    add: (kept, one) => kept + one,
     result: (kept) => kept,
     save: (kept) => kept,
     merge: (kept, saved) => kept + saved,
   };
-  const one = (): number => 1;
-  return Object.assign(() => new Counter<number, unknown, number, T>(counting, one, one), { of: 'count' });
+  return Object.assign(() => new Counter(counting), { of: 'count' });
 }
-
 /** An exact sum, in units of its last decimal place. `recent`: a part of it that a double holds, since that is added up faster. */
 interface Total {
   count: number;
@@ -146,38 +140,34 @@ const sumOf = ({ units, recent, places }: Total): number => Number(`${units + Bi
 
 /** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
-  return measure(of, numberOf, { name: 'sum', ...totals, result: sumOf });
+  return measure('sum', of, numberOf, { ...totals, result: sumOf });
 }
 
 /** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
   const result = (total: Total): number | null => (total.count === 0 ? null : sumOf(total) / total.count);
-  return measure(of, numberOf, { name: 'mean', ...totals, result });
+  return measure('mean', of, numberOf, { ...totals, result });
 }
 
 /** The smallest value. Null when there is none. */
-export function min<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return measure(of, numberOf, best('min', Math.min));
-}
+export const min = <T = Call>(of: Reading<T>): Measure<number | null, T> => best('min', of, Math.min);
 
 /** The largest value. Null when there is none. */
-export function max<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  return measure(of, numberOf, best('max', Math.max));
-}
+export const max = <T = Call>(of: Reading<T>): Measure<number | null, T> => best('max', of, Math.max);
 
-function best(
+function best<T>(
   name: string,
+  of: Reading<T>,
   better: (a: number, b: number) => number,
-): Counting<number | null, number, number | null> {
+): Measure<number | null, T> {
   const add = (kept: number | null, value: number): number => (kept === null ? value : better(kept, value));
-  return {
-    name,
+  return measure<number | null, number, number | null, T>(name, of, numberOf, {
     add,
     begin: () => null,
     result: (kept) => kept,
     save: (kept) => kept,
     merge: (kept, saved: number | null) => (saved === null ? kept : add(kept, saved)),
-  };
+  });
 }
 
 /**
@@ -194,8 +184,7 @@ export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number 
   type Times = Map<number, number>;
   const add = (times: Times, value: number, more: number): Times =>
     times.set(value, (times.get(value) ?? 0) + more);
-  return measure<Times, number, number | null, T>(of, numberOf, {
-    name: `percentile ${p}`,
+  return measure<Times, number, number | null, T>(`percentile ${p}`, of, numberOf, {
     begin: () => new Map(),
     add: (times, value) => add(times, value, 1),
     result(times) {
@@ -219,8 +208,7 @@ export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number 
 
 /** The exact number of different values; empty values are left out. Memory grows with the result. */
 export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
-  return measure<Set<Key>, Key, number, T>(of, keyOf, {
-    name: 'distinct',
+  return measure<Set<Key>, Key, number, T>('distinct', of, keyOf, {
     begin: () => new Set(),
     add: (values, value) => values.add(value),
     result: (values) => values.size,

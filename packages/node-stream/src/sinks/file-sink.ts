@@ -123,9 +123,9 @@ const byEnding: Readonly<Record<string, () => AnyOperator>> = {
 
 /** The encoders that the name of a file tells of. */
 function encodersOf(path: string): readonly AnyOperator[] {
-  const [, ending = '', gzip] = /\.(csv|ndjson|json|parquet)(\.gz)?$/i.exec(path) ?? [];
+  const [, ending = '', gzip] = /\.(csv|ndjson|json|parquet(?!\.))(\.gz)?$/i.exec(path) ?? [];
   const make = byEnding[ending.toLowerCase()];
-  if (make === undefined || (gzip !== undefined && make === byEnding.parquet))
+  if (make === undefined)
     throw new ConfigurationError(
       'invalid_option',
       `${path} does not say how it is encoded. Name it .csv, .ndjson, .json or .parquet, with .gz after the first three if you like; or set encode, as in fileSink(path, { encode: toCsv() })`,
@@ -156,14 +156,10 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     handle = state === null ? await createFile(part) : await openVerified(path, state, hash);
     if (state === null) await rm(checkpoint, { force: true });
     const pace = new SavePace();
-    let checkedAt = 0;
     for await (const page of bytes.pages(state?.checkpoint ?? null)) {
+      // A run that was stopped for long may have lost its lock, and then must not write into the file of the next one.
+      await unlock.check();
       for (const item of page.items) {
-        // A run that was stopped for long may have lost its lock, and then must not write into the file of the next one.
-        if (performance.now() - checkedAt > 5_000) {
-          await unlock.check();
-          checkedAt = performance.now();
-        }
         const chunk = typeof item === 'string' ? Buffer.from(item) : item;
         await handle.appendFile(chunk);
         checksum = crc32(chunk, checksum);
@@ -171,9 +167,8 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
         length += chunk.length;
       }
       if (bytes.unsaved !== null || !pace.isDue) continue;
-      const opened = handle;
       await pace.save(async () => {
-        await opened.datasync();
+        await handle?.datasync();
         await unlock.check();
         const saved = seal({ version: 1, bytes: length, checksum, checkpoint: page.checkpoint, metadata });
         await writeWholeFile(checkpoint, `${JSON.stringify(saved)}\n`);
@@ -207,11 +202,11 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
   } catch (error) {
     await handle?.close();
     // What a saved checkpoint covers is kept.
-    const isMine = await unlock.check().then(
-      () => true,
-      () => false,
-    );
-    if (handle !== null && isMine && !hasState) await rm(part, { force: true });
+    if (handle !== null && !hasState)
+      await unlock.check().then(
+        () => rm(part, { force: true }),
+        () => {},
+      );
     throw error;
   } finally {
     await unlock();

@@ -140,8 +140,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a checkpoint is a slice behind': [
     'reading.ts',
-    'const page = new ReadPage(items, spanOf(slice), of, this.#commit(slice, taking.left));',
-    'const page = new ReadPage(items, spanOf(slice), of, this.#state); this.#commit(slice, taking.left);',
+    'const place = placeOf(of, this.#commit(slice, taking.left));',
+    'const place = placeOf(of, this.#state); this.#commit(slice, taking.left);',
   ],
   'a checkpoint is a slice ahead': [
     'reading.ts',
