@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { toCsv, toJsonArray } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls } from '../src/index.ts';
@@ -73,26 +72,6 @@ describe('a reader that leaves while a request is in flight', () => {
     const left = pages.return();
     await expect(next).rejects.toMatchObject({ name: 'AbortError' });
     await left;
-    expect(seen).toEqual(['aborted']);
-  });
-
-  test('cancel of the web stream of pages ends the request', async () => {
-    const seen: string[] = [];
-    let reached = () => {};
-    const asked = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
-    const server = new FakeServer(records, {
-      delay: (request) => {
-        reached();
-        return silent(request, seen);
-      },
-    });
-    const reader = Readable.toWeb(createCallStream(server, options)).getReader();
-    const read = reader.read();
-    await asked;
-    await Promise.allSettled([reader.cancel(), read]);
-    await new Promise((resolve) => setImmediate(resolve));
     expect(seen).toEqual(['aborted']);
   });
 });

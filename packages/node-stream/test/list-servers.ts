@@ -13,11 +13,8 @@ type Answer = (query: URLSearchParams, orders: Order[]) => object;
 /** A server on loopback that counts its requests. */
 export interface ListServer {
   readonly url: string;
-  readonly orders: Order[];
-  /** Requests answered, all and those for more than a count. */
+  /** Requests answered. */
   requests: number;
-  /** Sockets that are open. */
-  sockets(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -39,9 +36,7 @@ export async function startListServer(
   const address = server.address();
   const self: ListServer = {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
-    orders: held,
     requests: 0,
-    sockets: () => new Promise((resolve) => server.getConnections((_, count) => resolve(count))),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -77,15 +72,9 @@ export function listOf(server: ListServer, facts: Partial<List<Order>> = {}): Li
   };
 }
 
-/** Orders a minute apart, more or less. */
-export function ordersFrom(start: number, count: number, gap: (i: number) => number = () => 60_000): Order[] {
-  let at = start;
-  return Array.from({ length: count }, (_, i) => {
-    const order = { id: 1000 + i, at };
-    at += gap(i);
-    return order;
-  });
-}
+/** Orders a minute apart. */
+export const ordersFrom = (start: number, count: number): Order[] =>
+  Array.from({ length: count }, (_, i) => ({ id: 1000 + i, at: start + i * 60_000 }));
 
 /** Requests that a loop over all pages takes. */
 export const naive = (count: number, size = 20): number => Math.ceil(count / size);

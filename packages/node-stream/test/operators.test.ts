@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Duplex, PassThrough, Readable, Writable } from 'node:stream';
+import { Duplex, PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
@@ -88,52 +88,27 @@ describe('every operator', () => {
     await expect(pipeline(Readable.from(broken()), make(), output)).rejects.toThrow('source broke');
   });
 
-  test.each([
-    [
-      'async',
-      () =>
-        (async function* () {
-          yield* [1, 2];
-          throw new Error('broke');
-        })(),
-    ],
-    [
-      'plain',
-      () =>
-        (function* () {
-          yield* [1, 2];
-          throw new Error('broke');
-        })(),
-    ],
-  ])('what came before the failure of an %s source is delivered before it', async (_, source) => {
-    const seen: number[] = [];
-    const read = async () => {
-      for await (const n of through<number>(source())) seen.push(n);
-    };
-    await expect(read()).rejects.toThrow('broke');
-    expect(seen).toEqual([1, 2]);
-  });
+  test.each(['async', 'plain'])(
+    'what came before the failure of an %s source is delivered before it',
+    async (kind) => {
+      const plain = function* () {
+        yield* [1, 2];
+        throw new Error('broke');
+      };
+      const later = async function* () {
+        yield* plain();
+      };
+      const seen: number[] = [];
+      const read = async () => {
+        for await (const n of through<number>(kind === 'plain' ? plain() : later())) seen.push(n);
+      };
+      await expect(read()).rejects.toThrow('broke');
+      expect(seen).toEqual([1, 2]);
+    },
+  );
 });
 
 describe('mapCalls', () => {
-  it('does not hang in a pipeline into a slow sink', async () => {
-    let taken = 0;
-    const slow = new Writable({
-      ...{ objectMode: true, highWaterMark: 1 },
-      write(_item, _encoding, done) {
-        taken += 1;
-        setImmediate(done);
-      },
-    });
-    const input = Array.from({ length: 3000 }, (_, i) => i);
-    await pipeline(
-      Readable.from(input),
-      mapCalls(async (n: number) => n, { concurrency: 8 }),
-      slow,
-    );
-    expect(taken).toBe(3000);
-  });
-
   it('runs no more than `concurrency` at the same time and keeps the order', async () => {
     let running = 0;
     let most = 0;
@@ -421,23 +396,11 @@ describe('a field that items do not have', () => {
   });
 });
 
-describe('settings out of range', () => {
-  const cases: [string, () => unknown, RegExp][] = [
-    [
-      'mapCalls concurrency 0',
-      () => mapCalls((n) => n, { concurrency: 0 }),
-      /concurrency is 0; expected at least 1/,
-    ],
-    ['topN of none', () => topN<Call>({ count: 0, by: 'sid' }), /count is 0; expected 1 to 1000000/],
-    [
-      'a gap in words',
-      () => sessions({ gap: 'soon' as '1h', measures: {} }),
-      /gap is "soon"; expected milliseconds/,
-    ],
-  ];
-  it.each(cases)('%s is refused with what was expected', (_, make, message) => {
-    expect(make).toThrow(message);
-  });
+test('settings out of range are refused with what was expected', () => {
+  expect(() => mapCalls((n) => n, { concurrency: 0 })).toThrow(/concurrency is 0; expected at least 1/);
+  expect(() => topN<Call>({ count: 0, by: 'sid' })).toThrow(/count is 0; expected 1 to 1000000/);
+  const gap = 'soon' as '1h';
+  expect(() => sessions({ gap, measures: {} })).toThrow(/gap is "soon"; expected milliseconds/);
 });
 
 describe('the checkpoint of a chain', () => {

@@ -58,41 +58,32 @@ async function receiptIn(path: string): Promise<Receipt> {
 }
 
 const columns = ['sid', 'date_added', 'talk_minutes', 'ppc_keywords', 'acct_id'] as const;
-const forms: Record<string, { encode: () => Encoding<(typeof calls)[0]>; form: FileForm }> = {
-  ndjson: { encode: toNdjson, form: { format: 'ndjson', gzip: false } },
-  'ndjson in gzip': {
-    encode: () => [toNdjson(), toGzip()],
-    form: { format: 'ndjson', gzip: true },
-  },
-  'a JSON array': { encode: toJsonArray, form: { format: 'json', gzip: false } },
-  csv: { encode: () => toCsv(), form: { format: 'csv', gzip: false } },
-  'csv in gzip': { encode: () => [toCsv(), toGzip()], form: { format: 'csv', gzip: true } },
-  'csv for a spreadsheet': {
-    encode: () => toCsv({ columns, bom: true, safe: true }),
-    form: { format: 'csv', gzip: false },
-  },
-  'csv of one column': {
-    encode: () => toCsv({ columns: ['ppc_keywords'] }),
-    form: { format: 'csv', gzip: false },
-  },
-  parquet: {
-    encode: () => toParquet(),
-    form: { format: 'parquet', gzip: false },
-  },
-  'parquet with columns of each type': {
-    encode: () =>
-      toParquet({
-        columns: [
-          { name: 'i', type: 'integer', value: (call) => Number(call.sid.replace(/\D/g, '')) },
-          { name: 'd', type: 'date', value: (call) => call.date_added.slice(0, 10) },
-          { name: 't', type: 'timestamp', value: (call) => `${call.date_added}.123456` },
-          { name: 'n', type: 'decimal', value: (call) => call.talk_minutes },
-          { name: 'b', type: 'boolean', value: (call) => call.sid.endsWith('1') },
-          { name: 's', type: 'string', value: (call) => call.ppc_keywords },
-        ],
-      }),
-    form: { format: 'parquet', gzip: false },
-  },
+type Form = { encode: () => Encoding<(typeof calls)[0]>; form: FileForm };
+const as = (format: FileForm['format'], encode: Form['encode'], gzip = false): Form => ({
+  encode,
+  form: { format, gzip },
+});
+const forms: Record<string, Form> = {
+  ndjson: as('ndjson', toNdjson),
+  'ndjson in gzip': as('ndjson', () => [toNdjson(), toGzip()], true),
+  'a JSON array': as('json', toJsonArray),
+  csv: as('csv', () => toCsv()),
+  'csv in gzip': as('csv', () => [toCsv(), toGzip()], true),
+  'csv for a spreadsheet': as('csv', () => toCsv({ columns, bom: true, safe: true })),
+  'csv of one column': as('csv', () => toCsv({ columns: ['ppc_keywords'] })),
+  parquet: as('parquet', () => toParquet()),
+  'parquet with columns of each type': as('parquet', () =>
+    toParquet({
+      columns: [
+        { name: 'i', type: 'integer', value: (call) => Number(call.sid.replace(/\D/g, '')) },
+        { name: 'd', type: 'date', value: (call) => call.date_added.slice(0, 10) },
+        { name: 't', type: 'timestamp', value: (call) => `${call.date_added}.123456` },
+        { name: 'n', type: 'decimal', value: (call) => call.talk_minutes },
+        { name: 'b', type: 'boolean', value: (call) => call.sid.endsWith('1') },
+        { name: 's', type: 'string', value: (call) => call.ppc_keywords },
+      ],
+    }),
+  ),
 };
 
 describe('the receipt of a file', () => {

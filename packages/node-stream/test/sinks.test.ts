@@ -16,7 +16,6 @@ import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
-import { CheckpointError } from '../src/errors.ts';
 import { aggregate, count, defineOperator, type Measure, mapCalls, through } from '../src/operators/index.ts';
 import type { Checkpoint } from '../src/page.ts';
 import { createCallStream } from '../src/read.ts';
@@ -105,24 +104,17 @@ describe('fileSink', () => {
     expect(readFileSync(file('b.txt'), 'utf8')).toBe('one\nzwö\n');
   });
 
+  const ofCsv = (text: string) =>
+    parseCsv(text)
+      .slice(1)
+      .map(([sid]) => sid);
+  const ofJson = (text: string) => JSON.parse(text).map(({ sid }: Item) => sid);
   const named: [string, (bytes: Buffer) => unknown[]][] = [
-    [
-      'csv',
-      (bytes) =>
-        parseCsv(bytes.toString())
-          .slice(1)
-          .map(([sid]) => sid),
-    ],
-    [
-      'csv.gz',
-      (bytes) =>
-        parseCsv(gunzipSync(bytes).toString())
-          .slice(1)
-          .map(([sid]) => sid),
-    ],
+    ['csv', (bytes) => ofCsv(bytes.toString())],
+    ['csv.gz', (bytes) => ofCsv(gunzipSync(bytes).toString())],
     ['ndjson', (bytes) => sids(bytes.toString())],
     ['NDJSON.GZ', (bytes) => sids(gunzipSync(bytes).toString())],
-    ['json', (bytes) => JSON.parse(bytes.toString()).map(({ sid }: Item) => sid)],
+    ['json', (bytes) => ofJson(bytes.toString())],
   ];
   it.each(named)('encodes as its name says: .%s', async (ending, read) => {
     const path = file(`calls.${ending}`) as 'calls.csv';
@@ -161,20 +153,12 @@ describe('fileSink', () => {
   const formats: [string, () => Encoding<Item>, (bytes: Buffer) => unknown[]][] = [
     ['NDJSON', () => toNdjson(), (bytes) => sids(bytes.toString())],
     ['NDJSON, gzip', () => [toNdjson(), toGzip()], (bytes) => sids(gunzipSync(bytes).toString())],
-    ['JSON array', () => toJsonArray(), (bytes) => JSON.parse(bytes.toString()).map(({ sid }: Item) => sid)],
-    [
-      'CSV',
-      () => toCsv({ columns: ['sid'], bom: true }),
-      (bytes) => {
-        const [header, ...lines] = parseCsv(bytes.toString());
-        expect(header).toEqual(['\uFEFFsid']);
-        return lines.map(([sid]) => sid);
-      },
-    ],
+    ['JSON array', () => toJsonArray(), (bytes) => ofJson(bytes.toString())],
+    ['CSV', () => toCsv({ columns: ['sid'], bom: true }), (bytes) => ofCsv(bytes.toString())],
     [
       'CSV, gzip',
       () => [toCsv({ columns: ['sid'] }), toGzip()],
-      (bytes) => parseCsv(gunzipSync(bytes).toString()).slice(1).flat(),
+      (bytes) => ofCsv(gunzipSync(bytes).toString()),
     ],
   ];
   describe.each(formats)('%s', (_, encode, read) => {
@@ -215,18 +199,6 @@ describe('fileSink', () => {
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
   });
 
-  it('refuses a checkpoint that does not fit the file, and says what to do', async () => {
-    const path = file('calls.ndjson');
-    await cutAt(25, fileSink<Item>(path, { encode: toNdjson() }));
-    const state = readFileSync(`${path}.checkpoint`, 'utf8');
-    for (const wrong of [state.slice(0, 20), '{}', state.replace(/"bytes":\d+/, '"bytes":99999999')]) {
-      writeFileSync(`${path}.checkpoint`, wrong);
-      expect(() => fileSink<Item>(path, { encode: toNdjson(), resume: true })).toThrow(
-        /Remove both to start over/,
-      );
-    }
-  });
-
   it('refuses to resume Parquet and says what to use instead', () => {
     expect(() => fileSink<Item>(file('a.parquet'), { encode: toParquet(), resume: true })).toThrow(
       /a Parquet file cannot be continued in its middle/,
@@ -251,14 +223,6 @@ describe('fileSink', () => {
     const slow = through(Object.assign(pages(), { signal: AbortSignal.abort(new Error('stopped')) }));
     await expect(slow.into(fileSink<Item>(path, { encode: toNdjson() }))).rejects.toThrow('stopped');
     expect(readdirSync(folder)).toEqual(['calls.ndjson.checkpoint', 'calls.ndjson.partial']);
-  });
-
-  it('fails with the error of the encoder', async () => {
-    const broken = through([{ ...(calls[0] as Item), talk_minutes: 'x' }]);
-    await expect(
-      broken.into(fileSink<Item>(file('a'), { encode: toParquet({ columns: ['talk_minutes', 'sid'] }) })),
-    ).rejects.toThrow(/talk_minutes in call .* is a string that is not a decimal number/);
-    expect(readdirSync(folder)).toEqual([]);
   });
 });
 
@@ -290,14 +254,17 @@ describe('a file that is resumed', () => {
     ).rejects.toThrow(/it has rows where this one has mapCalls/);
   });
 
-  it('refuses a checkpoint with any digit changed', async () => {
+  it('refuses a checkpoint that was cut, or has any digit changed', async () => {
     const path = file('a.ndjson');
     await cutAt(15, fileSink<Item>(path, { encode: toNdjson() }));
     const state = readFileSync(`${path}.checkpoint`, 'utf8');
-    for (const { index } of state.matchAll(/\d/g)) {
-      const digit = (Number(state[index]) + 1) % 10;
-      writeFileSync(`${path}.checkpoint`, state.slice(0, index) + digit + state.slice(index + 1));
-      expect(() => fileSink<Item>(path, { encode: toNdjson(), resume: true })).toThrow(CheckpointError);
+    const changed = [...state.matchAll(/\d/g)].map(
+      ({ index }) => state.slice(0, index) + ((Number(state[index]) + 1) % 10) + state.slice(index + 1),
+    );
+    for (const wrong of [state.slice(0, 20), '{}', ...changed]) {
+      writeFileSync(`${path}.checkpoint`, wrong);
+      const resumed = () => fileSink<Item>(path, { encode: toNdjson(), resume: true });
+      expect(resumed).toThrow(/Remove both to start over/);
     }
   });
 

@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Checkpoint } from '../src/page.ts';
 import { deliveredOf, describeVerdict } from '../src/proof.ts';
 import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
@@ -286,7 +286,7 @@ describe('the verdict', () => {
   test('what is younger than 14 hours is delivered, not counted, and noted', async () => {
     const now = Date.UTC(2026, 0, 1, 20);
     vi.useFakeTimers({ now, toFake: ['Date'] });
-    onTestEnd(() => vi.useRealTimers());
+    onTestFinished(() => void vi.useRealTimers());
     const server = new FakeServer(fakeRecords(1000));
     const { sids, verdict } = await read(server);
     expect(sids).toHaveLength(1000);
@@ -430,13 +430,4 @@ test('a stream is read in one way, once', async () => {
   const stream = createCallStream(new FakeServer(records), options);
   await stream.pages().next();
   expect(() => stream[Symbol.asyncIterator]()).toThrow('already being read as pages');
-});
-
-const ends: (() => void)[] = [];
-const onTestEnd = (end: () => void) => ends.push(end);
-beforeEach(() => {
-  ends.length = 0;
-});
-afterEach(() => {
-  for (const end of ends) end();
 });

@@ -243,13 +243,6 @@ describe('syncInto', () => {
     expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1 });
   });
 
-  test('timeout, retry and headers go with every request', async () => {
-    const server = new FakeServer(fakeRecords(50));
-    const request = { timeout: { attempt: 5_000 }, retry: { attempts: 2 }, headers: { 'x-team': 'a' } };
-    await syncInto(server, memoryStore(), { ...options, ...request });
-    for (const sent of server.requests) expect(sent).toMatchObject(request);
-  });
-
   test('calls of another account are refused, in the same run or a later one', async () => {
     const of = (account: string) => (record: FakeRecord) => ({ ...record, acct_id: account });
     const server = new FakeServer(fakeRecords(50).map(of('1')));

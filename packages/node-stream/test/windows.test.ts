@@ -25,18 +25,6 @@ describe('tumbling', () => {
     ]);
   });
 
-  it('begins days at midnight and weeks on Monday', async () => {
-    const day = tumbling({ size: '1d', measures: { calls: count() } });
-    expect(await all(day([at('23:59:59')]))).toEqual([
-      { from: '2024-01-01 00:00:00', to: '2024-01-02 00:00:00', calls: 1 },
-    ]);
-    const week = tumbling({ size: '7d', measures: { calls: count() } });
-    const sunday = callOf({ sid: 'a', date_added: '2024-01-07 12:00:00' });
-    expect(await all(week([sunday]))).toEqual([
-      { from: '2024-01-01 00:00:00', to: '2024-01-08 00:00:00', calls: 1 },
-    ]);
-  });
-
   it('closes windows when the source says that their time has passed', async () => {
     const hours = tumbling({ size: '1h', measures: { calls: count() } });
     const calls = new Paged([
@@ -72,21 +60,6 @@ describe('tumbling', () => {
     await expect(all(tumbling({ size: '1h', measures: { calls: count() } })([odd]))).rejects.toThrow(
       /time in call odd cannot be read/,
     );
-  });
-
-  it('groups inside each window', async () => {
-    const hours = tumbling({ size: '1h', by: ['channel'], measures: { calls: count() } });
-    const calls = [
-      at('08:00:01'),
-      callOf({ sid: 'x', channel: 'Call Extension' }),
-      at('08:00:02'),
-      at('09:00:02'),
-    ];
-    expect(await rows(hours(calls))).toEqual([
-      ['08:00:00', '09:00:00', 'Tracker', '2'],
-      ['08:00:00', '09:00:00', 'Call Extension', '1'],
-      ['09:00:00', '10:00:00', 'Tracker', '1'],
-    ]);
   });
 });
 
@@ -131,11 +104,13 @@ describe('windows over slices', () => {
   });
 });
 
-describe('windows of the calendar', () => {
+describe('days, weeks and months', () => {
   const days = (...times: string[]) => times.map((date_added) => callOf({ sid: date_added, date_added }));
 
   it.each([
     ['day', ['2024-02-28 23:59:59', '2024-02-29 00:00:00'], ['2024-02-28', '2024-02-29'], '2024-03-01'],
+    ['1d', ['2024-02-28 23:59:59', '2024-02-29 00:00:00'], ['2024-02-28', '2024-02-29'], '2024-03-01'],
+    ['7d', ['2024-12-29 12:00:00', '2024-12-30 00:00:00'], ['2024-12-23', '2024-12-30'], '2025-01-06'],
     ['week', ['2024-12-29 12:00:00', '2024-12-30 00:00:00'], ['2024-12-23', '2024-12-30'], '2025-01-06'],
     ['month', ['2024-02-29 23:59:59', '2024-12-31 08:00:00'], ['2024-02-01', '2024-12-01'], '2025-01-01'],
   ] as const)('%s', async (size, times, begins, last) => {

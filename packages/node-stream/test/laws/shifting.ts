@@ -4,21 +4,11 @@ import { expect } from 'vitest';
 import type { Proof } from '../../src/proof.ts';
 import { type CallStreamOptions, createCallStream } from '../../src/read.ts';
 import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+import { diceOf } from '../simulator/dice.ts';
 
 const day = '2026-03-01';
 const at = (seconds: number) =>
   new Date(Date.parse(`${day}T00:00:00Z`) + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
-
-/** A small generator of chance that a failing run can be repeated with. */
-function dice(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const scramble = ({ sid }: FakeRecord) =>
   [...sid].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 9973, 7);
@@ -40,7 +30,7 @@ function shifting(plan: {
   moves: readonly Move[];
   order: string;
 }) {
-  const roll = dice(plan.seed);
+  const roll = diceOf(plan.seed).roll;
   const pick = (count: number) => Math.floor(roll() * count);
   const initial = fakeRecords(plan.count, () => pick(plan.span + 1), `${day} 00:00:00`);
   const must = new Set(initial.map(({ sid }) => sid));
