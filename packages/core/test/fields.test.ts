@@ -3,6 +3,10 @@ import { isCallExtension, isFinalStatus, maskClasses } from '@call-attribution/c
 import { describe, expect, test } from 'vitest';
 
 describe('the field table', () => {
+  test.each(['name', 'v2', 'v3'] as const)('no two fields have the same name (%s)', (version) => {
+    const names = fields.flatMap((spec) => spec[version] ?? []);
+    expect(new Set(names).size).toBe(names.length);
+  });
   test('the table says for every personal field, and for no other, how it is masked', () => {
     for (const { name, personal, mask } of fields) expect(mask !== undefined, name).toBe(personal);
     expect(new Set(fields.flatMap(({ mask }) => mask?.class ?? []))).toEqual(new Set(maskClasses));

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core';
-import { findProblem, readInput, readJsonInput } from '@call-attribution/core/settings';
+import { findProblem, isLoopback, readInput, readJsonInput } from '@call-attribution/core/settings';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 
@@ -135,3 +135,29 @@ test('another error may be thrown, with what to do apart', () => {
     new RangeError('it has an unknown name "dais" | did you mean days?'),
   );
 });
+
+test.each([
+  ['localhost', true],
+  ['127.0.0.1', true],
+  ['127.8.8.8', true],
+  ['[::1]', true],
+  ['::1', true],
+  ['LOCALHOST', true],
+  ['[0:0:0:0:0:0:0:1]', true],
+  ['[::ffff:127.0.0.1]', true],
+  ['::ffff:7f00:1', true],
+  ['127.evil.example', false],
+  ['localhost.', false],
+  ['127.0.0.1.', false],
+  ['127.1', false],
+  ['0x7f.1', false],
+  ['2130706433', false],
+  ['127.0.0.999', false],
+  ['[::1%lo]', false],
+  ['[::ffff:10.0.0.1]', false],
+  ['0.0.0.0', false],
+  ['', false],
+  ['127.0.0.1.evil.example', false],
+  ['localhost.evil.example', false],
+  ['10.0.0.1', false],
+])('whether %s is this machine: %s', (host, answer) => expect(isLoopback(host)).toBe(answer));

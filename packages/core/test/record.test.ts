@@ -1,18 +1,7 @@
-import { type Call, CallsError, fields, fromCall, toCall } from '@call-attribution/core';
+import { type Call, CallsError, fromCall, toCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { fixtureWireCalls } from './support.ts';
-
-describe('the table of fields', () => {
-  test('no version has two fields of the same name', () => {
-    for (const names of [
-      fields.map((f) => f.name),
-      fields.flatMap((f) => f.v2 ?? []),
-      fields.flatMap((f) => f.v3 ?? []),
-    ])
-      expect(new Set(names).size).toBe(names.length);
-  });
-});
 
 describe('toCall and fromCall', () => {
   test.each(['v2', 'v3'] as const)(

@@ -3,11 +3,13 @@ import { inspect } from 'node:util';
 import {
   apiKeys,
   bearerToken,
+  type Client,
   type ClientOptions,
   ConfigurationError,
   createClient,
   secret,
 } from '@call-attribution/core';
+import { startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { serve } from './support.ts';
 
@@ -76,7 +78,7 @@ describe('auth', () => {
     const { server, client } = await serve({}, { version, auth: given });
     await client.listCalls();
     const sent = server.requests[0]?.headers ?? {};
-    expect(sent).toMatchObject(headers);
+    expect(sent).toMatchObject({ ...headers, 'content-type': 'application/json' });
     expect(['authorization', 'access_key', 'secret_key'].filter((name) => name in sent).sort()).toEqual(
       Object.keys(headers).sort(),
     );
@@ -204,11 +206,17 @@ describe('options', () => {
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
     expect(server.requests[0]?.headers['user-agent']).toBe(`call-attribution-core/${version}`);
   });
-  test('a closed client says so', async () => {
-    const { client } = await serve();
-    await client.listCalls();
-    await client.close();
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
+  test('await using closes a client and a server at the end of the block, and a closed client says so', async () => {
+    let kept: Client | undefined;
+    {
+      await using server = await startHostileServer();
+      await using client = createClient({ baseUrl: server.url, auth });
+      kept = client;
+      await client.listCalls();
+      await client.close();
+      expect(server.requests).toHaveLength(1);
+    }
+    await expect(kept.listCalls()).rejects.toMatchObject({ code: 'client_closed' });
   });
   test.each([
     { rows: 0 },

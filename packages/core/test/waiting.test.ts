@@ -104,24 +104,19 @@ describe('retries with a manual clock', () => {
   });
 
   test.each([
-    ['Sun, 06 Nov 1994 08:49:37 GMT', 2],
-    ['Fri, 31 Dec 9999 23:59:59 GMT', 1],
-  ])('a server that says to come back at %s is asked %i times', async (date, attempts) => {
+    ['Sun, 06 Nov 1994 08:49:37 GMT', undefined],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', '9999-12-31T23:59'],
+    ['99999999999999999', '+275760-09-13T00:00:00.000Z'],
+  ])('a server that says to come back at %s is asked again at once, or not before %s', async (date, when) => {
     const { server, client } = await serve();
     server.next({ status: 429, headers: { 'retry-after': date } });
-    const came = client.listCalls().then(
-      ({ meta }) => meta.attempts,
-      (error: HttpError) => [error.code, error.attempts, error.hint?.includes('9999-12-31T23:59')],
-    );
-    expect(await came).toEqual(attempts === 2 ? 2 : ['rate_limited', 1, true]);
-    expect(server.requests).toHaveLength(attempts);
-  });
-
-  test('with attempts: 1, a request is never sent again', async () => {
-    const { server, client } = await serve({}, { retry: { attempts: 1 } });
-    server.next({ status: 503 });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'server_error', attempts: 1 });
-    expect(server.requests).toHaveLength(1);
+    const work = client.listCalls();
+    if (when === undefined) expect((await work).meta.attempts).toBe(2);
+    else
+      expect(await failure(work)).toMatchObject({
+        ...{ code: 'rate_limited', attempts: 1, hint: expect.stringContaining(when) },
+      });
+    expect(server.requests).toHaveLength(when === undefined ? 2 : 1);
   });
 });
 
@@ -247,12 +242,6 @@ describe('the limiter', () => {
     await clock.advance(1);
     await expect.poll(() => server.requests.length).toBe(3);
     expect((await Promise.all(work)).map((page) => page.meta.attempts).sort()).toEqual([1, 2]);
-  });
-
-  test('a wait that ends after the last possible date is reported all the same', async () => {
-    const { server, client } = await serve();
-    server.next({ status: 429, headers: { 'retry-after': '99999999999999999' } });
-    expect(await failure(client.listCalls())).toMatchObject({ code: 'rate_limited', attempts: 1 });
   });
 
   test('a request that the limiter never lets start ends at the total deadline', async () => {
