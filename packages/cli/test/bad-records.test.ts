@@ -187,22 +187,4 @@ describe('calls sync', () => {
     expect([resumed.code, JSON.parse(resumed.stdout)]).toEqual([3, expect.objectContaining({ missing: 3 })]);
     expect(await stored(cwd)).toEqual(good);
   });
-
-  test('a call that only the store refuses is left out too, and the others of its page are stored', async () => {
-    const cwd = stage.folder();
-    broken = [];
-    calls.push({ ...(calls[30] as (typeof calls)[0]), sid: '' });
-    const stopped = await run(cwd, sync);
-    expect([stopped.code, stopped.stderr]).toEqual([
-      1,
-      expect.stringMatching(/sid[\s\S]*→ --on-bad-record skip/),
-    ]);
-    const skipped = await run(cwd, [...sync, '--on-bad-record', 'skip']);
-    expect([skipped.code, JSON.parse(skipped.stdout)]).toEqual([
-      3,
-      expect.objectContaining({ new: 60, skipped: 1 }),
-    ]);
-    expect(skipped.stderr).toMatch(/^left out "": .*sid/m);
-    expect(await stored(cwd)).toEqual(all);
-  });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { commands, groups } from '../src/commands/index.ts';
 import { sharedOptions } from '../src/options.ts';
 import { type Asked, programOf } from '../src/program.ts';
-import { runQuick } from './in-process.ts';
+import { runQuick, wordsOf } from './in-process.ts';
 
 const helpOf = async (...words: string[]): Promise<string> => {
   const { code, stdout } = await runQuick([...words, '--help']);
@@ -18,10 +18,7 @@ function parsed(argv: readonly string[]): Asked | undefined {
   return asked[0];
 }
 
-const wordsOf = (line: string): string[] => {
-  const words = line.match(/calls (.*?)(?: [<>|] .*|\)?$)/)?.[1] ?? '';
-  return [...words.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((each) => each[1] ?? each[2] ?? each[3] ?? '');
-};
+const wordsIn = (line: string) => wordsOf(line.match(/calls (.*?)(?: [<>|] .*|\)?$)/)?.[1] ?? '');
 
 test.each(commands.map((spec) => [spec.name, spec] as const))(
   'calls %s has help with each of its options, and examples that parse',
@@ -30,7 +27,7 @@ test.each(commands.map((spec) => [spec.name, spec] as const))(
     expect(help).toContain(spec.summary.slice(0, 40));
     for (const flags of Object.keys(spec.options)) expect(help).toContain(/--[\w-]+/.exec(flags)?.[0]);
     expect(spec.examples.length).toBeGreaterThan(0);
-    for (const [line] of spec.examples) expect(parsed(wordsOf(line))?.command, line).toBe(spec);
+    for (const [line] of spec.examples) expect(parsed(wordsIn(line))?.command, line).toBe(spec);
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
     expect((await runQuick(['help', ...name.split(' ')])).stdout).toBe(help);
   },
@@ -41,7 +38,7 @@ test('a group lists its commands, and its examples parse', async () => {
     const help = await helpOf(name);
     const own = commands.filter((each) => each.name.startsWith(`${name} `));
     for (const each of own) expect(help).toContain(`  ${each.name.slice(name.length + 1)} `);
-    for (const [line] of examples) expect(own, line).toContain(parsed(wordsOf(line))?.command);
+    for (const [line] of examples) expect(own, line).toContain(parsed(wordsIn(line))?.command);
   }
 });
 

@@ -20,8 +20,16 @@ export interface QuickOptions {
   readonly stdoutFails?: string;
 }
 
+/** The words of a line as a shell takes them; quotes keep a word together. */
+export const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((each) => each[1] ?? each[2] ?? each[3] ?? '');
+
 /** Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start of a process. */
-export async function runQuick(args: readonly string[], options: QuickOptions = {}): Promise<Finished> {
+export async function runQuick(
+  typed: string | readonly string[],
+  options: QuickOptions = {},
+): Promise<Finished> {
+  const args = typeof typed === 'string' ? wordsOf(typed) : typed;
   const stdout = memory(options.stdoutFails, options.watch);
   const stderr = memory(undefined, options.watchErrors);
   const code = await run(args, {

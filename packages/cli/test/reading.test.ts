@@ -7,26 +7,6 @@ import { openStage, serverThat } from './stage.ts';
 const stage = openStage();
 afterAll(() => stage.close());
 
-test('version and help are printed on stdout without a request', async () => {
-  const version = await stage.calls(['--version'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
-  expect(version).toMatchObject({ code: 0, stderr: '' });
-  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  const help = await stage.quick(['--help']);
-  expect(help).toMatchObject({ code: 0, stderr: '' });
-  expect(help.stdout).toContain('Start here:');
-  for (const name of ['list', 'export', 'report', 'demo']) {
-    const one = await stage.quick([name, '--help']);
-    expect(one).toMatchObject({ code: 0, stderr: '' });
-    expect(one.stdout).toContain(`Usage: calls ${name}`);
-  }
-});
-
-test('without a command, help is printed and the status is 2', async () => {
-  const result = await stage.quick([]);
-  expect(result.code).toBe(2);
-  expect(result.stdout).toContain('calls demo');
-});
-
 describe('calls list', () => {
   test('it prints a plain table when piped, without cutting, and messages on stderr', async () => {
     const { code, stdout, stderr } = await stage.quick(['list', '-n', '3']);

@@ -145,12 +145,6 @@ describe('calls serve', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/another program listens there[\s\S]*--port N names another one/);
   });
-
-  test('its help names the JSON line and fits the terminal', async () => {
-    const { stdout } = await calls(['serve', '--help']);
-    expect(stdout).toContain('--ready-json');
-    expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
-  });
 });
 
 describe('calls store', () => {

@@ -28,7 +28,7 @@ export interface Stage {
   /** An empty folder. */
   folder(): string;
   /** Runs `calls` against the sandbox in this process, which is many times quicker than starting one. */
-  quick(args: readonly string[], options?: QuickOptions): Promise<Finished>;
+  quick(args: string | readonly string[], options?: QuickOptions): Promise<Finished>;
   /** Runs `calls` against the sandbox as a process of its own. */
   calls(args: readonly string[], options?: RunOptions): Promise<Finished>;
   close(): Promise<void>;

@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -40,15 +38,6 @@ describe('calls serve', () => {
     expect(await served.stop()).toBe(0);
     expect((await stage.quick(['count'], { env })).code).toBe(5);
   });
-
-  test('it reports a port that is in use', async () => {
-    const port = new URL(stage.sandbox.url).port;
-    const { code, stderr } = await stage.quick(['serve', '--port', port]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(
-      new RegExp(`cannot listen on 127.0.0.1 port ${port}: another program listens there`),
-    );
-  });
 });
 
 describe('calls sync', () => {
@@ -70,19 +59,6 @@ describe('calls sync', () => {
     const mirrored = await stage.quick(list, { env: { CALLS_BASE_URL: url } });
     expect(mirrored.stdout).toBe((await stage.quick(list)).stdout);
     expect(await mirror.stop('SIGTERM')).toBe(0);
-  });
-
-  test('calls of an erased caller are not counted as new', async () => {
-    const cwd = stage.folder();
-    const sync = ['sync', '--store', `sqlite:${join(cwd, 'calls.db')}`, '--json'];
-    await stage.quick(sync);
-    const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
-    const [first] = JSON.parse((await stage.quick(['list', '-n', '1', '--json'])).stdout);
-    const { sids } = await store.erase('101', [first.ani]);
-    await store.close();
-    expect(sids).not.toEqual([]);
-    const again = await stage.quick([...sync, '--lookback', '9999d']);
-    expect(JSON.parse(again.stdout)).toMatchObject({ new: 0, changed: 0 });
   });
 
   test('--every repeats it until Ctrl-C, even when the server is down for a while', async () => {
@@ -110,13 +86,6 @@ describe('calls sync', () => {
     expect(stderr).toMatch(said);
     expect(stderr).not.toContain('hunter2');
   });
-});
-
-test('calls serve refuses a password in its options as well', async () => {
-  const { code, stderr } = await stage.quick(['serve', '--store', 'postgres://me:hunter2@db/calls']);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/must not have a password/);
-  expect(stderr).not.toContain('hunter2');
 });
 
 describe('calls mcp', () => {
@@ -198,30 +167,5 @@ describe('calls demo', () => {
     expect(code).toBe(7);
     expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
     expect(existsSync('/nowhere')).toBe(false);
-  });
-});
-
-describe.skipIf(process.platform === 'win32')('calls completion', () => {
-  test('the bash script offers commands, options and choices', async () => {
-    const { stdout: script, code } = await stage.quick(['completion', 'bash']);
-    expect(code).toBe(0);
-    const offered = (...words: string[]): Promise<string[]> =>
-      new Promise((resolve, reject) => {
-        const last = words.length - 1;
-        const quoted = words.map((word) => `'${word}'`).join(' ');
-        const ask = `COMP_WORDS=(${quoted}); COMP_CWORD=${last}; _calls calls "${words[last]}" "${words[last - 1]}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
-        const calls = `calls() { '${process.execPath}' '${stage.bin}' "$@"; }`;
-        const shell = spawn('bash', ['--norc', '-c', `${script}\n${calls}\n${ask}`]);
-        let out = '';
-        shell.stdout.on('data', (text) => {
-          out += String(text);
-        });
-        shell.on('error', reject);
-        shell.on('close', () => resolve(out.trim().split('\n')));
-      });
-    expect(await offered('calls', 'ex')).toEqual(['export']);
-    expect(await offered('calls', 'sheet', 'sa360', '--conv')).toEqual(['--conversion-name']);
-    expect(await offered('calls', 'sheet', 'goo')).toEqual(['google-ads-calls', 'google-ads-clicks']);
-    expect(await offered('calls', 'completion', 'f')).toEqual(['fish']);
   });
 });
