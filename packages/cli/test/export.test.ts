@@ -11,15 +11,7 @@ let stage: OwnStage;
 let sids: string[];
 beforeAll(async () => {
   stage = await openOwnStage({ records: 400, days: 30 });
-  const listed = await stage.quick([
-    'list',
-    '--all',
-    '--format',
-    'csv',
-    '--fields',
-    'sid',
-    '--include-extensions',
-  ]);
+  const listed = await stage.quick('list --all --format csv --fields sid --include-extensions');
   sids = listed.stdout.trimEnd().split('\r\n').slice(1).sort();
 });
 afterEach(() => stage.sandbox.faults.clear());
@@ -31,6 +23,8 @@ const sidsOf = (text: string): string[] =>
   lines(text)
     .map((line) => JSON.parse(line).sid)
     .sort();
+const sidsInCsv = (text: string) => [...text.matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? '');
+const sidsInJson = (text: string) => JSON.parse(text).map((call: { sid: string }) => call.sid);
 
 describe('a file', () => {
   test('it has every call once, in each format, and the last message says so', async () => {
@@ -38,16 +32,10 @@ describe('a file', () => {
     const read: Record<string, (bytes: Buffer, path: string) => Promise<string[]> | string[]> = {
       'a.ndjson': (bytes) => sidsOf(bytes.toString()),
       'b.ndjson.gz': (bytes) => sidsOf(gunzipSync(bytes).toString()),
-      'c.json': (bytes) => JSON.parse(bytes.toString()).map((call: { sid: string }) => call.sid),
-      'd.json.gz': (bytes) =>
-        JSON.parse(gunzipSync(bytes).toString()).map((call: { sid: string }) => call.sid),
-      'e.csv': (bytes) => [...bytes.toString().matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? ''),
-      'f.csv.gz': (bytes) =>
-        [
-          ...gunzipSync(bytes)
-            .toString()
-            .matchAll(/^(\d{13}),101,/gm),
-        ].map((match) => match[1] ?? ''),
+      'c.json': (bytes) => sidsInJson(bytes.toString()),
+      'd.json.gz': (bytes) => sidsInJson(gunzipSync(bytes).toString()),
+      'e.csv': (bytes) => sidsInCsv(bytes.toString()),
+      'f.csv.gz': (bytes) => sidsInCsv(gunzipSync(bytes).toString()),
       'g.parquet': async (_, path) => {
         const rows = await parquetReadObjects({
           file: await asyncBufferFromFile(path),
@@ -139,18 +127,14 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       expect(first).toMatchObject({ code: 130, stdout: '' });
       expect(first.stderr).toMatch(/stopped\n {2}→ to continue, run the same command with --resume/);
 
-      const other = await stage.quick(['export', '--output', name, '--resume', '--period', '2026-10-15'], {
-        cwd,
-      });
+      const resume = (more: readonly string[], env = {}) =>
+        stage.quick(['export', '--output', name, '--resume', ...more], { cwd, env });
+      const other = await resume(['--period', '2026-10-15']);
       expect(other.code).toBe(2);
       expect(other.stderr).toMatch(/started with other options/);
-      const format = ['--format', 'json'];
-      const mixed = await stage.quick(['export', '--output', name, '--resume', ...format, ...slowly], {
-        cwd,
-      });
+      const mixed = await resume(['--format', 'json', ...slowly]);
       expect(mixed, 'two formats in one file').toMatchObject({ code: 2 });
-      const env = { CALLS_ACCESS_KEY: 'somebody-else' };
-      const account = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd, env });
+      const account = await resume(slowly, { CALLS_ACCESS_KEY: 'somebody-else' });
       expect(account.code, 'two accounts in one file').toBe(2);
       expect(account.stderr).toMatch(/started with another URL or other keys/);
 
@@ -161,17 +145,13 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       );
       // Compressed bytes are kept in the checkpoint until they fill a member of the file.
       if (!name.endsWith('.gz')) expect(kept.length).toBeGreaterThan(0);
-      const second = await stage.quick(['export', '--output', name, '--resume', ...slowly], { cwd });
+      const second = await resume(slowly);
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 400 calls/);
       const bytes = readFileSync(path);
       // It continued: the file begins with the bytes that were there before.
       expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);
-      let got: string[];
-      if (name.endsWith('.gz')) {
-        const lines = gunzipSync(bytes).toString();
-        got = [...lines.matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? '');
-      } else got = sidsOf(bytes.toString());
+      const got = name.endsWith('.gz') ? sidsInCsv(gunzipSync(bytes).toString()) : sidsOf(bytes.toString());
       expect(got.sort()).toEqual(sids);
     },
   );
@@ -251,11 +231,8 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
   test('after SIGKILL nothing is lost and nothing is doubled', async () => {
     const cwd = stage.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
-    expect(
-      await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd }),
-    ).toMatchObject({
-      code: 0,
-    });
+    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    expect(resumed.code).toBe(0);
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
@@ -270,11 +247,8 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     expect(code).toBe(7);
     expect(stderr).toMatch(/a\.ndjson: the file is larger than the limit \(EFBIG\)/);
     expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
-    expect(
-      await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd }),
-    ).toMatchObject({
-      code: 0,
-    });
+    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    expect(resumed.code).toBe(0);
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 

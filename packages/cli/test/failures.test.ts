@@ -8,7 +8,7 @@ const stage = openStage();
 afterAll(() => stage.close());
 
 test('a wrong key ends with status 4, what is expected, and no key in the message', async () => {
-  const { code, stderr } = await stage.quick(['count', '--debug'], {
+  const { code, stderr } = await stage.quick('count --debug', {
     env: { CALLS_SECRET_KEY: 'wrong-key-4711' },
   });
   expect(code).toBe(4);

@@ -147,18 +147,8 @@ describe('calls serve --every', () => {
     stage.sandbox.faults.set('*', 'status=503');
     const port = await freePort();
     const stop = new AbortController();
-    const args = [
-      'serve',
-      '--feeds',
-      file,
-      '--store',
-      'sqlite:down.db',
-      '--every',
-      '15m',
-      '--port',
-      String(port),
-    ];
-    const ended = stage.quick(args, { cwd: folder, env: secret, signal: stop.signal });
+    const line = `serve --feeds ${file} --store sqlite:down.db --every 15m --port ${port}`;
+    const ended = stage.quick(line, { cwd: folder, env: secret, signal: stop.signal });
     let text = '';
     while (!text.includes('no sync')) {
       text = await fetch(`http://127.0.0.1:${port}/readyz`).then(
@@ -196,38 +186,30 @@ describe('calls serve --every', () => {
   test.each(['sqlite:plain.db', 'named.db'])(
     'without feeds it keeps the copy of CALLS_STORE up to date: %s',
     async (store) => {
-      const port = await freePort();
-      const stop = new AbortController();
-      const env = { CALLS_STORE: store };
-      const args = ['serve', '--every', '1h', '--port', String(port)];
-      const ended = stage.quick(args, { cwd: folder, env, signal: stop.signal });
-      const get = (path: string, headers = {}) =>
-        fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null);
-      while ((await get('/readyz'))?.status !== 200) await new Promise((done) => setTimeout(done, 20));
-      expect(await (await get('/metrics'))?.text()).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
-      const list = await get('/v3/user/bid-management?q=inc_gce:1&rows=1', {
+      const headers = {
         access_key: stage.env.CALLS_ACCESS_KEY ?? '',
         secret_key: stage.env.CALLS_SECRET_KEY ?? '',
-      });
-      expect(list?.headers.get('content-range')).toBe('1-1/300');
-      stop.abort();
-      const { code, stderr } = await ended;
+      };
+      const look = async (url: string): Promise<void> => {
+        const metrics = await (await fetch(`${url}/metrics`)).text();
+        expect(metrics).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
+        const list = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=1`, { headers });
+        expect(list.headers.get('content-range')).toBe('1-1/300');
+      };
+      const { code, stderr } = await during(['serve', '--every', '1h'], look, { CALLS_STORE: store });
       expect([code, stderr]).toEqual([0, expect.stringContaining('"message":"synced"')]);
     },
   );
 
   test.each([
-    [['--store', 'sqlite:x.db', '--lookback', '1d'], '--lookback goes with --every'],
-    [['--account', '101'], '--account goes with --every'],
-    [
-      ['--every', '1h', '--lookback', '1d', '--sandbox'],
-      '--every is for your own store; remove --every or --sandbox',
-    ],
-    [['--every', '1h', '--records', '5'], '--records is for the sandbox'],
-    [['--every', '1h'], 'calls serve --every needs a store: --store sqlite:calls.db'],
-    [['--every', 'soon', '--store', 'sqlite:x.db'], '--every must be'],
-  ])('serve %j is refused', async (args, said) => {
-    const { code, stderr } = await stage.quick(['serve', ...args], { cwd: folder });
+    ['--store sqlite:x.db --lookback 1d', '--lookback goes with --every'],
+    ['--account 101', '--account goes with --every'],
+    ['--every 1h --lookback 1d --sandbox', '--every is for your own store; remove --every or --sandbox'],
+    ['--every 1h --records 5', '--records is for the sandbox'],
+    ['--every 1h', 'calls serve --every needs a store: --store sqlite:calls.db'],
+    ['--every soon --store sqlite:x.db', '--every must be'],
+  ])('serve %s is refused', async (options, said) => {
+    const { code, stderr } = await stage.quick(`serve ${options}`, { cwd: folder });
     expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 });

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function storeWith(service: unknown) {
   writeFileSync(join(folder, 'calls.config.json'), JSON.stringify({ service }));
-  return runQuick(['store', 'accounts', '--store', 'sqlite::memory:', '--config', 'calls.config.json'], {
+  return runQuick('store accounts --store sqlite::memory: --config calls.config.json', {
     cwd: folder,
   });
 }

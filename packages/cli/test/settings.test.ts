@@ -8,7 +8,7 @@ afterAll(() => stage.close());
 
 describe('keys', () => {
   test('without keys a command ends with status 2 and says how to set them', async () => {
-    const { code, stderr } = await stage.quick(['count'], {
+    const { code, stderr } = await stage.quick('count', {
       env: { CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '' },
     });
     expect(code).toBe(2);
@@ -44,7 +44,7 @@ describe('keys', () => {
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
     const named = { ...nobody, CALLS_CONFIG: 'calls.config.json' };
     expect((await stage.quick(['count'], { cwd, env: named })).code).toBe(0);
-    const missing = await stage.quick(['count'], {
+    const missing = await stage.quick('count', {
       cwd,
       env: { ...byName, CALLS_SECRET_KEY_FILE: 'nowhere' },
     });
@@ -115,7 +115,7 @@ describe('configuration', () => {
   ])('it refuses a configuration file with %s', async (text, said) => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), text);
-    const { code, stderr } = await stage.quick(['count', '--config', 'calls.config.json'], {
+    const { code, stderr } = await stage.quick('count --config calls.config.json', {
       cwd,
       env: nobody,
     });
@@ -166,7 +166,7 @@ describe('calls doctor', () => {
       NO_PROXY: '127.0.0.1',
     };
     const doctor = async (more: object = {}) => {
-      const { code, stdout } = await stage.quick(['doctor', '--json'], {
+      const { code, stdout } = await stage.quick('doctor --json', {
         cwd,
         env,
         ...more,
@@ -197,7 +197,7 @@ describe('calls doctor', () => {
     const broken = await doctor({ env: { CALLS_STORE: 'sqlite:text.db' } });
     expect(broken.code).toBe(1);
     expect(broken.of('store')?.state).toBe('wrong');
-    const shown = await stage.quick(['doctor'], {
+    const shown = await stage.quick('doctor', {
       cwd,
       env: { ...env, COLUMNS: '70', CALLS_SECRET_KEY: 'wrong' },
     });
@@ -247,7 +247,8 @@ describe('several accounts', () => {
       CALLS_BERLIN_TOKEN: berlin?.bearerToken ?? '',
       CALLS_WRONG_KEY: 'wrong',
     };
-    return { cwd, run: (...args: string[]) => two.quick(args, { cwd, env }) };
+    const run = (...args: string[]) => two.quick(args.length === 1 ? (args[0] ?? '') : args, { cwd, env });
+    return { cwd, run };
   }
 
   test('each command that reads says which row is whose', async () => {
@@ -255,16 +256,7 @@ describe('several accounts', () => {
     const counts = (await run('count', '--all-accounts')).stdout;
     expect(counts).toMatch(/^main\t\d+\nberlin\t\d+\n$/);
     const [main, berlin] = counts.split('\n').map((line) => Number(line.split('\t')[1])) as [number, number];
-    const csv = await run(
-      'list',
-      '--account',
-      'main,berlin',
-      '--all',
-      '--format',
-      'csv',
-      '--fields',
-      'sid,acct_id',
-    );
+    const csv = await run('list --account main,berlin --all --format csv --fields sid,acct_id');
     const rows = csv.stdout
       .trimEnd()
       .split('\n')
@@ -282,18 +274,10 @@ describe('several accounts', () => {
     expect((await run('report', '--by', 'account', '--format', 'csv', '--all-accounts')).stdout).toContain(
       `berlin,${berlin},`,
     );
-    expect(
-      (
-        await run(
-          'sms',
-          '--all-accounts',
-          '--format',
-          'csv',
-          '--legacy-base-url',
-          two.env.CALLS_LEGACY_BASE_URL ?? '',
-        )
-      ).stdout,
-    ).toMatch(/^account,number/);
+    const sms = await run(
+      `sms --all-accounts --format csv --legacy-base-url ${two.env.CALLS_LEGACY_BASE_URL}`,
+    );
+    expect(sms.stdout).toMatch(/^account,number/);
     expect(await run('export', '--all-accounts', '-o', '{account}.csv', '--fields', 'sid')).toMatchObject({
       code: 0,
     });

@@ -213,32 +213,22 @@ test('with a ledger a second run writes only what is new or has changed', async 
 
 test('with {date} in its name a sheet is another file each day, and a day without anything new has none', async () => {
   const cwd = stage.folder();
-  const names = [
-    '--output',
-    'clicks-{date}.csv',
-    '--left-out',
-    'left-{date}.csv',
-    '--ledger',
-    'uploads.ledger',
-  ];
-  const args = ['sheet', 'google-ads-clicks', '--conversion-name', 'Phone lead', ...names, '--time-zone'];
+  const names = '--output clicks-{date}.csv --left-out left-{date}.csv --ledger uploads.ledger';
+  const line = `sheet google-ads-clicks --conversion-name "Phone lead" ${names} --time-zone America/New_York`;
+  const at = (now: Date) => stage.quick(line, { cwd, env, now });
   // At 04:00 UTC it is still the day before in New York.
   const night = new Date('2026-11-22T04:00:00Z');
-  const first = await stage.quick([...args, 'America/New_York'], { cwd, env, now: night });
+  const first = await at(night);
   expect(first).toMatchObject({ code: 0 });
   expect(readdirSync(cwd).sort()).toEqual(['clicks-2026-11-21.csv', 'left-2026-11-21.csv', 'uploads.ledger']);
 
-  const sameDay = await stage.quick([...args, 'America/New_York'], { cwd, env, now: night });
+  const sameDay = await at(night);
   expect(sameDay.code).toBe(2);
   expect(sameDay.stderr).toMatch(
     /clicks-2026-11-21\.csv exists already\. If it was uploaded, remove or rename it/,
   );
 
-  const next = await stage.quick([...args, 'America/New_York'], {
-    cwd,
-    env,
-    now: new Date('2026-11-23T04:00:00Z'),
-  });
+  const next = await at(new Date('2026-11-23T04:00:00Z'));
   expect(next).toMatchObject({ code: 0 });
   expect(next.stderr).toMatch(/nothing new to upload: clicks-2026-11-22\.csv was not written/);
   expect(existsSync(join(cwd, 'clicks-2026-11-22.csv'))).toBe(false);

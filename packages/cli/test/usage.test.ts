@@ -142,16 +142,8 @@ test('every command and option that a message, a help text or a document names e
     ),
   ];
   // Of npm, npx, Node.js and gcloud, and the one that is not a command's.
-  const elsewhere = new Set([
-    '--global',
-    '--save-dev',
-    '--yes',
-    '--prefix',
-    '--env-file',
-    '--throw-deprecation',
-    '--version',
-    '--http',
-  ]);
+  const others = '--global --save-dev --yes --prefix --env-file --throw-deprecation --version --http';
+  const elsewhere = new Set(others.split(' '));
   const optionsOf = (name: string): readonly string[] | undefined => {
     const command = commands.find((known) => known.name === name);
     const flags = Object.keys(command?.options ?? {}).map((flags) => /--[\w-]+/.exec(flags)?.[0] ?? '');

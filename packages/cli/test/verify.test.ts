@@ -51,6 +51,7 @@ const changed = (name: string, change: (text: string) => string) =>
 /** Drops, doubles or changes lines. */
 const inLines = (text: string, change: (lines: string[]) => string[]) =>
   `${change(text.trimEnd().split('\n')).join('\n')}\n`;
+const dropped = (text: string) => inLines(text, (lines) => lines.toSpliced(7, 1));
 
 const formats = ['a.ndjson', 'a.ndjson.gz', 'a.json', 'a.csv', 'a.csv.gz', 'a.parquet'];
 
@@ -92,7 +93,7 @@ describe('a file with its receipt', () => {
   });
 
   const injuries: [string, string, (text: string) => string, string][] = [
-    ['a row is dropped', 'a.ndjson', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['a row is dropped', 'a.ndjson', dropped, 'rows'],
     ['a row is doubled', 'a.ndjson', (text) => inLines(text, (lines) => [...lines, lines[7] ?? '']), 'rows'],
     ['a field is changed', 'a.ndjson', (text) => text.replace('"state":"', '"state":"X'), 'contents'],
     [
@@ -109,11 +110,11 @@ describe('a file with its receipt', () => {
     ],
     ['a line is no record', 'a.ndjson', (text) => text.replace('{', '['), 'unreadable'],
     ['it is cut', 'a.ndjson', (text) => text.slice(0, -40), 'unreadable'],
-    ['a row is dropped', 'a.csv', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['a row is dropped', 'a.csv', dropped, 'rows'],
     ['a column is renamed', 'a.csv', (text) => text.replace('sid,', 'sidd,'), 'contents'],
     ['it is cut', 'a.csv', (text) => text.slice(0, -40), 'bytes'],
     ['it is empty', 'a.csv', () => '', 'rows'],
-    ['a row is dropped', 'a.json', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)), 'rows'],
+    ['a row is dropped', 'a.json', dropped, 'rows'],
     ['its end is missing', 'a.json', (text) => text.slice(0, -2), 'unreadable'],
   ];
   test.each(injuries)('%s in %s: it is found', async (_, name, injure, code) => {
@@ -194,7 +195,7 @@ test('a file without a receipt is counted, and compared with the API in its own 
   );
   // It has no call through a call extension, so those of the API are not missing.
   expect(await verified('a.ndjson', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
-  changed('a.ndjson', (text) => inLines(text, (lines) => lines.toSpliced(7, 1)));
+  changed('a.ndjson', dropped);
   expect(await verified('a.ndjson', '--against-api')).toMatchObject({ code: 3, codes: ['api'] });
   await run('export', '-o', 'b.ndjson', '--include-extensions');
   changed('b.ndjson', (text) =>
@@ -244,9 +245,14 @@ test('a folder: each file is named, with what is wrong with it', async () => {
   expect(stderr).toMatch(/2 of 5 files proved\n.*--against-api compares what has no receipt/);
 });
 
-describe.each(['sqlite:calls.db'])('%s', (store) => {
-  const file = store.slice(7);
+describe('a store in SQLite', () => {
+  const file = 'calls.db';
+  const store = `sqlite:${file}`;
   const sync = () => run('sync', '--store', store);
+  const inAccount = async (command: string, more: readonly string[], input?: string) => {
+    const args = ['store', command, '--account', '101', '--store', store, ...more];
+    return (await stage.quick(args, { cwd, ...(input === undefined ? {} : { input }) })).stdout;
+  };
 
   test('right after its sync it is proved, also against the API', async () => {
     expect((await sync()).code).toBe(0);
@@ -339,17 +345,9 @@ describe.each(['sqlite:calls.db'])('%s', (store) => {
       await backing.close();
     }
   });
-});
-
-describe('a store in SQLite', () => {
-  const store = 'sqlite:calls.db';
-  const inAccount = async (command: string, more: readonly string[], input?: string) => {
-    const args = ['store', command, '--account', '101', '--store', store, ...more];
-    return (await stage.quick(args, { cwd, ...(input === undefined ? {} : { input }) })).stdout;
-  };
 
   test('rows that are gone or changed behind its back are found', async () => {
-    await run('sync', '--store', store);
+    await sync();
     const database = new connect(at('calls.db'));
     database.exec('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY date_added LIMIT 5)');
     database.close();
@@ -368,7 +366,7 @@ describe('a store in SQLite', () => {
   });
 
   test('erased callers and purged calls count apart, never as missing', async () => {
-    await run('sync', '--store', store);
+    await sync();
     const ani = (await listed())[250]?.ani ?? '';
     const { erased } = JSON.parse(await inAccount('erase', [], `${ani}\n`));
     const { purged } = JSON.parse(await inAccount('purge', ['--before', '2026-11-01 00:00:00']));

@@ -107,7 +107,7 @@ describe('a cloned folder gets nothing', () => {
   test('the listener hears what is sent: with the file named, it is', async () => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: `http://${evil}` }));
-    await stage.quick(['count', '--config', 'calls.config.json'], {
+    await stage.quick('count --config calls.config.json', {
       cwd,
       env: { ...secrets, CALLS_BASE_URL: '' },
     });
@@ -194,7 +194,7 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     const cwd = shared();
     asOther('mkfifo -m 666 key', cwd);
     for (const file of ['key', '/dev/zero']) {
-      const { code, stderr } = await stage.quick(['count'], {
+      const { code, stderr } = await stage.quick('count', {
         cwd,
         env: { CALLS_SECRET_KEY: '', CALLS_SECRET_KEY_FILE: file },
       });

@@ -224,7 +224,8 @@ test.each(kinds)(
     expect(filesWith(cwd, 'stays')).not.toEqual([]);
     const kept = (await heldBy(cwd, url)).sids;
     for (const more of everySync) {
-      await run(['sync', '--store', url, ...more]);
+      const synced = await run(['sync', '--store', url, '--json', ...more]);
+      expect(JSON.parse(synced.stdout)).toMatchObject({ new: 0, changed: 0 });
       expect((await heldBy(cwd, url)).sids).toEqual(kept);
     }
     await search();

@@ -61,38 +61,34 @@ async function sidsOf(cwd: string, store: string): Promise<string[]> {
   return [...stdout.matchAll(/"sid":"([^"]+)"/g)].map(([, sid]) => sid ?? '').sort();
 }
 
-const stores = ['sqlite:calls.db'];
+const store = 'sqlite:calls.db';
 const kills = rounds(1, 40);
 
-test.each(stores)(
-  'killed syncs of a list that is short for a while: %s',
-  { timeout: 600_000 },
-  async (store) => {
-    for (let round = 0; round < kills; round += 1)
-      await tally.run(async () => {
-        const cwd = stage.folder();
-        const sync = ['sync', '--store', store, '--account', '101'];
-        server.hidden = new Set(sids.filter((_, i) => i % (7 + round) === round % 7));
-        for (const killAt of [3 + round, 9 + 2 * round, 2]) {
-          const { code, stderr } = await run(cwd, sync, killAt);
-          expect([null, 3]).toContain(code);
-          if (code === 3) expect(stderr).toMatch(/the next run (reads them again|goes on there)/);
-          else tally.happened('kills');
-        }
-        const short = await run(cwd, sync);
-        expect([short.code, short.stderr]).toEqual([
-          3,
-          expect.stringMatching(
-            new RegExp(`the server counts more calls .*: ${server.hidden.size} calls are missing`),
-          ),
-        ]);
-        server.hidden = new Set();
-        const well = await run(cwd, sync);
-        expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
-        tally.compare(sids, await sidsOf(cwd, store));
-      });
-  },
-);
+test('killed syncs of a list that is short for a while', { timeout: 600_000 }, async () => {
+  for (let round = 0; round < kills; round += 1)
+    await tally.run(async () => {
+      const cwd = stage.folder();
+      const sync = ['sync', '--store', store, '--account', '101'];
+      server.hidden = new Set(sids.filter((_, i) => i % (7 + round) === round % 7));
+      for (const killAt of [3 + round, 9 + 2 * round, 2]) {
+        const { code, stderr } = await run(cwd, sync, killAt);
+        expect([null, 3]).toContain(code);
+        if (code === 3) expect(stderr).toMatch(/the next run (reads them again|goes on there)/);
+        else tally.happened('kills');
+      }
+      const short = await run(cwd, sync);
+      expect([short.code, short.stderr]).toEqual([
+        3,
+        expect.stringMatching(
+          new RegExp(`the server counts more calls .*: ${server.hidden.size} calls are missing`),
+        ),
+      ]);
+      server.hidden = new Set();
+      const well = await run(cwd, sync);
+      expect([well.code, well.stderr]).toEqual([0, expect.not.stringContaining('short:')]);
+      tally.compare(sids, await sidsOf(cwd, store));
+    });
+});
 
 test(
   'a sync that repeats goes on, is not ready while the copy is short, and is ready once it is whole',
@@ -117,45 +113,42 @@ test(
     }),
 );
 
-test.each(stores)(
-  'feeds over a copy that is short carry on, and /feeds says what they lack: %s',
-  { timeout: 240_000 },
-  (store) =>
-    tally.run(async () => {
-      const cwd = stage.folder();
-      const port = await freePort();
-      // A feed has the last days only, so its calls are of these: from 22 to 2 days ago.
-      const hours = Array.from({ length: 480 }, (_, i) => Date.now() - (48 + i) * 3_600_000);
-      const recent = hours.map((at, i) =>
-        callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
-      );
-      const short = await startShortServer(recent, 50);
-      short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
-      const feed = { path: '/feeds/clicks.csv', format: 'google-ads-clicks', account: '101', window: '30d' };
-      const feeds = [{ ...feed, conversionName: 'Phone lead' }];
-      writeFileSync(join(cwd, 'feeds.json'), JSON.stringify({ timeZone: 'UTC', feeds }));
-      const args = ['serve', '--feeds', 'feeds.json', '--store', store, '--account', '101', '--every', '1s'];
-      const stop = start(cwd, [...args, '--port', String(port)], { CALLS_BASE_URL: short.url });
-      const lacks = /INCOMPLETE: at the end the server counts more calls .*: 20 calls are missing/;
-      expect(await until(port, '/feeds', (text) => lacks.test(text))).toMatch(/^200 /);
-      const fetched = await ask(port, feed.path);
-      expect(fetched).toMatch(/^200 Google Click ID,/);
-      const clicks = fetched.match(/Cj0KCQ_click-\d+/g) ?? [];
-      tally.compare(
-        recent.filter(({ sid }) => !short.hidden.has(sid)).map(({ ppc_gclid }) => String(ppc_gclid)),
-        clicks,
-      );
-      expect(await until(port, '/readyz', (text) => text.includes('not whole'))).toMatch(
-        /^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/,
-      );
-      short.hidden = new Set();
-      expect(await until(port, '/feeds', (text) => /^200 /.test(text) && !/INCOMPLETE/.test(text))).toContain(
-        feed.path,
-      );
-      expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
-      await stop();
-      await short.close();
-    }),
+test('feeds over a copy that is short carry on, and /feeds says what they lack', { timeout: 240_000 }, () =>
+  tally.run(async () => {
+    const cwd = stage.folder();
+    const port = await freePort();
+    // A feed has the last days only, so its calls are of these: from 22 to 2 days ago.
+    const hours = Array.from({ length: 480 }, (_, i) => Date.now() - (48 + i) * 3_600_000);
+    const recent = hours.map((at, i) =>
+      callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
+    );
+    const short = await startShortServer(recent, 50);
+    short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
+    const feed = { path: '/feeds/clicks.csv', format: 'google-ads-clicks', account: '101', window: '30d' };
+    const feeds = [{ ...feed, conversionName: 'Phone lead' }];
+    writeFileSync(join(cwd, 'feeds.json'), JSON.stringify({ timeZone: 'UTC', feeds }));
+    const args = ['serve', '--feeds', 'feeds.json', '--store', store, '--account', '101', '--every', '1s'];
+    const stop = start(cwd, [...args, '--port', String(port)], { CALLS_BASE_URL: short.url });
+    const lacks = /INCOMPLETE: at the end the server counts more calls .*: 20 calls are missing/;
+    expect(await until(port, '/feeds', (text) => lacks.test(text))).toMatch(/^200 /);
+    const fetched = await ask(port, feed.path);
+    expect(fetched).toMatch(/^200 Google Click ID,/);
+    const clicks = fetched.match(/Cj0KCQ_click-\d+/g) ?? [];
+    tally.compare(
+      recent.filter(({ sid }) => !short.hidden.has(sid)).map(({ ppc_gclid }) => String(ppc_gclid)),
+      clicks,
+    );
+    expect(await until(port, '/readyz', (text) => text.includes('not whole'))).toMatch(
+      /^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/,
+    );
+    short.hidden = new Set();
+    expect(await until(port, '/feeds', (text) => /^200 /.test(text) && !/INCOMPLETE/.test(text))).toContain(
+      feed.path,
+    );
+    expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
+    await stop();
+    await short.close();
+  }),
 );
 
 /** Starts `calls` and returns what stops it. What it says is not read, and a pipe that is full would stop it. */

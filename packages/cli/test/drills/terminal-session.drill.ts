@@ -168,7 +168,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
   let made = '';
   beforeAll(async () => {
     made = stage.folder();
-    await stage.quick(['store', 'accounts', 'add', '--account', '101', '--store', 'sqlite:calls.db'], {
+    await stage.quick('store accounts add --account 101 --store sqlite:calls.db', {
       cwd: made,
     });
   });
