@@ -4,7 +4,7 @@ import type { revealChoices } from '@call-attribution/core/fields';
 import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 import { callerKey } from '@call-attribution/questions';
-import { cleanText, isAscii, pageAddress, plainOf, scrub } from './text.ts';
+import { cleanText, isAscii, longest, pageAddress, plainOf, scrub } from './text.ts';
 
 // The one place where a record is masked. Everything else, the copy and the questions included, gets records that went through here.
 
@@ -17,9 +17,6 @@ declare const masked: unique symbol;
 export interface MaskedCall extends Call {
   readonly [masked]: true;
 }
-
-/** Masks a record. */
-export type Mask = (call: Call) => MaskedCall;
 
 /** Stands for a value that is there and is not shown. */
 export const hiddenMark = '(hidden)';
@@ -39,24 +36,12 @@ export const neededAsTheyAre: ReadonlySet<string> = new Set(['sid', 'acct_id', '
 const pages = /^(?:(?:first|last)_touch(?:_domain)?|landing_page|conversion_page|referrer)$/;
 /** Parameters of ads and versions of programs: ids in all but name. */
 const codes = /^(?:vt_(?:creative|target|random|aceid|ads_producttargetid)|(?:os|browser)_version)$/;
-/** Of longer values nothing is read: some senders are hostile. */
-const longest = 2000;
 
 const token = /^[A-Za-z0-9_.:~+=-]{1,200}$/;
-const idGroups = /^\d+(?:[.:_-]\d+)+$/;
+/** An id, but no groups of digits, which may be a phone number. */
+const id = /^(?!\d+(?:[.:_-]\d+)+$)[A-Za-z0-9_.:~+=-]{1,200}$/;
 /** A number as records have it. */
 export const numberForm: RegExp = /^-?\d{1,15}(?:\.\d{1,3})?$/;
-
-/** What must not show up in other fields of a record. */
-interface Own {
-  readonly numbers: readonly string[];
-  readonly words: readonly string[];
-  readonly parts: readonly string[];
-}
-
-/** A text with one space around each of its words. */
-const spaced = (plain: string): string =>
-  ` ${plain.replace(isAscii(plain) ? /[^a-z\d]+/g : /[^\p{L}\p{N}]+/gu, ' ').trim()} `;
 
 /**
  * Makes the mask. The key comes from the account's secret: equal callers have equal pseudonyms, also after a restart, and nobody without
@@ -66,7 +51,7 @@ export function createMask(
   all: readonly FieldSpec[],
   reveal: ReadonlySet<Reveal>,
   key: string | Uint8Array = randomBytes(32),
-): Mask {
+): (call: Call) => MaskedCall {
   const pseudonym = remembered((number) => {
     const digest = createHmac('sha256', key)
       .update(`phone\n${phoneKey(number)}`)
@@ -79,25 +64,64 @@ export function createMask(
   });
   // One memory for all addresses: those of a visit are in several fields.
   const judgePage = remembered((sent) => judged(pageAddress(sent)));
-  const hidden = all.filter((spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown');
-  const readers = all
-    .filter((spec) => spec.type !== 'null')
-    .map((spec) => [spec.name, readerOf(spec, reveal, pseudonym, judgePage)] as const);
+
+  /** Makes what reads a field. */
+  function readerOf(spec: FieldSpec): Read {
+    const see = agentsSee(spec, reveal);
+    if (see === 'hidden') return () => hiddenMark;
+    if (spec.type === 'null') return () => null;
+    if (see === 'pseudonym') return (value) => pseudonym(String(value).slice(0, 200));
+    if (spec.agents !== 'shown' || reveal.has('all') || reveal.has('text')) return (value) => value;
+    if (spec.type.startsWith('datetime'))
+      return (value) => (Number.isNaN(parseNaive(String(value))) ? null : value);
+    if (spec.type === 'integer' || spec.type.endsWith('-string'))
+      return (value, own) => {
+        const text = String(value);
+        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own)) ? value : null;
+      };
+    if (neededAsTheyAre.has(spec.name))
+      return (value) => {
+        const text = cleanText(String(value).slice(0, longest));
+        return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
+      };
+    const known = new Set(spec.values?.map(String));
+    const isCode = codes.test(spec.name);
+    const judgeText = remembered((sent) => {
+      const text = cleanText(sent);
+      return judged(text, isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text));
+    });
+    const judge = pages.test(spec.name) ? judgePage : judgeText;
+    return (value, own, { dnis }) => {
+      const sent = String(value).slice(0, longest);
+      // Ids are many, and mostly different.
+      if (known.has(sent) || (spec.isId && id.test(sent))) return value;
+      const { text, safe, form } = judge(sent);
+      if (contains(form, own)) return hiddenMark;
+      // The account's own number may stand in its labels.
+      return safe === text || typeof dnis !== 'string' ? safe : safeText(text, dnis.replace(/\D+/g, ''));
+    };
+  }
+
+  const readers = new Map(all.map((spec) => [spec.name, readerOf(spec)]));
+  // An IP address is recognized wherever it stands.
+  const isHidden = (spec: FieldSpec) => agentsSee(spec, reveal) !== 'shown';
+  const hidden = all.filter((spec) => spec.mask && spec.mask.kind !== 'ip' && isHidden(spec));
   return (call) => {
     const sent = call as unknown as Readonly<Record<string, unknown>>;
-    let own: Own | undefined;
-    const isOwn = (looked: Looked): boolean => {
-      own ??= ownOf(hidden, sent);
-      return contains(looked, own);
-    };
-    const shown: Record<string, unknown> = {};
-    for (const [name, read] of readers) {
+    const own = ownOf(hidden, sent);
+    // A field that was not sent stays away: it tells versions of the API apart. To change a copy costs less than to fill an object.
+    const shown: Record<string, unknown> = { ...sent };
+    for (const name in sent) {
       const value = sent[name];
-      // A field that was not sent stays away: it tells versions of the API apart.
-      if (value === undefined) continue;
-      const isValue = (typeof value === 'string' && value !== '') || typeof value === 'number';
+      const read = readers.get(name);
+      if (read === undefined || value === undefined) {
+        delete shown[name];
+        continue;
+      }
       // null and '' are both left out: assistants see one form of no value.
-      shown[name] = isValue ? read(value, sent, isOwn) : null;
+      const isValue = (typeof value === 'string' && value !== '') || typeof value === 'number';
+      const seen = isValue ? read(value, own, sent) : null;
+      if (seen !== value) shown[name] = seen;
     }
     return shown as unknown as MaskedCall;
   };
@@ -105,125 +129,80 @@ export function createMask(
 
 type Read = (
   value: string | number,
+  own: readonly string[],
   call: Readonly<Record<string, unknown>>,
-  isOwn: (looked: Looked) => boolean,
 ) => unknown;
 
-/** What stands for a text in any record, and what is looked at in it; null where nothing is. */
-interface Judged {
-  readonly text: string;
-  readonly safe: string;
-  readonly looked: Looked | null;
-}
-
-/** As it is shown, so that it can be asked for. */
-const judged = (text: string, isToken = false): Judged => ({
+/** As it is shown, so that it can be asked for: the text, what stands for it in any record, and what hidden values are looked for in. */
+const judged = (text: string, isToken = false) => ({
   text,
-  safe: isToken ? text : scrub(text).replace(/[«»]/g, '"'),
-  looked: look(plainOf(text)),
+  safe: isToken ? text : safeText(text),
+  form: formOf(text),
 });
 
-/** Makes what reads one field. */
-function readerOf(
-  spec: FieldSpec,
-  reveal: ReadonlySet<Reveal>,
-  pseudonym: (number: string) => string,
-  judgePage: (sent: string) => Judged,
-): Read {
-  const see = agentsSee(spec, reveal);
-  if (see === 'hidden') return () => hiddenMark;
-  if (see === 'pseudonym') return (value) => pseudonym(String(value).slice(0, 200));
-  const isRevealed = spec.agents !== 'shown' || reveal.has('all') || reveal.has('text');
-  if (isRevealed) return (value) => value;
-  if (spec.type.startsWith('datetime'))
-    return (value) => (Number.isNaN(parseNaive(String(value))) ? null : value);
-  if (spec.type === 'integer' || spec.type.endsWith('-string'))
-    return (value, _, isOwn) => {
-      const text = String(value);
-      const isNumber = numberForm.test(text) && !(text.length >= 7 && isOwn(look(plainOf(text))));
-      return isNumber ? value : null;
-    };
-  if (neededAsTheyAre.has(spec.name))
-    return (value) => {
-      const text = cleanText(String(value).slice(0, longest));
-      return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
-    };
-  const isCode = codes.test(spec.name);
-  const known = new Set(spec.values?.map(String));
-  const judgeText = (sent: string): Judged => {
-    const text = cleanText(sent);
-    if (known.has(text)) return { text, safe: text, looked: null };
-    return judged(text, isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text));
-  };
-  const judge = pages.test(spec.name) ? judgePage : remembered(judgeText);
-  return (value, { dnis }, isOwn) => {
-    const sent = String(value).slice(0, longest);
-    // Ids are many, and mostly different.
-    if (spec.isId && token.test(sent) && !idGroups.test(sent)) return value;
-    const { text, safe, looked } = judge(sent);
-    if (looked === null) return safe;
-    if (isOwn(looked)) return hiddenMark;
-    if (safe === text || typeof dnis !== 'string') return safe;
-    // The account's own number may stand in its labels.
-    return scrub(text, dnis.replace(/\D+/g, '')).replace(/[«»]/g, '"');
-  };
-}
+const safeText = (text: string, own?: string): string => scrub(text, own).replace(/[«»]/g, '"');
 
-function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): Own {
-  const numbers: string[] = [];
-  const words: string[] = [];
-  const parts: string[] = [];
-  const names: string[][] = [];
+/** The parts of hidden values that a record must not show in other fields, as `formOf` writes them. */
+function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): string[] {
+  const own: string[] = [];
+  const short: string[] = [];
   for (const { name, mask } of hidden) {
     const value = call[name];
     if (value === null || value === undefined || value === '') continue;
     const text = String(value).slice(0, 300);
+    if (mask?.kind === 'name') {
+      for (const spelling of spellingsOf(text)) {
+        const words = spelling.trim().split(' ');
+        const letters = words.join('');
+        if (words.length > 1) words.push(letters);
+        own.push(...words.map(asWord));
+        if (letters.length >= 6) continue;
+        // Two short names in a row are nobody else's.
+        for (const other of short) own.push(other + letters, letters + other);
+        short.push(letters);
+      }
+      continue;
+    }
     const plain = plainOf(text);
     if (mask?.kind === 'phone') {
       const digits = phoneKey(plain).replace(/\D+/g, '');
-      if (digits.length >= 7) numbers.push(digits.slice(-9));
-    } else if (mask?.kind === 'name') {
-      // Who cannot write ü writes u or ue.
-      const other = plainOf(text.toLowerCase().replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter));
-      const spellings = (other === plain ? [plain] : [plain, other]).map(spaced);
-      for (const each of spellings) words.push(...each.trim().split(' '));
-      names.push(spellings.map((each) => each.replaceAll(' ', '')));
-    } else if (mask?.kind === 'zip') words.push(spaced(plain).trim());
-    else if (mask?.kind === 'street') {
-      const [number = '', street = ''] = plain.split(/\s+/);
+      if (digits.length >= 7) own.push(digits.slice(-9));
+    } else if (mask?.kind === 'street') {
       // People leave out the kind of a street.
-      const short = spaced(number + street).replaceAll(' ', '');
-      parts.push(spaced(plain).replaceAll(' ', ''));
-      if (/\d/.test(short) && short.length >= 5) parts.push(short);
-    } else if (mask?.kind === 'recording') parts.push(spaced(plain).replaceAll(' ', ''));
+      const [number = '', street = ''] = plain.split(/\s+/);
+      const begin = join(number + street, '');
+      own.push(/\d/.test(begin) && begin.length >= 5 ? begin : join(plain, ''));
+    } else own.push(mask?.kind === 'zip' ? asWord(spaced(plain).trim()) : join(plain, ''));
   }
-  const [firsts = [], lasts = []] = names;
-  for (const first of firsts) for (const last of lasts) parts.push(first + last, last + first);
-  const long = [...words, ...names.flat()].filter((word) => word.length >= 6);
-  return {
-    numbers,
-    words: words.filter((word) => word.length > 1).map((word) => ` ${word} `),
-    parts: [...parts, ...long].filter((part) => part.length >= 4),
-  };
+  return own.filter((each) => each.length >= 4);
+}
+
+/** Short names are also parts of other words. */
+const asWord = (word: string): string => (word.length >= 6 ? word : ` ${word} `);
+
+/** A name as it is written, and by who cannot write ü: u or ue. */
+function spellingsOf(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  const other = lower.replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter);
+  return (other === lower ? [name] : [name, other]).map((each) => spaced(plainOf(each)));
 }
 
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
 
-interface Looked {
-  readonly digits: string;
-  readonly spaced: string;
-  readonly letters: string;
-}
+const join = (plain: string, between: string): string =>
+  plain.replace(isAscii(plain) ? /[^a-z\d]+/g : /[^\p{L}\p{N}]+/gu, between);
 
-function look(plain: string): Looked {
+/** A text with one space around each of its words. */
+const spaced = (plain: string): string => ` ${join(plain, ' ').trim()} `;
+
+/** What is looked at in a text: its digits, its words with a space around each, and all letters in a row. */
+function formOf(text: string): string {
+  const plain = plainOf(text);
   const words = spaced(plain);
-  return { digits: plain.replace(/\D+/g, ''), spaced: words, letters: words.replaceAll(' ', '') };
+  return `${plain.replace(/\D+/g, '')}\n${words}${words.replaceAll(' ', '')}`;
 }
 
-const contains = (looked: Looked, { numbers, words, parts }: Own): boolean =>
-  numbers.some((number) => looked.digits.includes(number)) ||
-  words.some((word) => looked.spaced.includes(word)) ||
-  parts.some((part) => looked.letters.includes(part));
+const contains = (form: string, own: readonly string[]): boolean => own.some((each) => form.includes(each));
 
 /** A function that remembers its results: the same addresses and names come again and again. */
 function remembered<Value>(make: (text: string) => Value): (text: string) => Value {

@@ -46,7 +46,7 @@ export function fence(text: string): string {
 // What looks personal in any text that leaves: e-mail addresses, phone numbers and IP addresses.
 
 /** Of longer text nothing is looked at, so nothing of it is kept: a search takes little time then, whatever was sent. */
-const longest = 2000;
+export const longest = 2000;
 
 const email =
   /[\p{L}\p{N}._%+'-]{1,64}\s?(?:@|[[({]\s?at\s?[\])}])\s?[\p{L}\p{N}-]{1,63}(?:\s?(?:\.|[[({]\s?dot\s?[\])}])\s?[\p{L}\p{N}-]{1,63}){1,8}/giu;
@@ -120,19 +120,14 @@ function decodedRun(run: string): string {
  *
  * @param url the API that was asked: its address is the operator's own, and says which host failed.
  */
-export function redactMessage(text: string, url?: string): string {
-  const redacted = (part: string): string => scrub(redact(part));
-  if (url === undefined || !URL.canParse(url)) return redacted(text);
-  const { origin } = new URL(url);
-  return text.split(origin).map(redacted).join(origin);
+export function redactMessage(text: string, url = ''): string {
+  const parts = URL.canParse(url) ? text.split(new URL(url).origin) : [text];
+  return parts.map((part) => scrub(redact(part))).join(parts.length > 1 ? new URL(url).origin : '');
 }
 
 /** The message of an error for agents. */
-export function redactError(error: unknown): string {
-  const url = propertyOf(error, 'url');
-  const text = error instanceof Error ? error.message : String(error);
-  return redactMessage(text, typeof url === 'string' ? url : undefined);
-}
+export const redactError = (error: unknown): string =>
+  redactMessage(error instanceof Error ? error.message : String(error), String(propertyOf(error, 'url')));
 
 // Addresses of pages are made of parts that are known to be harmless: what a visitor's browser adds to them is left out.
 
@@ -140,20 +135,18 @@ export function redactError(error: unknown): string {
 const campaignParameter =
   /^(?:utm_(?:source|medium|campaign|term|content|id)|gclid|gbraid|wbraid|msclkid|fbclid|k_clickid|mkwid|pcrid)$/;
 
-/** Lower-case words joined by hyphens. */
-const pathWords = /^[a-z]+(?:-[a-z]+)*$/;
+/** Lower-case words joined by hyphens, or nothing. */
+const pathWords = /^(?:[a-z]+(?:-[a-z]+)*)?$/;
 const pathNumber = /^\d{1,4}$/;
 const host = /^(?:[a-z0-9-]{1,63}\.)*[a-z0-9-]{1,63}(?::\d{1,5})?$/i;
-const plainValue = /^[\w.~+|-]{1,200}$/;
+/** `%20` and `%7C` are a space and a bar. */
+const plainValue = /^(?:[\w.~+|-]|%20|%7C){1,200}$/i;
+const addressParts = /^(https?:\/\/|\/\/)?([^/?#]*)([^?#]*)(?:\?([^#]*))?/i;
 
 /** A URL, a path or a domain: origin without user name, words and short numbers of the path, and known campaign parameters. */
 export function pageAddress(sent: string): string {
-  const text = cleanText(sent).slice(0, 2000);
-  const [, scheme = '', rest = ''] = /^(https?:\/\/|\/\/)?(.*)$/is.exec(text) ?? [];
-  const [, place = '', query = ''] = /^([^?#]*)(?:\?([^#]*))?/.exec(rest) ?? [];
-  const slash = place.indexOf('/');
-  const domain = slash < 0 ? place : place.slice(0, slash);
-  const path = slash < 0 ? '' : place.slice(slash);
+  const text = cleanText(sent).slice(0, longest);
+  const [, scheme = '', domain = '', path = '', query = ''] = addressParts.exec(text) ?? [];
   return `${scheme.toLowerCase()}${domainOf(domain, scheme)}${pathOf(path)}${queryOf(query)}`;
 }
 
@@ -161,26 +154,25 @@ export function pageAddress(sent: string): string {
 function domainOf(domain: string, scheme: string): string {
   const name = scheme === '' ? domain : domain.slice(domain.lastIndexOf('@') + 1);
   // A domain with as many digits as a phone number is one of somebody's own making, and an address of numbers names a machine.
-  const isPlain = name === '' || (host.test(name) && name.replace(/:\d+$/, '').replace(/\D/g, '').length < 7);
+  const isPlain = name === '' || (host.test(name) && name.replace(/:\d+$|\D/g, '').length < 7);
   return isPlain ? name.toLowerCase() : '…';
 }
 
 function pathOf(path: string): string {
   const segments = path.split('/');
-  const digits = segments.filter((each) => pathNumber.test(each)).join('').length;
-  return segments
-    .map((each) =>
-      each === '' || pathWords.test(each) || (pathNumber.test(each) && digits < 7) ? each : '…',
-    )
-    .join('/');
+  const isShort = segments.filter((each) => pathNumber.test(each)).join('').length < 7;
+  const isPlain = (each: string) => pathWords.test(each) || (isShort && pathNumber.test(each));
+  return segments.map((each) => (isPlain(each) ? each : '…')).join('/');
 }
 
 function queryOf(query: string): string {
-  const kept = query.split('&').flatMap((pair) => {
-    const [name = '', given = ''] = pair.split(/=(.*)/s);
-    if (!campaignParameter.test(name.toLowerCase())) return [];
-    const isKnown = plainValue.test(given.replace(/%20/g, '+').replace(/%7C/gi, '|'));
-    return [`${name.toLowerCase()}=${isKnown ? given : '…'}`];
-  });
-  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+  let kept = '';
+  for (const pair of query.split('&')) {
+    const end = pair.indexOf('=');
+    const name = pair.slice(0, end < 0 ? pair.length : end).toLowerCase();
+    if (!campaignParameter.test(name)) continue;
+    const given = pair.slice(name.length + 1);
+    kept += `${kept === '' ? '?' : '&'}${name}=${plainValue.test(given) ? given : '…'}`;
+  }
+  return kept;
 }
