@@ -71,7 +71,7 @@ function encodeRows<L, I>(
 }
 
 /** One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line breaks become spaces. */
-export function sheetLine(cells: SheetRow, delimiter: SheetLayout['delimiter']): string {
+function sheetLine(cells: SheetRow, delimiter: SheetLayout['delimiter']): string {
   if (delimiter === ',') return csvLine(cells);
   return `${cells.map((cell) => (cell ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t')}\r\n`;
 }

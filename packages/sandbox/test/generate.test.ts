@@ -37,8 +37,8 @@ describe('generated calls', () => {
     }
   });
 
-  test.each(['v2', 'v3'] as const)('they match the %s schema of the OpenAPI document', (version) => {
-    const { components } = openApiDocument() as unknown as Schema;
+  test.each(['v2', 'v3'] as const)('they match the %s schema of the OpenAPI document', async (version) => {
+    const { components } = (await openApiDocument()) as unknown as Schema;
     const schema = components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
     for (const call of generate({ records: 400, seed: 3 }))
       expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);

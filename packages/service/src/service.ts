@@ -171,8 +171,8 @@ function openApiRoute(options: OpenApiOptions): AppRoute {
   let body: string | undefined;
   return {
     path: '/openapi.json',
-    handle(c) {
-      body ??= JSON.stringify(openApiDocument(options));
+    async handle(c) {
+      body ??= JSON.stringify(await openApiDocument(options));
       return jsonReply(c, body);
     },
   };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, openApiDocument, type Service } from '../src/index.ts';
 import { accountOf, keysOf } from './stage.ts';
 
-const document = openApiDocument() as unknown as Schema;
+const document = (await openApiDocument()) as unknown as Schema;
 
 function references(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -47,8 +47,9 @@ describe('the OpenAPI document', () => {
     expect(all.filter((reference) => resolve(reference) === undefined)).toEqual([]);
   });
 
-  test('it says how this service is set up', () => {
-    const own = openApiDocument({ maxRows: 50, countAs: 'text', singleAs: 'array' }) as unknown as Schema;
+  test('it says how this service is set up', async () => {
+    const options = { maxRows: 50, countAs: 'text', singleAs: 'array' } as const;
+    const own = (await openApiDocument(options)) as unknown as Schema;
     const text = JSON.stringify(own);
     expect(text).toContain('"maximum":50');
     expect(own.components?.schemas?.Count?.type).toBe('string');
@@ -75,7 +76,7 @@ describe('a running service', () => {
   test('it serves the document with its own limits, without credentials', async () => {
     const response = await fetch(`${url}/openapi.json`);
     expect(response.headers.get('content-type')).toBe('application/json');
-    expect(await response.json()).toEqual(openApiDocument({ maxRows: 77 }));
+    expect(await response.json()).toEqual(await openApiDocument({ maxRows: 77 }));
   });
 
   test('what it answers has a status, headers and a code that the document names', async () => {

@@ -1,5 +1,4 @@
-import type { FieldSpec } from '@call-attribution/core';
-import { fields } from '@call-attribution/core/record';
+import type { ZodType } from 'zod';
 import type { Shape, ShapeOptions } from '../defaults.ts';
 import { apiProblems, type ProblemEntry } from '../http/refusal.ts';
 import { shapeOf } from '../options.ts';
@@ -18,12 +17,12 @@ interface Schema {
 type Version = 'v2' | 'v3';
 
 /**
- * The OpenAPI 3.1 document of the API, made from the field table and the given options.
+ * The OpenAPI 3.1 document of the API, made from the schemas of the records and the given options.
  *
  * @example
- * writeFileSync('openapi.json', JSON.stringify(openApiDocument({ maxRows: 500 })));
+ * writeFileSync('openapi.json', JSON.stringify(await openApiDocument({ maxRows: 500 })));
  */
-export function openApiDocument(options: OpenApiOptions = {}): { readonly [keyword: string]: unknown } {
+export async function openApiDocument(options: OpenApiOptions = {}): Promise<Record<string, unknown>> {
   const { serverUrl = '/' } = options;
   const shape = shapeOf(options);
   return {
@@ -69,7 +68,7 @@ export function openApiDocument(options: OpenApiOptions = {}): { readonly [keywo
         },
       },
       responses: refusalResponses(),
-      schemas: { CallV3: record('v3'), CallV2: record('v2'), ...replySchemas(shape) },
+      schemas: { ...(await recordSchemas()), ...replySchemas(shape) },
     },
   };
 }
@@ -209,42 +208,18 @@ function filterParameter(version: Version): Schema {
   };
 }
 
-const forms: Readonly<Record<FieldSpec['type'], Schema>> = {
-  string: text(),
-  url: text(),
-  integer: { type: 'integer' },
-  'integer-string': { type: 'string', pattern: '^-?\\d+$' },
-  'decimal-string': { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' },
-  datetime: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$' },
-  'datetime-tenths': { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\.\\d$' },
-  null: { type: 'null' },
-};
-
-/** The schema of a call record in one version: every field is there, null when it is empty. */
-function record(version: Version): Schema {
-  const own = fields.flatMap((spec: FieldSpec) => {
-    const name = spec[version];
-    if (name === null) return [];
-    const { type, ...form } = forms[spec.type];
-    const { values = [], valueMeanings = [], meaning, nullable } = spec;
-    const meanings = values.map((value, i) => `${value}: ${valueMeanings[i]}`).join(', ');
-    const schema = {
-      type: nullable && type !== 'null' ? [type, 'null'] : type,
-      ...form,
-      ...(values.length > 0 && !spec.openValues && { enum: [...values, ...(nullable ? [null] : [])] }),
-      description: valueMeanings.length > 0 ? `${meaning} ${meanings}.` : meaning,
-      deprecated: spec.deprecated,
-    };
-    return [[name, schema] as const];
-  });
-  return {
-    ...object(
-      Object.fromEntries(own),
-      {},
-      `One call in ${version}. Most numbers are strings, and times have no time zone.`,
-    ),
-    additionalProperties: false,
+/** The schemas of a call record: every field is there, null when it is empty. zod is loaded with the first document. */
+async function recordSchemas(): Promise<Schema> {
+  const [{ callV2Schema, callV3Schema }, { toJSONSchema }] = await Promise.all([
+    import('@call-attribution/core/schemas'),
+    import('zod'),
+  ]);
+  const record = (version: Version, given: ZodType): Schema => {
+    const { $schema: _, ...schema } = toJSONSchema(given);
+    const description = `One call in ${version}. Most numbers are strings, and times have no time zone.`;
+    return { ...schema, description, additionalProperties: false };
   };
+  return { CallV3: record('v3', callV3Schema), CallV2: record('v2', callV2Schema) };
 }
 
 /** The schemas of all response bodies other than call records. */
