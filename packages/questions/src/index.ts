@@ -7,6 +7,7 @@ export {
   fieldsOf,
   type Literal,
   type Operator,
+  quote,
   type Term,
   type Value,
 } from './conditions/condition.ts';
@@ -14,7 +15,6 @@ export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './
 export {
   type AnswerOptions,
   answerQuestion,
-  answerQuestions,
   createAnswers,
   type QuestionNeeds,
   type RunningAnswers,
@@ -23,10 +23,10 @@ export type { Calls } from './engine/records.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { ColumnBatch } from './fields/batch.ts';
-export { callerKey } from './fields/caller-key.ts';
 export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
+export { callerKey } from './fields/wire-values.ts';
 export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
 export {
   type ClosedPeriod,

@@ -5,7 +5,7 @@ import { parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
 import {
   answerQuestion,
-  answerQuestions,
+  type Calls,
   type ColumnBatch,
   createAnswers,
   extensionsSentence,
@@ -59,6 +59,11 @@ const calls = [
     rank: '2',
   }),
 ];
+const answersOf = async (questions: readonly Question[], of: Calls) => {
+  const running = createAnswers(questions);
+  await running.addAll(of);
+  return running.answers();
+};
 const rowsOf = async (question: Question) => (await answerQuestion(question, calls)).rows;
 
 test('the first and the last call are from when they are, to the fraction of a second', async () => {
@@ -486,7 +491,7 @@ test('several questions take one pass, over anything that gives calls', async ()
       yield each;
     }
   }
-  const [first, second] = await answerQuestions([{ measures: ['callers'] }, { groupBy: ['day'] }], source());
+  const [first, second] = await answersOf([{ measures: ['callers'] }, { groupBy: ['day'] }], source());
   expect([read, first?.total, second?.rows.length]).toEqual([5, { callers: 2 }, 3]);
 });
 
@@ -498,7 +503,7 @@ test('parts that are merged give the answer of the whole', async () => {
     (i % 2 === 0 ? left : right).add(each);
   });
   left.merge(right);
-  expect(left.answers()).toEqual(await answerQuestions(questions, calls));
+  expect(left.answers()).toEqual(await answersOf(questions, calls));
 });
 
 test('columns give the answer of the records, and a question says which it needs', async () => {
@@ -521,7 +526,7 @@ test('columns give the answer of the records, and a question says which it needs
     ]),
   );
   const batch: ColumnBatch = { length: calls.length, columns };
-  expect(await answerQuestions(questions, [batch])).toEqual(await answerQuestions(questions, calls));
+  expect(await answersOf(questions, [batch])).toEqual(await answersOf(questions, calls));
 });
 
 test('what needs more memory than it may use is refused', async () => {

@@ -8,6 +8,7 @@ import {
   checkZone,
   parseCondition,
   periodNotes,
+  quote,
   readPeriod,
   splitList,
 } from '@call-attribution/questions';
@@ -129,15 +130,16 @@ export function choose(
   const to = said.to === null ? null : formatNaive(said.to);
   const kind = (calls ?? (version === 'v2' ? 'all' : 'website')) as Scope['kind'];
   const conditions = [
-    ...(where === undefined ? [] : [readWhere(where)]),
-    ...(caller === undefined ? [] : [isCaller(caller)]),
+    // Values may be written as answers show them.
+    ...(where === undefined ? [] : [where.replace(/[«»]/g, '')]),
+    ...(caller === undefined ? [] : [`ani == ${quote(caller.trim())}`]),
   ];
-  for (const condition of conditions) refusePersonal(condition, context);
+  for (const condition of conditions) refusePersonal(readWhere(condition), context);
   const selection: CallSelection = {
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
     calls: kind,
-    ...(conditions.length === 0 ? {} : { where: { kind: 'and', parts: conditions } }),
+    ...(conditions.length === 0 ? {} : { where: conditions.map((text) => `(${text})`).join(' AND ') }),
     ...(timeZone === undefined ? {} : { timeZone }),
     ...(inZone === undefined || inZone === timeZone ? {} : { inZone }),
   };
@@ -155,16 +157,8 @@ export function choose(
   };
 }
 
-const isCaller = (mask: string): Condition => ({
-  kind: 'compare',
-  field: 'ani',
-  operator: '==',
-  value: { type: 'text', text: mask.trim() },
-});
-
 function readWhere(text: string): Condition {
-  // Values may be written as answers show them.
-  const result = parseCondition(text.replace(/[«»]/g, ''));
+  const result = parseCondition(text);
   if (result.ok) return result.condition;
   throw invalidWhere('where', result.problem);
 }

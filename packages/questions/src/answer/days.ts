@@ -1,10 +1,18 @@
-import { day } from '@call-attribution/core/time';
+import { day, hour } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
+import { compileCondition } from '../conditions/holds.ts';
+import { Batch } from '../fields/batch.ts';
 import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
-import { type Alignment, timeKey, unmoved } from '../question/buckets.ts';
+import { allFields } from '../fields/vocabulary.ts';
+import { type Alignment, bucketStart, timeKey, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { ReadQuestion } from '../question/plan.ts';
+import type { Counted, CountedGroup } from './counted.ts';
+
+/** The time of the first or the last call of the period, where the question counts it. */
+const endOf = (wanted: 'first' | 'last', { parts }: ReadQuestion, total: readonly PartValue[]): PartValue =>
+  total[parts.findIndex(({ id }) => id === wanted)] ?? null;
 
 /** The stretch whose days count: a period up to its end or now. Of all time it is from the first call to the last. */
 export function countedStretch(
@@ -12,9 +20,9 @@ export function countedStretch(
   { from, to }: Period,
   total: readonly PartValue[],
 ): Period {
-  const ofPart = (wanted: 'first' | 'last') => total[plan.parts.findIndex(({ id }) => id === wanted)] ?? null;
-  if (from === null && to === null) return { from: ofPart('first'), to: ofPart('last') };
-  return { from: from ?? ofPart('first'), to: to === null ? plan.now : Math.min(to, plan.now) };
+  const first = from ?? endOf('first', plan, total);
+  if (from === null && to === null) return { from: first, to: endOf('last', plan, total) };
+  return { from: first, to: to === null ? plan.now : Math.min(to, plan.now) };
 }
 
 /** How many days of a stretch lie in a group, part days as parts. Null where that is not known. */
@@ -45,5 +53,99 @@ export function daysIn(
     if (own.includes(null)) return null;
     found ??= count(from, to);
     return (found.get(own.join(' ')) ?? 0) / day;
+  };
+}
+
+/** Most groups that an answer makes up for empty buckets of time, and most days that they are looked for in. */
+const mostFilled = 100_000;
+
+/** Groups with the empty buckets of time among them. */
+export interface Filled {
+  readonly groups: readonly CountedGroup[];
+  /** There would have been too many. */
+  readonly isTooMany: boolean;
+}
+
+/**
+ * Each value of the other groups gets all buckets of time from the first to the last: of the period where it is given, of
+ * the calls where it is open. Weekdays and hours are always all there. Only buckets that exist together are made up (a day has one
+ * weekday), and none that the condition of the question keeps empty.
+ */
+export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted): Filled {
+  const { groups } = counted;
+  const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
+  if (times.length === 0) return { groups, isTooMany: false };
+  const others = plan.groups.flatMap((group, i) => (group.isTime ? [] : [i]));
+  const bases = new Map<string, readonly Value[]>(others.length === 0 ? [['[]', []]] : []);
+  for (const { key } of groups) bases.set(JSON.stringify(others.map((i) => key[i])), key);
+  const names = times.map((i) => plan.groups[i]?.name ?? '');
+  const points = pointsOf(plan, counted, names);
+  if (points === null || points.length * bases.size > mostFilled) return { groups, isTooMany: true };
+  const known = new Set(groups.map(({ key }) => JSON.stringify(key)));
+  const filled = [...groups];
+  for (const base of bases.values())
+    for (const point of points) {
+      const key = [...base];
+      for (const [at, i] of times.entries()) key[i] = point[at] ?? null;
+      if (!known.has(JSON.stringify(key))) filled.push({ key, now: null, past: null });
+    }
+  return { groups: filled, isTooMany: false };
+}
+
+/** The keys of the groups by time that can occur together, one after the other. Null when there are too many days. */
+function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]): number[][] | null {
+  const hasDates = names.some(isBucket);
+  const range = hasDates ? dayRange(plan, counted, names) : { first: 0, last: 6 };
+  if (range === null) return [];
+  if (range.last - range.first > mostFilled) return null;
+  const keys = names.map((name) => timeKey(name));
+  const isPossible = possible(plan, hasDates);
+  const points = new Map<string, number[]>();
+  const allowed = new Set<string>();
+  const [first, end] = [startOfDay(range.first), startOfDay(range.last + 1)];
+  // What a condition says of times changes with an hour, or within one that stays possible. Of a week or month all days count.
+  const step = names.includes('hour') || plan.conditions.length > 0 ? hour : day;
+  const around = hasDates ? 31 * day : 0;
+  for (let at = first - around; at < end + around; at += step) {
+    const point = keys.map((keyAt) => keyAt(at));
+    const id = point.join(' ');
+    if (at >= first && at < end) points.set(id, point);
+    if (isPossible(at) || isPossible(at + step - 1000)) allowed.add(id);
+  }
+  return [...points].flatMap(([id, point]) => (allowed.has(id) ? [point] : []));
+}
+
+/** The first and the last day that buckets are made up for: an open end is that of the calls, in the finest groups. */
+function dayRange(
+  plan: ReadQuestion,
+  { total }: Counted,
+  dates: readonly string[],
+): { readonly first: number; readonly last: number } | null {
+  const { period } = plan;
+  const name = (['day', 'week', 'month'] as const).find((each) => dates.includes(each)) ?? 'day';
+  const first = period.from ?? endOf('first', plan, total.now);
+  const last = period.to ?? endOf('last', plan, total.now);
+  if (first === null || last === null) return null;
+  const keyAt = timeKey(name);
+  const start = period.from ?? bucketStart(name, keyAt(first));
+  const end = period.to ?? bucketStart(name, keyAt(last) + 1);
+  return start < end ? { first: dayNumber(start), last: dayNumber(end - 1) } : null;
+}
+
+/** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */
+function possible({ conditions }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
+  const call = new Batch();
+  const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
+  const judges = conditions
+    .filter(({ asSent }) => !asSent)
+    .map(({ condition }) =>
+      compileCondition(condition, allFields, (name) => {
+        const field = allFields.get(name);
+        return field !== undefined && known.includes(field.name) ? field.read : () => undefined;
+      }),
+    );
+  return (time) => {
+    call.times = Float64Array.of(time);
+    return judges.every((judge) => judge(call) !== false);
   };
 }

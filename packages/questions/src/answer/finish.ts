@@ -1,16 +1,14 @@
 import { formatNaive } from '@call-attribution/core/time';
-import type { Value } from '../conditions/condition.ts';
-import { compareValues } from '../conditions/fold.ts';
+import { compareValues, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import type { AccountStatus, Answer, AnswerValue, LeftOut } from '../question/answer.ts';
+import type { Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
 import { growsWithTime, type ReadQuestion } from '../question/plan.ts';
 import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
-import { countedStretch, daysIn } from './days.ts';
-import { fillEmptyBuckets } from './fill.ts';
+import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut } from './left-out.ts';
 import { notesOf } from './notes.ts';
 import { type SpendFound, spendOf } from './spend-found.ts';
@@ -50,7 +48,8 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
       timeZone: zones.inZone ?? zones.timeZone,
     },
     compared: compared && { from: formatNaive(compared.from), to: formatNaive(compared.to) },
-    asOf: asOf(counted.accounts),
+    // Calls may be missing since the oldest last sync. Accounts that were never synced count from when they were stored.
+    asOf: counted.accounts.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []).sort()[0] ?? null,
     accounts: counted.accounts,
   };
   const leftOut: LeftOut[] = [];
@@ -203,10 +202,4 @@ function topOfEach({ topPer }: ReadQuestion, rows: readonly Row[]): readonly Row
 function shownRow({ groups }: ReadQuestion, { key, cells }: Row): Cells {
   const shown = groups.map((group, i) => [group.name, groupValue(group, key[i] ?? null)]);
   return { ...Object.fromEntries(shown), ...cells };
-}
-
-/** Since when calls may be missing: the oldest last sync. Accounts that were never synced count from when they were stored. */
-function asOf(statuses: readonly AccountStatus[]): string | null {
-  const times = statuses.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []);
-  return times.sort()[0] ?? null;
 }

@@ -1,13 +1,16 @@
 import type { AnswerValue, LeftOut } from '../question/answer.ts';
 
-const numbered = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
-/** A number of calls in words. */
-export const callsOf = (count: number): string => numbered(count, 'call');
+/** A whole number with separators between thousands: `1,234,567`. */
+export const formatCount = (value: number): string =>
+  String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+
+/** A number with its noun: `1 call`, `2,000 calls`. */
+export const formatCounted = (value: number, noun: string): string =>
+  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 /** What an answer leaves out, as a sentence. */
 export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''): LeftOut {
-  const calls = callsOf(count);
+  const calls = formatCounted(count, 'call');
   const is = count === 1 ? 'is' : 'are';
   const sentences: Readonly<Record<LeftOut['code'], string>> = {
     no_time: `${calls} without a time that can be read ${is} in no period.`,
@@ -16,9 +19,9 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
     no_caller_number: `${calls} without a caller number ${is} not in the measures of callers.`,
     no_lag: `${calls} without a visit before the call ${is} not in the time from visit to call.`,
-    having: `${numbered(count, 'group')} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
-    top_per: `${numbered(count, 'group')} ${is} not shown, because topPer limits the rows of each ${detail}.`,
-    limit: `${numbered(count, 'more group')} ${is} not shown; a higher limit shows more.`,
+    having: `${formatCounted(count, 'group')} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
+    top_per: `${formatCounted(count, 'group')} ${is} not shown, because topPer limits the rows of each ${detail}.`,
+    limit: `${formatCounted(count, 'more group')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
     spend_without_calls: detail,
   };
@@ -34,9 +37,9 @@ export function extensionsSentence(
   isForReaders = false,
 ): string {
   if (leftOut > 0)
-    return `${callsOf(leftOut)} through call extensions ${leftOut === 1 ? 'is' : 'are'} not counted.`;
+    return `${formatCounted(leftOut, 'call')} through call extensions ${leftOut === 1 ? 'is' : 'are'} not counted.`;
   if (counted === 0) return '';
-  const sentence = `${callsOf(counted)} through call extensions ${counted === 1 ? 'is' : 'are'} counted`;
+  const sentence = `${formatCounted(counted, 'call')} through call extensions ${counted === 1 ? 'is' : 'are'} counted`;
   return isForReaders ? `${sentence}.` : `${sentence}; the API leaves them out without inc_gce:1.`;
 }
 

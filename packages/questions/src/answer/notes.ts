@@ -1,6 +1,6 @@
 import { fields } from '@call-attribution/core/record';
 import { day, formatNaive } from '@call-attribution/core/time';
-import { wordList } from '../conditions/names.ts';
+import { wordList } from '../conditions/condition.ts';
 import type { Answer, Note } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import { elapsedOf } from '../question/period.ts';

@@ -1,12 +1,11 @@
 import { fields as callFields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
-import type { Condition, Value } from '../conditions/condition.ts';
-import { fold } from '../conditions/fold.ts';
+import { type Condition, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
-import { callsOf } from './left-out.ts';
+import { formatCounted } from './left-out.ts';
 
 // A condition on a text that no call meets is explained by the texts that there are: most are misspelled.
 
@@ -95,6 +94,6 @@ export function nearestValues(text: string, known: ValueCounts): string {
   return (near.length > 0 ? near : texts)
     .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
     .slice(0, 3)
-    .map(({ value, calls }) => `${quoted(value)} (${callsOf(calls)})`)
+    .map(({ value, calls }) => `${quoted(value)} (${formatCounted(calls, 'call')})`)
     .join(', ');
 }

@@ -1,5 +1,4 @@
-import type { Value } from '../conditions/condition.ts';
-import { fold } from '../conditions/fold.ts';
+import { fold, type Value } from '../conditions/condition.ts';
 import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';

@@ -1,6 +1,7 @@
 // Draws an answer as a chart, for a page of any kind: SVG as text, colors by variables of CSS, and the words around it. Nothing here
 // needs a browser or Node.js. Start with chartSvg(answer) and chartStyle.
 
+export { formatCount, formatCounted } from '../answer/left-out.ts';
 export { chartStyle } from './style.ts';
 export { type Charted, type ChartOptions, chartLegend, chartSvg, covered } from './svg.ts';
 export {
@@ -15,8 +16,6 @@ export {
 } from './time.ts';
 export {
   columnTitle,
-  formatCount,
-  formatCounted,
   formatShare,
   formatValue,
   judgeChange,

@@ -1,8 +1,8 @@
-import { shownValue } from '../answer/left-out.ts';
+import { formatCount, formatCounted, shownValue } from '../answer/left-out.ts';
 import { weekdays } from '../fields/calendar.ts';
 import type { AnswerValue } from '../question/answer.ts';
 import { longTime, partOfBucket, type Stretch, shortTime, withPart } from './time.ts';
-import { columnTitle, formatCount, formatCounted, formatValue, markup, type ShownColumn } from './words.ts';
+import { columnTitle, formatValue, markup, type ShownColumn } from './words.ts';
 
 /** What a chart is drawn of: an answer, or as much of one as there is. */
 export interface Charted {

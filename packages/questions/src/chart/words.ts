@@ -1,4 +1,4 @@
-import { shownValue } from '../answer/left-out.ts';
+import { formatCount, shownValue } from '../answer/left-out.ts';
 import type { AnswerColumn, AnswerValue } from '../question/answer.ts';
 
 // How numbers and names are written wherever an answer is shown: one look for a report, a page and an app.
@@ -20,14 +20,6 @@ export function markup(text: string): string {
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu, ' ')
     .replace(/[&<>"']/g, (char) => entities[char] ?? char);
 }
-
-/** A whole number with separators between thousands: `1,234,567`. */
-export const formatCount = (value: number): string =>
-  String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-
-/** A number with its noun: `1 call`, `2,000 calls`. */
-export const formatCounted = (value: number, noun: string): string =>
-  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 /** A part of a whole, such as 0.255, as `25.5%`. */
 export const formatShare = (value: number): string => `${(value * 100).toFixed(1)}%`;

@@ -1,5 +1,3 @@
-import { formatNaiveTenths } from '@call-attribution/core/time';
-
 /** A value of a field: a time or the start of a day, week or month in milliseconds. Null when the call has none. */
 export type Value = string | number | boolean | null;
 
@@ -60,33 +58,47 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
   return names;
 }
 
-/** A condition as text, so that one that came as data is read, and refused, as every other. */
-export function printCondition(condition: Condition): string {
-  switch (condition.kind) {
-    case 'and':
-    case 'or':
-      return condition.parts.map((part) => `(${printCondition(part)})`).join(` ${condition.kind} `);
-    case 'not':
-      return `NOT (${printCondition(condition.part)})`;
-    case 'compare':
-      return `${condition.field} ${condition.operator} ${printLiteral(condition.value)}`;
-    case 'in':
-      return `${condition.field} IN (${condition.values.map(printLiteral).join(', ')})`;
-    case 'like':
-      return `${condition.field} LIKE ${quote(condition.pattern)}`;
-    case 'null':
-      return `${condition.field} IS NULL`;
-    case 'flag':
-      return condition.field;
-  }
-}
-
-function printLiteral(value: Literal): string {
-  if (value.type === 'boolean') return String(value.value);
-  if (value.type === 'time')
-    return quote(formatNaiveTenths(value.millis).slice(0, value.isWholeDay ? 10 : undefined));
-  return value.type === 'text' ? quote(value.text) : value.text;
-}
-
-/** A string as a condition writes it. */
+/**
+ * A text as a condition writes it.
+ *
+ * @example
+ * const where = `state = ${quote(state)}`;
+ */
 export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A text in which letters that differ only by case are the same: of the two lower-case sigmas there is one capital. */
+export const fold = (text: string): string => text.toUpperCase();
+
+/** The order of two values. What has no value comes last either way. */
+export function compareValues(x: Value, y: Value, descending = false): number {
+  if (x === y) return 0;
+  if (x === null) return 1;
+  if (y === null) return -1;
+  return x < y === descending ? 1 : -1;
+}
+
+/** A name as the vocabulary has it: in small letters, with `_` between its words. */
+export const nameOf = (written: string): string =>
+  written
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+
+/** Words that people use for several fields. They are refused, with the fields they may mean. */
+export const ambiguousNames: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    name: ['first_name', 'last_name'],
+    number: ['ani', 'dnis'],
+    phone: ['ani', 'dnis'],
+    page: ['landing_page', 'conversion_page'],
+    touch: ['first_touch', 'last_touch'],
+    title: ['first_touch_title', 'last_touch_title'],
+    domain: ['first_touch_domain', 'last_touch_domain', 'referrer'],
+    version: ['os_version', 'browser_version'],
+    id: ['sid', 'acct_id', 'pid', 'custom_id'],
+  }),
+);
+
+/** Words as a sentence lists them: a, b or c. */
+export const wordList = (words: readonly string[], before = 'or'): string =>
+  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${before} ${words.at(-1)}`;

@@ -1,6 +1,15 @@
 import { day } from '@call-attribution/core/time';
-import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
-import { compareValues, fold, likePattern } from './fold.ts';
+import {
+  type Condition,
+  compareValues,
+  fold,
+  type Literal,
+  type Operator,
+  type Term,
+  type Test,
+  type Value,
+  type Vocabulary,
+} from './condition.ts';
 
 type Plain = Exclude<Value, null>;
 
@@ -100,3 +109,14 @@ const orders: Readonly<Record<Operator, (order: number) => boolean>> = {
   '>': (order) => order > 0,
   '>=': (order) => order >= 0,
 };
+
+/** The pattern of a LIKE, for folded texts. */
+function likePattern(pattern: string): RegExp {
+  const source = fold(pattern).replace(/\\?[\s\S]/gu, (part) => {
+    if (part === '%') return '[\\s\\S]*';
+    if (part === '_') return '[\\s\\S]';
+    const character = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part;
+    return character.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  });
+  return new RegExp(`^${source}$`, 'u');
+}

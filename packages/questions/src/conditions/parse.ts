@@ -2,15 +2,17 @@ import { day, parseTime, startOfWeek } from '@call-attribution/core/time';
 import { drawFrame, nearest } from '@call-attribution/query-dsl';
 import { nearestTime } from '../nearest-time.ts';
 import {
+  ambiguousNames,
   type Condition,
+  fold,
   type Literal,
+  nameOf,
   type Operator,
   quote,
   type Term,
   type Vocabulary,
+  wordList,
 } from './condition.ts';
-import { fold } from './fold.ts';
-import { ambiguousNames, nameOf, wordList } from './names.ts';
 
 /** What can be wrong with a condition. */
 export type ConditionProblemCode =
@@ -64,11 +66,11 @@ export type ConditionResult =
 export function readCondition(text: string, vocabulary: Vocabulary): ConditionResult {
   const read = attempt(text, vocabulary);
   if (!(read instanceof Mistake)) return { ok: true, condition: read };
-  const { start, end, nearest: meant } = read;
+  const { start, end, nearest: meant } = read.known;
   const fixed = meant === undefined ? '' : text.slice(0, start) + meant + text.slice(end);
   const isRead = fixed !== '' && !(attempt(fixed, vocabulary) instanceof Mistake);
   const problem = {
-    ...read,
+    ...read.known,
     found: text.slice(start, Math.min(end, start + 60)),
     corrected: isRead ? fixed : undefined,
     frame: drawFrame(text, start, end - start),
@@ -91,20 +93,17 @@ interface Place {
 }
 
 class Mistake {
-  readonly code: ConditionProblemCode;
-  readonly message: string;
-  readonly start: number;
-  readonly end: number;
-  readonly expected: string;
-  readonly nearest: string | undefined;
+  readonly known: Omit<ConditionProblem, 'found' | 'corrected' | 'frame'>;
 
-  constructor(code: ConditionProblemCode, { start, end }: Place, expected: string, said: string, meant = '') {
-    this.code = code;
-    this.message = meant === '' ? said : `${said} Did you mean ${meant.trim()}?`;
-    this.start = start;
-    this.end = end;
-    this.expected = expected;
-    this.nearest = meant === '' ? undefined : meant;
+  constructor(
+    code: ConditionProblemCode,
+    { start, end }: Place,
+    expected: string,
+    said: string,
+    meant?: string,
+  ) {
+    const message = meant === undefined ? said : `${said} Did you mean ${meant.trim()}?`;
+    this.known = { code, message, start, end, expected, nearest: meant };
   }
 }
 
@@ -162,6 +161,15 @@ const valueNames: Readonly<Record<Term['type'], string>> = {
   week: "a day of the week, such as '2026-11-16'",
   month: "a month such as '2026-11'",
 };
+
+/** The values of a field, where it has certain ones; otherwise what its values look like. */
+const namesOf = ({ type, values }: Term): string => values?.map(quote).join(', ') ?? valueNames[type];
+
+/** The value of a field that a text begins with, or is nearly spelled like. */
+function nearestOf(text: string, known: readonly string[]): string | undefined {
+  const meant = known.find((each) => fold(text).startsWith(fold(each))) ?? nearest(text, known);
+  return meant && quote(meant);
+}
 
 function operatorsOf({ type }: Term): string {
   if (type === 'boolean') return '= TRUE, = FALSE or IS NULL';
@@ -318,13 +326,9 @@ class Reader {
     if (value === null) throw this.#noValue(term);
     const known = term.values;
     if (value.type === 'text' && known && !known.some((each) => fold(each) === fold(value.text))) {
-      const expected = known.map(quote).join(', ');
-      const lower = value.text.toLowerCase();
-      const begun = known.find((each) => lower.startsWith(each.toLowerCase()));
-      const meant = begun ?? nearest(value.text, known);
-      const rest = meant === undefined ? `; it is one of ${expected}.` : '.';
-      const message = `${term.name} is never ${written}${rest}`;
-      throw this.#wrong('unknown_value', expected, message, meant && quote(meant));
+      const meant = nearestOf(value.text, known);
+      const rest = meant === undefined ? `; it is one of ${namesOf(term)}.` : '.';
+      throw this.#wrong('unknown_value', namesOf(term), `${term.name} is never ${written}${rest}`, meant);
     }
     this.#at += 1;
     return value;
@@ -337,11 +341,12 @@ class Reader {
     const isOpen = kind !== 'text' && rest !== '';
     const text = isOpen ? rest : unquote(written);
     const time = nearestTime(text.trim()) ?? '';
-    const meant = [quote(text), text.toUpperCase(), text, quote(time), quote(time.slice(0, 10))].find(
-      (each) => literalOf(scan(each)[0] ?? this.#token, term) !== null,
-    );
+    const forms = [quote(text), text.toUpperCase(), text, quote(time), quote(time.slice(0, 10))];
+    const meant = term.values
+      ? nearestOf(text, term.values)
+      : forms.find((each) => literalOf(scan(each)[0] ?? this.#token, term) !== null);
     const place = { start, end: isOpen ? start + rest.length : end };
-    const expected = valueNames[term.type];
+    const expected = namesOf(term);
     const message = `${term.name} is compared with ${expected}; found ${isOpen ? rest : this.#found}.`;
     return new Mistake('expected_value', place, expected, message, meant);
   }

@@ -32,19 +32,9 @@ export async function answerQuestion(
   calls: Calls,
   options: AnswerOptions = {},
 ): Promise<Answer> {
-  const [answer] = await answerQuestions([question], calls, options);
-  return answer as Answer;
-}
-
-/** Answers several questions in one pass over the calls. */
-export async function answerQuestions(
-  questions: readonly Question[],
-  calls: Calls,
-  options: AnswerOptions = {},
-): Promise<Answer[]> {
-  const answers = createAnswers(questions, options);
-  await answers.addAll(calls);
-  return answers.answers();
+  const running = createAnswers([question], options);
+  await running.addAll(calls);
+  return running.answers()[0] as Answer;
 }
 
 /** What questions need of the calls. */

@@ -10,7 +10,7 @@ import { alignmentOf, keyReader, unmoved } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
-import { GroupTable, Memory, readerOf } from './parts.ts';
+import { GroupTable, memoryOf, readerOf } from './parts.ts';
 import { KeptCalls } from './sequences.ts';
 
 /** What was seen of an account; times are naive milliseconds. */
@@ -38,7 +38,7 @@ export class QuestionCount {
     const { groups, compared, period } = plan;
     this.plan = plan;
     this.#bytes = bytes;
-    const memory = new Memory(bytes);
+    const memory = memoryOf(bytes);
     const table = (moved = unmoved): GroupTable =>
       new GroupTable(
         plan,

@@ -10,23 +10,20 @@ import type { ReadQuestion } from '../question/plan.ts';
 /** Memory that the exact state of questions may take, by default. */
 export const usualMemory = 512e6;
 
+/** Takes so many bytes, or refuses to. */
+export type TakeMemory = (bytes: number) => void;
+
 /** About how much memory a question takes. */
-export class Memory {
-  readonly #most: number;
-  #taken = 0;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  take(bytes: number): void {
-    this.#taken += bytes;
-    if (this.#taken > this.#most)
+export function memoryOf(most: number): TakeMemory {
+  let taken = 0;
+  return (bytes) => {
+    taken += bytes;
+    if (taken > most)
       throw new QuestionError(
         'too_much',
-        `The exact answer needs more than the ${Math.round(this.#most / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
+        `The exact answer needs more than the ${Math.round(most / 1e6)} MB that it may use. Choose a shorter period or fewer groups, or raise \`memory\`.`,
       );
-  }
+  };
 }
 
 type Read = (call: Batch) => Value;
@@ -86,11 +83,11 @@ class Folds implements Counter {
 
 /** All values of a number. */
 class Numbers implements Counter {
-  readonly #memory: Memory;
+  readonly #take: TakeMemory;
   readonly #lists: number[][] = [];
 
-  constructor(memory: Memory) {
-    this.#memory = memory;
+  constructor(take: TakeMemory) {
+    this.#take = take;
   }
 
   open(): void {
@@ -99,7 +96,7 @@ class Numbers implements Counter {
 
   add(group: number, value: number | null): void {
     if (value === null) return;
-    this.#memory.take(bytesOfNumber);
+    this.#take(bytesOfNumber);
     (this.#lists[group] as number[]).push(value);
   }
 
@@ -121,16 +118,16 @@ class Numbers implements Counter {
 /** How often each value occurs. Values are numbered: callers are already, others are here. */
 class Occurrences implements Counter {
   readonly #isOfCallers: boolean;
-  readonly #memory: Memory;
+  readonly #take: TakeMemory;
   readonly #values = new Map<Value, number>();
   /** Pairs of a group and a value, and how often each occurs. */
   readonly #pairs = new Numbering();
   readonly #times: number[] = [];
   #size = 0;
 
-  constructor(isOfCallers: boolean, memory: Memory) {
+  constructor(isOfCallers: boolean, take: TakeMemory) {
     this.#isOfCallers = isOfCallers;
-    this.#memory = memory;
+    this.#take = take;
   }
 
   open(): void {
@@ -149,14 +146,14 @@ class Occurrences implements Counter {
     if (number === undefined) {
       number = this.#values.size;
       this.#values.set(value, number);
-      this.#memory.take(bytesOfPair * 2);
+      this.#take(bytesOfPair * 2);
     }
     return number;
   }
 
   #put(group: number, value: number, times: number): void {
     const at = this.#pairs.of(group * 2 ** 32 + value);
-    if (at === this.#times.length) this.#memory.take(bytesOfPair);
+    if (at === this.#times.length) this.#take(bytesOfPair);
     this.#times[at] = (this.#times[at] ?? 0) + times;
   }
 
@@ -186,9 +183,9 @@ class Occurrences implements Counter {
   }
 }
 
-function counterOf({ result, needs }: Part, memory: Memory): Counter {
+function counterOf({ result, needs }: Part, take: TakeMemory): Counter {
   if (typeof result === 'string') return new Folds(result);
-  return 'rank' in result ? new Numbers(memory) : new Occurrences(needs === 'caller', memory);
+  return 'rank' in result ? new Numbers(take) : new Occurrences(needs === 'caller', take);
 }
 
 /** What the groups of a period have, which other parts with its id share. */
@@ -201,21 +198,21 @@ interface Counted {
 export class GroupTable {
   readonly #plan: ReadQuestion;
   readonly #reads: readonly Read[];
-  readonly #memory: Memory;
+  readonly #take: TakeMemory;
   readonly #tree: Map<Value, unknown> = new Map();
   readonly #keys: (readonly Value[])[] = [];
   readonly #counted = new Map<string, Counted>();
 
   /** `reads` reads the groups of a call. */
-  constructor(plan: ReadQuestion, reads: readonly Read[], memory: Memory) {
+  constructor(plan: ReadQuestion, reads: readonly Read[], take: TakeMemory) {
     this.#plan = plan;
     this.#reads = reads;
-    this.#memory = memory;
+    this.#take = take;
     for (const part of plan.parts) {
       const { id, about } = part;
       const value = about === null ? () => null : readerOf(about);
       const read: Read = (call) => part.of(value(call), call);
-      if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, memory), read });
+      if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, take), read });
     }
   }
 
@@ -259,7 +256,7 @@ export class GroupTable {
     node.set(value, this.#keys.length);
     const key = this.#reads.map((_, level) => valueAt(level));
     const texts = key.reduce((sum: number, each) => sum + (typeof each === 'string' ? each.length : 0), 0);
-    this.#memory.take(bytesOfGroup + texts + bytesOfNumber * this.#counted.size);
+    this.#take(bytesOfGroup + texts + bytesOfNumber * this.#counted.size);
     for (const { counter } of this.#counted.values()) counter.open();
     return this.#keys.push(key) - 1;
   }

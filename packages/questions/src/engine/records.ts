@@ -1,7 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/record';
 import type { ColumnBatch } from '../fields/batch.ts';
-import { remembered } from '../fields/wire-values.ts';
 
 /** The calls of a question: any iterable of records or of columns, asynchronous or not. */
 export type Calls = AsyncIterable<Call | ColumnBatch> | Iterable<Call | ColumnBatch>;
@@ -11,8 +10,6 @@ export function isColumns(item: Call | ColumnBatch): item is ColumnBatch {
   const { columns, length } = item as Partial<ColumnBatch>;
   return typeof columns === 'object' && columns !== null && typeof length === 'number';
 }
-
-const isExtension = remembered((channel) => isCallExtension({ channel }));
 
 /** Most records that are looked at together. */
 const mostRecords = 1000;
@@ -53,9 +50,7 @@ export function columnsOf(calls: readonly Call[], fields: readonly string[]): Co
   const columns = Object.fromEntries(
     fields.map((name) => [
       name,
-      name === 'is_extension'
-        ? records.map(({ channel }) => isExtension(String(channel)))
-        : records.map((record) => record[name]),
+      name === 'is_extension' ? records.map(isCallExtension) : records.map((record) => record[name]),
     ]),
   );
   return { length: calls.length, columns };

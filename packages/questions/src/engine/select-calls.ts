@@ -1,6 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import type { Value } from '../conditions/condition.ts';
-import { compareValues } from '../conditions/fold.ts';
+import { compareValues, type Value } from '../conditions/condition.ts';
 import { Batch } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
@@ -8,7 +7,7 @@ import { needsSequence, type ReadOptions, readSelection } from '../question/plan
 import type { CallSelection } from '../question/question.ts';
 import { readOrder } from '../question/resolve.ts';
 import { judgesOf, shiftOf, within } from './count.ts';
-import { Memory, usualMemory } from './parts.ts';
+import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls, neededFields } from './sequences.ts';
 
@@ -52,7 +51,7 @@ export function selectCalls(
   const fields = neededFields(needs);
   const numbers = new Numbering();
   const call = new Batch(shiftOf(plan), numbers);
-  const kept = new KeptCalls(needs, new Memory(usualMemory));
+  const kept = new KeptCalls(needs, memoryOf(usualMemory));
   const learned = new Records(fields, (columns, account, sids) => {
     call.fill(columns, account);
     kept.add(call, sids);

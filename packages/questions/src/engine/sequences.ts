@@ -1,8 +1,8 @@
-import { compareValues } from '../conditions/fold.ts';
+import { compareValues } from '../conditions/condition.ts';
 import { Batch, nobody, type Sequence } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
-import type { Memory } from './parts.ts';
+import type { TakeMemory } from './parts.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
 
@@ -33,14 +33,14 @@ interface Kept {
 /** Calls that are kept until all are there: what is needed of each, field by field. */
 export class KeptCalls {
   readonly #fields: readonly string[];
-  readonly #memory: Memory;
+  readonly #take: TakeMemory;
   readonly #accounts = new Map<string, Kept>();
   /** One copy of each text, since most come again and again. */
   readonly #texts = new Map<string, string>();
 
-  constructor(plan: Needs, memory: Memory) {
+  constructor(plan: Needs, take: TakeMemory) {
     this.#fields = namedInRecord(plan).filter((name) => name !== 'date_added' && name !== 'talk_minutes');
-    this.#memory = memory;
+    this.#take = take;
   }
 
   #keptOf(account: string): Kept {
@@ -56,7 +56,7 @@ export class KeptCalls {
     { length, account, sentTimes, talks, extensions, callers, columns }: Batch,
     sids: readonly string[],
   ): void {
-    this.#memory.take(length * (bytesOfCall + 8 * this.#fields.length) + bytesOfId * sids.length);
+    this.#take(length * (bytesOfCall + 8 * this.#fields.length) + bytesOfId * sids.length);
     const kept = this.#keptOf(account);
     for (let at = 0; at < length; at += 1) {
       kept.sids.push(sids[at] ?? '');
@@ -73,7 +73,7 @@ export class KeptCalls {
     if (typeof value !== 'string') return value;
     const known = this.#texts.get(value);
     if (known !== undefined) return known;
-    this.#memory.take(48 + value.length);
+    this.#take(48 + value.length);
     this.#texts.set(value, value);
     return value;
   }
@@ -82,7 +82,7 @@ export class KeptCalls {
   merge(other: KeptCalls, callerOf: Int32Array): void {
     for (const [account, theirs] of other.#accounts) {
       const kept = this.#keptOf(account);
-      this.#memory.take(theirs.sids.length * (bytesOfCall + 8 * this.#fields.length));
+      this.#take(theirs.sids.length * (bytesOfCall + 8 * this.#fields.length));
       kept.sids = kept.sids.concat(theirs.sids);
       kept.times = kept.times.concat(theirs.times);
       kept.talks = kept.talks.concat(theirs.talks);

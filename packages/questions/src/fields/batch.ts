@@ -1,6 +1,5 @@
-import { callerKey } from './caller-key.ts';
 import type { Numbering } from './numbering.ts';
-import { tenthsOf, timeOf } from './wire-values.ts';
+import { callerKey, tenthsOf, timeOf } from './wire-values.ts';
 
 /** Some fields of some calls, a column each, as `store.columns` gives them: in the order of their times and ids. */
 export interface ColumnBatch {

@@ -1,21 +1,7 @@
+import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 
 // What a value of a record says, whatever form it was sent in.
-
-const most = 200_000;
-
-/** Remembers what a function makes of a text, for values that come again and again. */
-export function remembered<V>(make: (text: string) => V): (text: string) => V {
-  const known = new Map<string, V>();
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined || known.has(text)) return found as V;
-    const made = make(text);
-    if (known.size >= most) known.clear();
-    known.set(text, made);
-    return made;
-  };
-}
 
 /** A naive time in milliseconds; or null. The year 0 has no times. */
 export function timeOf(value: unknown): number | null {
@@ -30,14 +16,11 @@ export function textOf(value: unknown): string | null {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
 
-const tenthsOfText = remembered((text) => {
-  const [, sign = '', whole, tenth = '0'] = /^(-?)0*(\d{1,8})(?:\.(\d)0*)?$/.exec(text) ?? [];
-  return whole === undefined ? null : Number(`${sign}${whole}${tenth}`) + 0;
-});
-
 /** A decimal number in tenths; or null, as for a finer one. */
-export const tenthsOf = (value: unknown): number | null =>
-  typeof value === 'string' || typeof value === 'number' ? tenthsOfText(String(value)) : null;
+export function tenthsOf(value: unknown): number | null {
+  const isOne = typeof value === 'string' || typeof value === 'number';
+  return isOne && /^-?0*\d{1,8}(?:\.\d0*)?$/.test(String(value)) ? Math.round(Number(value) * 10) + 0 : null;
+}
 
 /** A whole number. As text, it has nine digits at most; as a number, so it has unless it `isWide`. */
 export function integerOf(value: unknown, isWide: boolean): number | null {
@@ -45,4 +28,13 @@ export function integerOf(value: unknown, isWide: boolean): number | null {
     return Number.isSafeInteger(value) && (isWide || Math.abs(value) < 1e9) ? value + 0 : null;
   const isNumber = typeof value === 'string' && /^-?0*\d{1,9}$/.test(value);
   return isNumber ? Number(value) + 0 : null;
+}
+
+/**
+ * The key by which the calls of one caller are found: the digits of the number after a `1`, so that leading zeros count. Null for what
+ * is not a number, such as `Anonymous`, or has more digits than any number.
+ */
+export function callerKey(ani: unknown): number | null {
+  const key = phoneKey(ani);
+  return /^\d{1,15}$/.test(key) ? Number(`1${key}`) : null;
 }

@@ -1,5 +1,4 @@
 import { checkNames } from '@call-attribution/core/options';
-import type { Condition } from '../conditions/condition.ts';
 
 /** Which calls to count, in which period. */
 export interface CallSelection {
@@ -19,7 +18,7 @@ export interface CallSelection {
   /** Calls from visits of a website, calls through call extensions, or all. Default all. */
   readonly calls?: 'all' | 'website' | 'extensions' | undefined;
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
-  readonly where?: string | Condition | undefined;
+  readonly where?: string | undefined;
   /**
    * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls through call
    * extensions are left out unless `calls` is given.

@@ -1,6 +1,12 @@
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
-import { type Condition, type Literal, printCondition, type Vocabulary } from '../conditions/condition.ts';
-import { ambiguousNames, nameOf, wordList } from '../conditions/names.ts';
+import {
+  ambiguousNames,
+  type Condition,
+  type Literal,
+  nameOf,
+  type Vocabulary,
+  wordList,
+} from '../conditions/condition.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { option, QuestionError, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
@@ -98,8 +104,8 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
 const isQuantity = ({ name, type }: ReadField): boolean => type === 'number' && !name.endsWith('_id');
 
 /** A condition. `name` is the option it came from. */
-export function readWhere(where: string | Condition, vocabulary: Vocabulary, name: string): Condition {
-  const result = readCondition(String(typeof where === 'object' ? printCondition(where) : where), vocabulary);
+export function readWhere(where: string, vocabulary: Vocabulary, name: string): Condition {
+  const result = readCondition(String(where), vocabulary);
   if (result.ok) return result.condition;
   throw new InvalidCondition(name, result.problem);
 }

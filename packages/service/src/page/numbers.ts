@@ -1,6 +1,6 @@
 import { formatNaive, parseNaive, periodBefore } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Answer, AnswerValue, Condition, Question } from '@call-attribution/questions';
+import { type Answer, type AnswerValue, type Question, quote } from '@call-attribution/questions';
 import {
   type PageBucket,
   type PageDimension,
@@ -15,15 +15,12 @@ import {
 
 /** The condition that calls have one of the values to keep of each field but one; none when nothing is narrowed. */
 function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
-  const parts = [...only].flatMap(([field, values]): Condition[] => {
+  const parts = [...only].flatMap(([field, values]) => {
     if (field === except) return [];
-    const parts = values.map((text): Condition => {
-      if (text === null) return { kind: 'null', field };
-      return { kind: 'compare', field, operator: '==', value: { type: 'text', text } };
-    });
-    return [{ kind: 'or', parts }];
+    const tests = values.map((text) => `${field} ${text === null ? 'IS NULL' : `== ${quote(text)}`}`);
+    return [`(${tests.join(' OR ')})`];
   });
-  return parts.length === 0 ? {} : { where: { kind: 'and', parts } };
+  return parts.length === 0 ? {} : { where: parts.join(' AND ') };
 }
 
 /** The question about the measures of all calls. */
