@@ -103,7 +103,7 @@ describe('the hostile server carries out', () => {
     const server = await startHostileServer();
     const client = createClient({
       baseUrl: server.url,
-      legacyBaseUrl: server.legacyUrl,
+      legacyBaseUrl: server.url,
       auth: apiKeys('a', 'b'),
     });
     afterwards(() => Promise.all([client.close(), server.close()]));

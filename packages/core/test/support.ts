@@ -32,7 +32,7 @@ export async function serve(
   afterwards(() => server.close());
   const client = createClient({
     baseUrl: server.url,
-    legacyBaseUrl: server.legacyUrl,
+    legacyBaseUrl: server.url,
     auth: apiKeys('key-one', 'key-two'),
     retry: fastRetry,
     ...clientOptions,

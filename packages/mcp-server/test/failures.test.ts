@@ -18,7 +18,7 @@ beforeAll(async () => {
   hostile = await startHostileServer({ calls: fixtureCalls(20), fault: () => fault });
   client = createClient({
     baseUrl: hostile.url,
-    legacyBaseUrl: hostile.legacyUrl,
+    legacyBaseUrl: hostile.url,
     auth: apiKeys(...secrets),
     retry: fastRetry,
     timeout: { idle: 300, attempt: 600, total: 1500 },

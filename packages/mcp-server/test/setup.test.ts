@@ -63,7 +63,7 @@ describe('--check', () => {
     const server = await startHostileServer({ calls: fixtureCalls(12) });
     const env = {
       CALLS_BASE_URL: server.url,
-      CALLS_LEGACY_BASE_URL: server.legacyUrl,
+      CALLS_LEGACY_BASE_URL: server.url,
       CALLS_ACCESS_KEY: 'real-key',
       CALLS_SECRET_KEY: 'real-secret',
       CALLS_TIME_ZONE: 'America/Chicago',

@@ -20,10 +20,8 @@ export async function countCalls(
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);
-  const [tail, shown] = [filter.q, filter.shownQ].map((q) => `/count${queryString({ q })}`) as [
-    string,
-    string,
-  ];
+  const tailOf = (q: string | undefined) => `/count${queryString({ q })}`;
+  const [tail, shown] = [tailOf(filter.q), tailOf(filter.shownQ)];
   const asked = { operation: 'count', tail, shown, options: query, read: readCount } as const;
   try {
     return (await context.requests.request(apiRequest(context.settings, asked))).value;
@@ -43,8 +41,8 @@ async function countByList(
     { filter, rows: 1, page: 0, options },
     recordReader(context),
   );
-  if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  if (count === 0) return { total: 0, source: 'content-range' };
+  const total = count === 0 ? 0 : (range?.total ?? null);
+  if (total !== null) return { total, source: 'content-range' };
   throw new ResponseError('unexpected_shape', 'The server does not send a total in Content-Range.', {
     hint: 'Count the calls while you iterate over listCalls().',
     kind: 'data',
@@ -73,10 +71,8 @@ function fromBody(response: HttpResponse): number | undefined {
   const value = parseJson(response);
   const inner = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const total = asCount(inner) ?? fromObject(inner);
-  if (total === undefined && typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-    const problem = unexpectedBody(inner, response, 'a count');
-    if (problem.code === 'error_body') throw problem;
-  }
+  const problem = total === undefined ? unexpectedBody(inner, response, 'a count') : undefined;
+  if (problem?.code === 'error_body') throw problem;
   return total;
 }
 

@@ -14,15 +14,7 @@ import { headerText } from '../http/headers.ts';
 import { checkWhole } from '../options/check-names.ts';
 import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
-import {
-  brokenUtf8,
-  decodeText,
-  expectArray,
-  expectJson,
-  parseJson,
-  startsWith,
-  unexpectedBody,
-} from '../page/read-json.ts';
+import { brokenUtf8, expectArray, expectJson, parseJson, startsWith } from '../page/read-json.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -339,25 +331,14 @@ interface Split {
 
 const splitReader: PageReader<Split> = {
   read(response, range) {
-    refuseObject(response);
+    // An object instead of an array is an error in disguise. Only then the body is parsed, to say which.
+    if (startsWith(response.body, '{')) expectArray(parseJson(response), response);
     if (!isUtf8(response.body)) throw brokenUtf8();
     const ranges = splitRecords(response.body, range ? countOf(range) : undefined);
     return { content: { bytes: response.body, ranges }, count: ranges.length };
   },
   empty: { bytes: Buffer.from('[]'), ranges: [] },
 };
-
-/** An object instead of an array is an error in disguise. Only then the body is parsed, to say which. */
-function refuseObject(response: HttpResponse): void {
-  if (!startsWith(response.body, '{')) return;
-  let value: unknown;
-  try {
-    value = JSON.parse(decodeText(response.body));
-  } catch {
-    return;
-  }
-  throw unexpectedBody(value, response, 'a JSON array of calls');
-}
 
 /** One page as bytes: complete, the right one, its records counted, but not parsed before one of them is read. */
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {

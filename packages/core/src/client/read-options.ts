@@ -99,6 +99,7 @@ function readTimeout(given: TimeoutOptions | Duration | undefined, rest: Timeout
   );
   return { ...rest, ...Object.fromEntries(changed) };
 }
+
 /** The proxies for these servers. The environment is read with every `baseUrl`, since its proxies hold no key of the API. */
 function proxiesFor(
   servers: readonly (Address | undefined)[],

@@ -106,7 +106,7 @@ export function createRequests(client: Client, settings: Settings): Requests {
       if (closed !== undefined) throw new ConfigurationError('client_closed');
       options.signal?.throwIfAborted();
       if (dispatcher === undefined) {
-        opened ??= openDispatcher(settings);
+        opened ??= openDispatcher(settings.fetch, settings.proxies, settings.timeout.connect);
         dispatcher = await opened;
       }
       const sender = { client, settings: settingsFor(settings, options), dispatcher, underway };
@@ -257,7 +257,7 @@ async function passLimiter(
       `The limiter did not let the request start within the total deadline of ${timeout.total} ms.`,
       {
         hint: 'Raise timeout.total or the limits, or send fewer requests at once.',
-        ...final,
+        isRetryable: false,
         limit: 'total',
       },
     );
@@ -283,8 +283,6 @@ async function passLimiter(
     signal?.removeEventListener('abort', stop);
   }
 }
-
-const final = { isRetryable: false };
 
 /** When the deadlines of an attempt and of the whole request pass. */
 type Ends = { readonly [limit in 'attempt' | 'total']: number };
@@ -468,7 +466,7 @@ function statusError(
   if (status < 300)
     return new ResponseError('unexpected_shape', `Got status ${status} where 200 and a body were expected.`, {
       hint: 'Check that the base URL points to the call-attribution API.',
-      ...final,
+      isRetryable: false,
     });
   if (status === 407) return proxyRefused();
   let code = statusCodes[status] ?? 'bad_request';

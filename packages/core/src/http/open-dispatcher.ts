@@ -1,19 +1,19 @@
-import type { OwnDispatcher } from './dispatch.ts';
-import { closeAgent } from './dispatch.ts';
+import { closeAgent, type OwnDispatcher } from './dispatch.ts';
 import { type Fetch, fetchDispatcher } from './fetch-dispatcher.ts';
 import { connectOptions } from './lookup.ts';
 import type { ProxyServer } from './proxy.ts';
 
-/** What a client sends its requests with. */
-interface Connecting {
-  readonly fetch?: Fetch | undefined;
-  /** Proxies by the origins of the servers. */
-  readonly proxies: ReadonlyMap<string, ProxyServer>;
-  readonly timeout: { readonly connect: number };
-}
-
-/** Opens what a client sends with when no dispatcher was given: an agent of undici, proxies, or `fetch`. */
-export async function openDispatcher({ fetch, proxies, timeout }: Connecting): Promise<OwnDispatcher> {
+/**
+ * Opens what a client sends with when no dispatcher was given: an agent of undici, proxies, or `fetch`.
+ *
+ * @param proxies by the origins of the servers.
+ * @param connect milliseconds until a connection is made.
+ */
+export async function openDispatcher(
+  fetch: Fetch | undefined,
+  proxies: ReadonlyMap<string, ProxyServer>,
+  connect: number,
+): Promise<OwnDispatcher> {
   // Bun has an undici of its own that only fetches. Its fetch obeys the variables of proxies.
   if (fetch || process.versions.bun) return fetchDispatcher(fetch ?? globalThis.fetch);
   // The agent alone loads in a third of the time of the whole package.
@@ -23,7 +23,6 @@ export async function openDispatcher({ fetch, proxies, timeout }: Connecting): P
   );
   // Silence is watched for with every dispatcher, so the coarse timers of the agent are switched off.
   const options = { headersTimeout: 0, bodyTimeout: 0 };
-  const { connect } = timeout;
   const direct = new Agent({ ...options, connect: connectOptions(connect) });
   const agents = new Map<string, OwnDispatcher>();
   if (proxies.size > 0) {

@@ -38,6 +38,7 @@ export function checkRequestNames(options: { readonly timeout?: unknown; readonl
     checkNames(timeout, requestNames.timeout, 'timeout');
   if (retry !== undefined) checkNames(retry, requestNames.retry, 'retry');
 }
+
 /** Refuses a value that is not a whole number of at least `least`. */
 export function checkWhole(value: unknown, name: string, least = 1): void {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return;

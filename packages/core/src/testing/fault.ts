@@ -88,12 +88,10 @@ export interface FaultWords {
 /** One thing that goes wrong, and for which requests. Whatever is left out stays as it should be. */
 export type Fault = Partial<FaultWords>;
 
-type Words = Readonly<Record<string, (value: string, word: string) => Fault>>;
-
 const half = (value: string, word: string): number => (value === '' ? 0.5 : decimal(value, word));
 
 /** Each word of the text form, and how its value is read. */
-const words: Words = {
+const words: Readonly<Record<string, (value: string, word: string) => Fault>> = {
   latency: (value, word) => ({ latency: duration(value, word) }),
   status: (value, word) => ({ status: whole(value, word, 200, 599) }),
   'retry-after': (value, word) => ({ retryAfter: filled(value, word, 'seconds or a date') }),
@@ -168,11 +166,8 @@ function whole(value: string, word: string, least: number, most: number): number
   throw refuse(word, `a whole number from ${least} to ${most}`);
 }
 
-const isDuration = (value: string): value is Extract<Duration, string> =>
-  parseDuration(value) >= 0 && parseDuration(value) <= 600_000;
-
 function duration(value: string, word: string): Duration {
-  if (isDuration(value)) return value;
+  if (parseDuration(value) <= 600_000) return value as Duration;
   throw refuse(word, 'a duration of up to 10m, such as 200ms or 2s,');
 }
 

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { portOf } from '../errors/checked-reads.ts';
 import type { RetryPolicy } from '../http/retry.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import { durationMillis } from '../time/duration.ts';
 import { type Fault, parseFaults } from './fault.ts';
 import { fixtureCalls } from './fixture-calls.ts';
@@ -71,22 +70,16 @@ export const faults = {
 export interface HostileOptions {
   /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
   readonly calls?: Call[] | undefined;
-  /** Numbers of the SMS listing. @default one number */
-  readonly smsNumbers?: readonly Pick<SmsNumber, 'number' | 'url'>[] | undefined;
   /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
   readonly maxRows?: number | undefined;
   /** The fault for a request, when none is queued. `index` counts requests from 0. */
   readonly fault?: ((request: SeenRequest, index: number) => HostileFault | undefined) | undefined;
 }
 
-const oneNumber = { number: '0015555550100', url: 'https://listener.example.com/?a=1&b=2' };
-
 /** A server on loopback that serves calls, with faults on request. */
 export interface HostileServer extends AsyncDisposable {
-  /** Base URL of the API. */
+  /** Base URL of the API, and of the SMS listing. */
   readonly url: string;
-  /** Base URL of the SMS listing; the same server. */
-  readonly legacyUrl: string;
   /** All requests so far. */
   readonly requests: SeenRequest[];
   /** The calls served; push, splice or replace in place. */
@@ -110,9 +103,7 @@ export interface HostileServer extends AsyncDisposable {
  * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
  */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
-  const { calls = fixtureCalls(20), smsNumbers = [oneNumber], fault: faultOf } = options;
-  const { maxRows = Number.POSITIVE_INFINITY } = options;
-  const served = { calls, smsNumbers, maxRows };
+  const { calls = fixtureCalls(20), maxRows: clamp = Number.POSITIVE_INFINITY, fault: faultOf } = options;
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
@@ -122,8 +113,8 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
   const respond = (seen: SeenRequest, response: ServerResponse): void => {
     const fault: HostileFault = queue.shift() ?? faultOf?.(seen, requests.length - 1) ?? {};
     const run = () => {
-      fault.before?.(served.calls);
-      const right = planResponse(served, seen.url, fault);
+      fault.before?.(calls);
+      const right = planResponse(calls, seen.url, { clamp, ...fault });
       const planned = fault.change?.(right, { url: seen.url, now: Date.now() }) ?? right;
       if (fault.send) fault.send(planned, response, later);
       else sendResponse(planned, fault, response, later);
@@ -158,9 +149,8 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
     });
   return {
     url,
-    legacyUrl: url,
     requests,
-    calls: served.calls,
+    calls,
     next: (...faults) => {
       for (const fault of faults) queue.push(...(typeof fault === 'string' ? parseFaults(fault) : [fault]));
     },

@@ -5,18 +5,9 @@ import { formatContentRange } from '../page/content-range.ts';
 import type { Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
-import type { SmsNumber } from '../sms/read-sms-numbers.ts';
 import type { CountForm, Fault } from './fault.ts';
 import { fixtureCalls } from './fixture-calls.ts';
 import type { PlannedResponse } from './send-response.ts';
-
-/** What the test server serves. The lists may be changed while it runs: pages shift, totals move. */
-export interface Served {
-  readonly calls: Call[];
-  readonly smsNumbers: readonly Pick<SmsNumber, 'number' | 'url'>[];
-  /** The most rows of a page; a request for more gets this many. */
-  readonly maxRows: number;
-}
 
 const json = (status: number, value: unknown, headers: PlannedResponse['headers'] = {}): PlannedResponse => ({
   status,
@@ -28,9 +19,9 @@ const json = (status: number, value: unknown, headers: PlannedResponse['headers'
  * The right response to a request: a list, a single record, a count or SMS numbers. Both versions list every call. Of a
  * fault only the choice of records and their form is carried out here.
  */
-export function planResponse(served: Served, url: string, fault: Fault = {}): PlannedResponse {
+export function planResponse(calls: readonly Call[], url: string, fault: Fault = {}): PlannedResponse {
   const { pathname, searchParams } = new URL(url, 'http://server.invalid');
-  if (pathname.endsWith('/ibp_api.php')) return planSms(served);
+  if (pathname.endsWith('/ibp_api.php')) return smsListing;
   const match = /\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/.exec(pathname);
   if (!match) return json(404, { error: 'no such path' });
   const version = match[1] === 'v2' ? 'v2' : 'v3';
@@ -38,23 +29,22 @@ export function planResponse(served: Served, url: string, fault: Fault = {}): Pl
   const filter = safeParse(searchParams.get('q') ?? '');
   if (!filter.ok) return json(400, { error: filter.problem.message });
   const matches = matcher(filter.filter);
-  const found = served.calls.filter((call) => matches(call));
-  if (item === undefined) return planList(served, found, version, searchParams, fault);
+  const found = calls.filter((call) => matches(call));
+  if (item === undefined) return planList(found, version, searchParams, fault);
   if (item === 'count' && version === 'v2') return planCount(found.length, fault.count ?? 'object');
-  const call = served.calls.find((one) => one.sid === item);
+  const call = calls.find((one) => one.sid === item);
   if (!call) return json(404, { error: 'no such call' });
   const record = fromCall(call, version);
   return json(200, fault.single === 'array' ? [record] : record);
 }
 
 function planList(
-  served: Served,
   found: readonly Call[],
   version: Version,
   query: URLSearchParams,
   { clamp = Number.POSITIVE_INFINITY, shift = 0 }: Fault,
 ): PlannedResponse {
-  const rows = Math.min(Number(query.get('rows') ?? 100), served.maxRows, clamp);
+  const rows = Math.min(Number(query.get('rows') ?? 100), clamp);
   const first = Number(query.get('start') ?? 0) * rows;
   // A shifted page still names the range that was requested.
   const from = Math.max(0, first + shift);
@@ -74,20 +64,15 @@ function planCount(total: number, form: CountForm): PlannedResponse {
   return json(200, forms[form], range);
 }
 
-function planSms({ smsNumbers }: Served): PlannedResponse {
-  const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/"/g, '&quot;');
-  const lines = smsNumbers.map(
-    ({ number, url }) => `<number sms_enabled="1" url="${escaped(url ?? '')}">${number}</number>`,
-  );
-  const head = `<result/><result_description>[${lines.length}] Number(s) Returned</result_description>`;
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/xml; charset=utf-8' },
-    body: Buffer.from(
-      `<?xml version="1.0" encoding="UTF-8"?><response>${head}<data>${lines.join('')}</data></response>`,
-    ),
-  };
-}
+const number =
+  '<number sms_enabled="1" url="https://listener.example.com/?a=1&amp;b=2">0015555550100</number>';
+const smsListing: PlannedResponse = {
+  status: 200,
+  headers: { 'content-type': 'text/xml; charset=utf-8' },
+  body: Buffer.from(
+    `<?xml version="1.0" encoding="UTF-8"?><response><result/><result_description>[1] Number(s) Returned</result_description><data>${number}</data></response>`,
+  ),
+};
 
 // The sandbox uses its neighbors in each start; undici takes a fifth of one.
 const load = createRequire(import.meta.url);
@@ -113,12 +98,11 @@ export function createMockAgent(options: MockOptions): MockAgent {
   const undici: typeof import('undici') = load('undici');
   const agent = new undici.MockAgent();
   agent.disableNetConnect();
-  const served = { calls, smsNumbers: [], maxRows: Number.POSITIVE_INFINITY };
   agent
     .get(new URL(baseUrl).origin)
     .intercept({ path: () => true, method: () => true })
     .reply(({ path }) => {
-      const { status, headers, body } = planResponse(served, path);
+      const { status, headers, body } = planResponse(calls, path);
       return { statusCode: status, data: body, responseOptions: { headers } };
     })
     .persist();

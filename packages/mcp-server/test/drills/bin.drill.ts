@@ -71,7 +71,7 @@ describe('the program', () => {
     const api = await startHostileServer({ calls: fixtureCalls(40) });
     const env = {
       CALLS_BASE_URL: api.url,
-      CALLS_LEGACY_BASE_URL: api.legacyUrl,
+      CALLS_LEGACY_BASE_URL: api.url,
       CALLS_ACCESS_KEY: 'real-key',
       CALLS_SECRET_KEY: 'real-secret',
     };
