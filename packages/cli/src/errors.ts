@@ -58,9 +58,10 @@ export class UsageError extends CliError {
 
   constructor(
     message: string,
-    options: { hints?: readonly string[]; detail?: string | null; cause?: unknown } = {},
+    hints: readonly string[] = [],
+    more: { readonly detail?: string; readonly cause?: unknown } = {},
   ) {
-    super(message, { ...options, exitCode: exitCodes.usage });
+    super(message, { ...more, hints, exitCode: exitCodes.usage });
   }
 }
 
@@ -69,14 +70,14 @@ export function filterMistake(
   { message, frame }: { readonly message: string; readonly frame: string },
   hints: readonly string[] = [],
 ): UsageError {
-  return new UsageError(`the filter has a mistake. ${message}`, { detail: frame, hints });
+  return new UsageError(`the filter has a mistake. ${message}`, hints, { detail: frame });
 }
 
 /** Something relative, or a time for a tool, in a time zone that nobody has named. */
 export const noTimeZone = (what: string): UsageError =>
-  new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, {
-    hints: ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
-  });
+  new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, [
+    'add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE',
+  ]);
 
 /** The reader of stdout has gone, as in `calls list | head`. The command ends silently. */
 export class ClosedPipe extends Error {

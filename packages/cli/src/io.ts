@@ -124,7 +124,7 @@ export function say(io: Io, line: string): void {
 export async function readText(option: string, file: string, { cwd }: Io) {
   const path = resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`--${option}: cannot read ${file} (${systemCode(cause)})`, { cause });
+    throw new UsageError(`--${option}: cannot read ${file} (${systemCode(cause)})`, [], { cause });
   });
   return { path, text };
 }

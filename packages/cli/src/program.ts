@@ -54,9 +54,10 @@ export class Calls extends Commander {
         .flatMap(({ argChoices }) => (argChoices ? [`use one of: ${argChoices.join(', ')}`] : []))
         .join(),
     };
-    throw new UsageError(`${this.path}: ${sentence}`, {
-      hints: [...more, hints[options?.code ?? ''] ?? '', `see ${this.path} --help`].filter(Boolean),
-    });
+    throw new UsageError(
+      `${this.path}: ${sentence}`,
+      [...more, hints[options?.code ?? ''] ?? '', `see ${this.path} --help`].filter(Boolean),
+    );
   }
 
   /** Commander calls it with what was typed, which may hold a key. */
@@ -65,13 +66,11 @@ export class Calls extends Commander {
     if (this.commands.length > 0) {
       const words = this.commands.map((each) => each.name());
       const next = this.args.find((word) => words.includes(word));
-      throw new UsageError(`${this.path} needs a command before ${shown}`, {
-        hints: [
-          next === undefined
-            ? `${this.path} --help lists the commands`
-            : `options of a command come after it: ${this.path} ${next} ${shown}`,
-        ],
-      });
+      throw new UsageError(`${this.path} needs a command before ${shown}`, [
+        next === undefined
+          ? `${this.path} --help lists the commands`
+          : `options of a command come after it: ${this.path} ${next} ${shown}`,
+      ]);
     }
     throw noSuchOption(shown, this);
   }
@@ -186,13 +185,13 @@ function optionOf(flags: string, text: string, command: Calls): Option {
     // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option itself.
     const [word = ''] = typed.split('=', 1);
     if (command.options.some((each) => isTyped(each, word)) || /^(?:-h|--help)$/.test(word))
-      throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, {
-        hints: [`see ${command.path} --help`],
-      });
+      throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, [
+        `see ${command.path} --help`,
+      ]);
     if (before !== undefined && !isList(flags))
-      throw new UsageError(`--${option.name()} was given twice`, {
-        hints: [`give it once; see ${command.path} --help`],
-      });
+      throw new UsageError(`--${option.name()} was given twice`, [
+        `give it once; see ${command.path} --help`,
+      ]);
     const parts = isList(flags) ? listIn(typed) : [typed];
     const wrong = choices && parts.find((part) => !choices.includes(part));
     if (wrong !== undefined) throw notAChoice(`--${option.name()}`, wrong, choices ?? [], command);
@@ -232,13 +231,11 @@ function notAChoice(name: string, typed: string, choices: readonly string[], com
   const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
   // One of two letters that differs is not a slip: v4 is not v2.
   const near = typed.length > 2 ? nearest(typed, choices) : undefined;
-  return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, {
-    hints: [
-      ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
-      ...(near ? [`did you mean ${near}?`] : []),
-      `use one of: ${choices.join(', ')}`,
-    ],
-  });
+  return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, [
+    ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
+    ...(near ? [`did you mean ${near}?`] : []),
+    `use one of: ${choices.join(', ')}`,
+  ]);
 }
 
 /** What is said of an option that the command does not have. */
@@ -247,16 +244,15 @@ function noSuchOption(shown: string, command: Calls): UsageError {
   if (secretNames.test(name))
     return new UsageError(
       `${shown}: keys are never options, because other users of the machine could read them`,
-      {
-        hints: [
-          'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
-          'or let calls init keep them, or enter them when asked',
-        ],
-      },
+      [
+        'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
+        'or let calls init keep them, or enter them when asked',
+      ],
     );
-  return new UsageError(`${command.path} has no option ${shown}`, {
-    hints: [...meant(name, command), `${command.path} --help lists all options`],
-  });
+  return new UsageError(`${command.path} has no option ${shown}`, [
+    ...meant(name, command),
+    `${command.path} --help lists all options`,
+  ]);
 }
 
 /** What to type instead: an option of another name, one that is spelled like it, or an option of other commands. */
@@ -299,7 +295,8 @@ function noSuchCommand(parent: Calls, word: string): UsageError {
     parent.commands.map((each) => each.name()),
   );
   const way = known?.[1] ?? (near && `did you mean ${parent.path} ${near}?`);
-  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, {
-    hints: [...(way ? [way] : []), `${parent.path} --help lists the commands`],
-  });
+  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, [
+    ...(way ? [way] : []),
+    `${parent.path} --help lists the commands`,
+  ]);
 }

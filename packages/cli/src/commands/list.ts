@@ -143,9 +143,9 @@ async function follow(args: Args, io: Io): Promise<number> {
   const typed = await input.filterOf(args, context);
   const start = (await input.rangeOf(args, context)).from;
   if (start === null && context.timeZone === null)
-    throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', {
-      hints: ['add --time-zone America/New_York (the time zone of the account), or --from with a date'],
-    });
+    throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', [
+      'add --time-zone America/New_York (the time zone of the account), or --from with a date',
+    ]);
   const from = start ?? (await input.readRange({ period: 'last 1 hour' }, context)).from;
   const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
   const client = await input.openClient(settings, io);

@@ -66,7 +66,7 @@ export const report = command({
     if (isPage && personal !== undefined)
       throw new UsageError(
         `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
-        { hints: ['group by another field, or write a table'] },
+        ['group by another field, or write a table'],
       );
     const layout = layoutOf(question, isForPeople, isPage);
     const { answers, incomplete, ends, isProved, status } = await place.ask(layout.questions);

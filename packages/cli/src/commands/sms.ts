@@ -22,13 +22,13 @@ export const sms = command({
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
       if (!settings.legacyBaseUrl)
-        throw new UsageError('the URL of the SMS listing is not set', {
-          hints: ['set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url'],
-        });
+        throw new UsageError('the URL of the SMS listing is not set', [
+          'set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url',
+        ]);
       if (settings.secret('accessKey') || !settings.secret('bearerToken')) return;
-      throw new UsageError('the SMS listing takes an access key and a secret key only', {
-        hints: ['set CALLS_ACCESS_KEY and CALLS_SECRET_KEY in addition to the bearer token'],
-      });
+      throw new UsageError('the SMS listing takes an access key and a secret key only', [
+        'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY in addition to the bearer token',
+      ]);
     });
     const several = accounts.some(({ name }) => name !== null);
     const rows: Row[] = [];

@@ -71,7 +71,7 @@ export const init: Handler = async (args, io) => {
   if (preferred !== null) {
     const hint = names.length > 0 ? `it has ${names.join(', ')}` : 'calls init --account NAME adds one';
     if (!names.includes(preferred))
-      throw new UsageError(`${path} has no account ${JSON.stringify(preferred)}`, { hints: [hint] });
+      throw new UsageError(`${path} has no account ${JSON.stringify(preferred)}`, [hint]);
     await writeConfig(path, { ...json, default: preferred });
     await show(io, [`${preferred} is the account of every command without --account`]);
     return exitCodes.ok;
@@ -82,9 +82,9 @@ export const init: Handler = async (args, io) => {
     const has = `${path} has ${account === null ? 'an address and keys' : `the account ${account}`} already`;
     const other = '--account NAME adds another account';
     if (!canAsk(io))
-      throw new UsageError(has, { hints: [`${other}; to begin again, remove what is there from the file`] });
+      throw new UsageError(has, [`${other}; to begin again, remove what is there from the file`]);
     if (!/^y/i.test(await ask(`${has}. Replace? y or n`, 'n', io)))
-      throw new UsageError('nothing was changed', { hints: [other] });
+      throw new UsageError('nothing was changed', [other]);
   }
 
   const known = given(json, args, io);
@@ -136,9 +136,9 @@ function readConfig(path: string): Json {
   } catch {
     // Said below.
   }
-  throw new UsageError(`${path} does not hold one JSON object`, {
-    hints: ['mend it, or name another file with --config'],
-  });
+  throw new UsageError(`${path} does not hold one JSON object`, [
+    'mend it, or name another file with --config',
+  ]);
 }
 
 const writeConfig = (path: string, json: Json): Promise<void> =>
@@ -173,9 +173,9 @@ function whole(answers: Answers): Answers {
   ];
   if (missing.length === 0) return answers;
   const are = missing.length === 1 ? 'is' : 'are';
-  throw new UsageError(`there is no terminal to ask at, and ${missing.join(', ')} ${are} not set`, {
-    hints: ['run calls init at a terminal, or set them: what they say is tried and kept'],
-  });
+  throw new UsageError(`there is no terminal to ask at, and ${missing.join(', ')} ${are} not set`, [
+    'run calls init at a terminal, or set them: what they say is tried and kept',
+  ]);
 }
 
 /** Asks until the server accepts what was typed. */

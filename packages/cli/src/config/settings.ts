@@ -86,7 +86,7 @@ function sourceOf(args: Args, io: Io): SettingsSource {
 }
 
 function problemError({ message, hint }: SettingProblem): UsageError {
-  return new UsageError(message, { hints: hint ? [hint] : [] });
+  return new UsageError(message, hint ? [hint] : []);
 }
 
 function checked(settings: Settings): Settings {

@@ -81,11 +81,7 @@ async function writeFile(
       isCopy(source)
         ? '--resume is for exports from the API; one from a copy starts over'
         : '--resume: a Parquet file cannot be continued in its middle',
-      {
-        hints: [
-          '--partition month writes a file a month, and the same command writes those that are missing',
-        ],
-      },
+      ['--partition month writes a file a month, and the same command writes those that are missing'],
     );
   const left = existsSync(`${path}.checkpoint`);
   if (left && !resume && isResumable)
@@ -164,12 +160,10 @@ function refuseOther(kept: ExportRequest, { typed, source }: ExportRequest, show
     ...(kept.source === source ? [] : ['another URL or other keys']),
   ];
   if (others.length === 0) return;
-  throw new UsageError(`cannot resume ${shown}: it was started with ${others.join(' and ')}`, {
-    hints: [
-      `it was started with: ${kept.typed}`,
-      'write to another file with --output, or remove --resume to start over',
-    ],
-  });
+  throw new UsageError(`cannot resume ${shown}: it was started with ${others.join(' and ')}`, [
+    `it was started with: ${kept.typed}`,
+    'write to another file with --output, or remove --resume to start over',
+  ]);
 }
 
 function typedOptions(

@@ -42,9 +42,9 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
   const output = outputOf(args);
   const accounts = await chooseAccounts(args, io);
   if (accounts.every(({ name }) => name === null) && output.includes('{account}'))
-    throw new UsageError(`--output ${output}: no account is chosen whose name {account} could be`, {
-      hints: ['--all-accounts writes a file for each account of the configuration; --account NAME chooses'],
-    });
+    throw new UsageError(`--output ${output}: no account is chosen whose name {account} could be`, [
+      '--all-accounts writes a file for each account of the configuration; --account NAME chooses',
+    ]);
   const planned = await planEach(accounts, ({ name }) => (name === null ? args : argsOfAccount(args, name)));
   return eachAccount(planned, args, io, (account) => exportAccount(account, plan, account.plan, io));
 }
@@ -56,12 +56,10 @@ function argsOfAccount(args: Args, name: string): Args {
     if (file === null || file.includes('{account}')) continue;
     const [, stem = '', extension = ''] =
       /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
-    throw new UsageError(`--${option} ${file}: each account has a file of its own`, {
-      hints: [
-        `put {account} in the name: --${option} ${stem}-{account}${extension}`,
-        ...(file === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
-      ],
-    });
+    throw new UsageError(`--${option} ${file}: each account has a file of its own`, [
+      `put {account} in the name: --${option} ${stem}-{account}${extension}`,
+      ...(file === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
+    ]);
   }
   return replacing(args, '{account}', name);
 }
@@ -70,9 +68,9 @@ function argsOfAccount(args: Args, name: string): Args {
 function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
   const isDated = (option: string) => args.text(option)?.includes('{date}') ?? false;
   if (isDated('ledger'))
-    throw new UsageError(`--ledger ${args.text('ledger')}: the ledger is the same file every day`, {
-      hints: ['leave {date} out of its name'],
-    });
+    throw new UsageError(`--ledger ${args.text('ledger')}: the ledger is the same file every day`, [
+      'leave {date} out of its name',
+    ]);
   if (!['output', 'left-out'].some(isDated)) return args;
   if (timeZone === null) throw noTimeZone('{date} in the name of a file');
   return replacing(args, '{date}', formatNaive(naiveAt(now, timeZone)).slice(0, 10));

@@ -28,7 +28,7 @@ export function monthsWriter(args: Args, cwd: string): Writer {
   if (wrong !== undefined)
     throw new UsageError(
       `--${wrong} cannot be used with --partition: the folder has Parquet files with all fields, and the same command writes what is missing`,
-      { hints: [`remove --${wrong}`] },
+      [`remove --${wrong}`],
     );
   const shown = outputOf(args);
   const path = resolve(cwd, shown);

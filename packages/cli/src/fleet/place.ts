@@ -25,9 +25,9 @@ export function engineUrl(args: Args, io: Io): string | null {
   if (typed !== null) refusePassword(typed, '--engine');
   const url = typed ?? (io.env.CALLS_FLEET || null);
   if (url === null || /^postgres(?:ql)?:\/\//.test(url)) return url;
-  throw new UsageError(`${typed === null ? 'CALLS_FLEET' : '--engine'} must be postgres://user@host/name`, {
-    hints: ['without it calls fleet work does the whole job in one process'],
-  });
+  throw new UsageError(`${typed === null ? 'CALLS_FLEET' : '--engine'} must be postgres://user@host/name`, [
+    'without it calls fleet work does the whole job in one process',
+  ]);
 }
 
 /** Opens the engine of a job. `work` waits for one that does not answer. */
@@ -46,7 +46,7 @@ export async function openShared(
   if (url === null)
     throw new UsageError(
       `${command} needs the engine that workers share: --engine postgres://user@host/name, or CALLS_FLEET`,
-      { hints: ['without one, calls fleet work JOB.json does the whole job in one process'] },
+      ['without one, calls fleet work JOB.json does the whole job in one process'],
     );
   let [name] = args.words;
   // A word that can be a name is one; anything else is the path of a file.
@@ -55,11 +55,11 @@ export async function openShared(
   if (name === undefined) {
     const [only, ...more] = await jobsIn(storeUrl(url, io));
     if (only === undefined)
-      throw new UsageError('the engine has no job', { hints: ['calls fleet work JOB.json starts one'] });
+      throw new UsageError('the engine has no job', ['calls fleet work JOB.json starts one']);
     if (more.length > 0)
-      throw new UsageError(`${command}: the engine has several jobs: ${[only, ...more].join(', ')}`, {
-        hints: [`${command} ${only}`],
-      });
+      throw new UsageError(`${command}: the engine has several jobs: ${[only, ...more].join(', ')}`, [
+        `${command} ${only}`,
+      ]);
     name = only;
   }
   return { name, engine: await openEngine(url, name, args, io) };

@@ -18,9 +18,7 @@ export async function status(args: Args, io: Io): Promise<number> {
       io.clock.now(),
     );
     if (status === null)
-      throw new UsageError(`the engine has no job ${name}`, {
-        hints: ['calls fleet work JOB.json starts it'],
-      });
+      throw new UsageError(`the engine has no job ${name}`, ['calls fleet work JOB.json starts it']);
     const all = args.flag('all');
     const accounts = status.accounts.filter((account) => all || hasTrouble(account));
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);

@@ -92,9 +92,10 @@ function missingOf(settings: Settings): UsageError {
     'or set CALLS_BASE_URL, CALLS_ACCESS_KEY and CALLS_SECRET_KEY (v2: CALLS_BEARER_TOKEN)',
     'without an account, calls demo shows everything, and calls serve starts a sandbox',
   ];
-  return new UsageError(problem?.message ?? 'the settings are incomplete', {
-    hints: settings.account === null || !problem?.hint ? others : [problem.hint],
-  });
+  return new UsageError(
+    problem?.message ?? 'the settings are incomplete',
+    settings.account === null || !problem?.hint ? others : [problem.hint],
+  );
 }
 
 /** Refuses settings without keys where the configuration file has accounts of which none is chosen. */
@@ -103,11 +104,9 @@ export function refuseUnchosen({ account, accounts, file, secret }: Settings): v
   if (secret('accessKey') ?? secret('secretKey') ?? secret('bearerToken')) return;
   const names = accounts.map(({ name }) => name);
   const list = names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  throw new UsageError(`choose --account ${list}, or --all-accounts`, {
-    hints: [
-      `${file?.path ?? 'the configuration'} has several accounts; calls init --default ${names[0]} makes one the usual`,
-    ],
-  });
+  throw new UsageError(`choose --account ${list}, or --all-accounts`, [
+    `${file?.path ?? 'the configuration'} has several accounts; calls init --default ${names[0]} makes one the usual`,
+  ]);
 }
 
 /** An account whose calls a command reads. */
@@ -205,21 +204,19 @@ function idOf(
   const id = accounts.find((account) => account.name === name)?.id ?? name;
   if (stored.includes(id)) return id;
   const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
-  throw new UsageError(`the store ${shown} has no calls of an account ${JSON.stringify(name)}`, {
-    hints: [
-      ...(near && near !== name ? [`did you mean ${near}?`] : []),
-      stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
-    ],
-  });
+  throw new UsageError(`the store ${shown} has no calls of an account ${JSON.stringify(name)}`, [
+    ...(near && near !== name ? [`did you mean ${near}?`] : []),
+    stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
+  ]);
 }
 
 /** The only one of the chosen accounts. */
 export function onlyOf<A extends NamedAccount>([account, ...more]: readonly A[], command: string): A {
   if (account?.problem) throw account.problem;
   if (account !== undefined && more.length === 0) return account;
-  throw new UsageError(`${command} works on one account at a time`, {
-    hints: ['name it with --account, and run the command once for each'],
-  });
+  throw new UsageError(`${command} works on one account at a time`, [
+    'name it with --account, and run the command once for each',
+  ]);
 }
 
 /** Accounts of the configuration file. One that is named alone needs no name in what is shown. */

@@ -27,9 +27,10 @@ export function fieldsNamed(names: readonly string[]): FieldSpec[] {
     const [begins] = known.filter((each) => each.startsWith(`${name}_`));
     const near =
       said.length > 0 ? said.map((each) => each.name).join(' or ') : (begins ?? nearest(name, known));
-    throw new UsageError(`--fields: a call has no field ${JSON.stringify(written)}`, {
-      hints: [...(near ? [`did you mean ${near}?`] : []), 'calls fields lists all of them'],
-    });
+    throw new UsageError(`--fields: a call has no field ${JSON.stringify(written)}`, [
+      ...(near ? [`did you mean ${near}?`] : []),
+      'calls fields lists all of them',
+    ]);
   });
 }
 

@@ -11,9 +11,9 @@ import { verdictText } from './verdict.ts';
 export function checkWhere(where: string, isOfCopy: boolean): void {
   planQuestion({ where });
   if (isOfCopy || !selectCalls({ where }).needsSequence) return;
-  throw new UsageError('--where: what follows from the other calls of a caller needs a copy', {
-    hints: ['calls sync --store sqlite:calls.db fills one; calls report reads the other calls, too'],
-  });
+  throw new UsageError('--where: what follows from the other calls of a caller needs a copy', [
+    'calls sync --store sqlite:calls.db fills one; calls report reads the other calls, too',
+  ]);
 }
 
 /** The API with a condition that is applied to each call that is read; the API itself knows only filters. */

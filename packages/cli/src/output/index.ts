@@ -66,22 +66,20 @@ export function targetOf<F extends string>(
 function noFormat(output: string, formats: readonly string[], compresses: boolean): UsageError {
   const names = formats.filter((format) => format !== 'table').map((format) => `.${format}`);
   const list = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  return new UsageError(`--output ${output}: the extension does not name a format`, {
-    hints: [
-      ...(output === 'json' ? ['--json prints JSON'] : []),
-      `end the name in ${list}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
-      ...(compresses ? [] : ['calls export also writes .gz and .parquet']),
-    ],
-  });
+  return new UsageError(`--output ${output}: the extension does not name a format`, [
+    ...(output === 'json' ? ['--json prints JSON'] : []),
+    `end the name in ${list}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
+    ...(compresses ? [] : ['calls export also writes .gz and .parquet']),
+  ]);
 }
 
 /** The value of `--output` of a command that needs it. */
 export function outputOf(args: Args): string {
   const output = args.text('output');
   if (output) return output;
-  throw new UsageError(`calls ${args.command} needs a file: --output calls.csv`, {
-    hints: ['the extension says the format; - writes to stdout'],
-  });
+  throw new UsageError(`calls ${args.command} needs a file: --output calls.csv`, [
+    'the extension says the format; - writes to stdout',
+  ]);
 }
 
 type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
@@ -182,8 +180,7 @@ export async function* encodedRows(
     if (!CallsError.is(error, 'unfit_value')) throw error;
     if (format !== 'parquet') throw unfitValue(error.summary, error);
     // Only Parquet has types that a value may not fit, such as a sum beyond 64 bits.
-    throw new UsageError(error.summary, {
-      hints: ['cast the column in the SQL, such as cast(sum(x) as text)'],
+    throw new UsageError(error.summary, ['cast the column in the SQL, such as cast(sum(x) as text)'], {
       cause: error,
     });
   }

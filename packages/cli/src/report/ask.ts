@@ -107,9 +107,9 @@ async function askApi(
 ): Promise<Asked> {
   const isOne = accounts.every(({ name }) => name === null);
   if (isOne && questions[0]?.groupBy?.includes('account'))
-    throw new UsageError('--by account groups the calls of several accounts', {
-      hints: ['add --all-accounts, or --account with several names'],
-    });
+    throw new UsageError('--by account groups the calls of several accounts', [
+      'add --all-accounts, or --account with several names',
+    ]);
   const period = neededPeriod(questions);
   const asked = period === null ? { clauses: [] } : withinRange(toFilter(questions[0]?.q ?? ''), period);
   const names = new Map(

@@ -66,9 +66,9 @@ async function selectionOf(
     const values = own.map(({ name, context }) => [name, textOf(context)] as const);
     if (new Set(values.map(([, value]) => value)).size === 1) continue;
     const named = values.map(([name, value]) => `${name} (${value})`).join(', ');
-    throw new UsageError(`a report is of accounts with the same ${what}: ${named}`, {
-      hints: [`ask for those that are alike: --account ${first.name}`],
-    });
+    throw new UsageError(`a report is of accounts with the same ${what}: ${named}`, [
+      `ask for those that are alike: --account ${first.name}`,
+    ]);
   }
   const { range, context, filter } = first;
   const { timeZone, version } = context;

@@ -19,9 +19,9 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
   if (text === null) return { clock };
   const to = periodEnd(text);
   if (to === null) {
-    throw new UsageError(`--to must be a time, not ${JSON.stringify(text)}`, {
-      hints: ['write it as 2026-11-20 or "2026-11-20 14:30:00"'],
-    });
+    throw new UsageError(`--to must be a time, not ${JSON.stringify(text)}`, [
+      'write it as 2026-11-20 or "2026-11-20 14:30:00"',
+    ]);
   }
   return { clock, to };
 }

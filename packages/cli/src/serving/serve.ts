@@ -82,12 +82,10 @@ export const serve: Handler = async (args, io) => {
   const password = io.env.CALLS_PAGE_PASSWORD || null;
   // It is sent with each request, so nobody may read along.
   if (password !== null && tls === null && !isLoopback(host))
-    throw new UsageError(`CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`, {
-      hints: [
-        'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
-        'without the variable the page asks for keys',
-      ],
-    });
+    throw new UsageError(`CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`, [
+      'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
+      'without the variable the page asks for keys',
+    ]);
   const { rateRequests: requests, ratePer: per, drainTimeout, log, ...others } = readServiceSection(settings);
   const { synchronous: _, poolSize: __, statementTimeout: ___, ...limits } = others;
   const isWritten = (log ?? (isSandbox ? 'off' : 'json')) === 'json';
@@ -115,9 +113,9 @@ async function readPassword(io: Io): Promise<string> {
   if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
   const [password = ''] = (await text(io.stdin)).split(/\r?\n/);
   if (password.length >= 12) return password;
-  throw new UsageError('the password on stdin must have at least 12 characters', {
-    hints: ['it is not an option, so that it stays out of the shell history'],
-  });
+  throw new UsageError('the password on stdin must have at least 12 characters', [
+    'it is not an option, so that it stays out of the shell history',
+  ]);
 }
 
 /** The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name none. */
@@ -133,7 +131,7 @@ function refuseStrangeAccounts(feeds: readonly Feed[], accounts: readonly { read
   if (strange === undefined || accounts.length === 0) return;
   throw new UsageError(
     `the feed ${strange.path} is of account ${strange.account}, which is not in the store`,
-    { hints: [`it has ${accounts.map(({ id }) => id).join(', ')}`] },
+    [`it has ${accounts.map(({ id }) => id).join(', ')}`],
   );
 }
 
@@ -167,7 +165,7 @@ function explainListening(error: unknown): never {
   if (!(error instanceof Error) || !isUsage) throw error;
   const hints =
     systemCode(cause) === 'EADDRINUSE' ? ['--port N names another one, --port 0 any free one'] : [];
-  throw new UsageError(error.message, { hints, cause: cause ?? error });
+  throw new UsageError(error.message, hints, { cause: cause ?? error });
 }
 
 /** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */

@@ -42,18 +42,18 @@ export function needStore(args: Args, settings: Settings, io: Io, command?: stri
   const chosen = chooseStore(args, settings, io);
   if (chosen !== null) return chosen;
   const needs = command === undefined ? '--store is missing' : `${command} needs a store`;
-  throw new UsageError(`${needs}: --store sqlite:calls.db`, {
-    hints: ['or --store postgres://user@host/name, with the password in PGPASSWORD'],
-  });
+  throw new UsageError(`${needs}: --store sqlite:calls.db`, [
+    'or --store postgres://user@host/name, with the password in PGPASSWORD',
+  ]);
 }
 
 /** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
 export function refusePassword(url: string, option = '--store'): void {
   const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
   if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
-  throw new UsageError(`${option} must not have a password in it: other users of the machine could read it`, {
-    hints: ['set PGPASSWORD, or use a password file (~/.pgpass)'],
-  });
+  throw new UsageError(`${option} must not have a password in it: other users of the machine could read it`, [
+    'set PGPASSWORD, or use a password file (~/.pgpass)',
+  ]);
 }
 
 /**
@@ -99,14 +99,13 @@ export function keysOf({ secret }: Pick<Settings, 'secret'>): AccountCredential[
 function checkForm(url: string, from: string): void {
   if (/^(?:sqlite:.|postgres(?:ql)?:\/\/)/.test(url)) return;
   if (/^duckdb:|\.duckdb$/i.test(url))
-    throw new UsageError(`${from}: a store is SQLite or PostgreSQL, and not a DuckDB file`, {
-      hints: [
-        'calls sync --store sqlite:calls.db fills one',
-        "to ask it with DuckDB: ATTACH 'calls.db' (TYPE sqlite), or calls export --partition month writes Parquet",
-      ],
-    });
+    throw new UsageError(`${from}: a store is SQLite or PostgreSQL, and not a DuckDB file`, [
+      'calls sync --store sqlite:calls.db fills one',
+      "to ask it with DuckDB: ATTACH 'calls.db' (TYPE sqlite), or calls export --partition month writes Parquet",
+    ]);
   const [, kind = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
-  throw new UsageError(`${from}: a store is sqlite:FILE or postgres://user@host/name`, {
-    hints: nearest(kind, ['sqlite']) === undefined ? [] : [`did you mean sqlite:${rest || 'FILE'}?`],
-  });
+  throw new UsageError(
+    `${from}: a store is sqlite:FILE or postgres://user@host/name`,
+    nearest(kind, ['sqlite']) === undefined ? [] : [`did you mean sqlite:${rest || 'FILE'}?`],
+  );
 }

@@ -43,13 +43,11 @@ async function accountOf(store: Store, id: string): Promise<Account> {
   const ids = accounts.map(({ id }) => id);
   const near = nearest(id, ids);
   const some = `it has ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' and more' : ''}`;
-  throw new UsageError(`the store has no account ${id}`, {
-    hints: [
-      ids.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
-      ...(near ? [`did you mean ${near}?`] : []),
-      `calls store accounts add --account ${id} adds it`,
-    ],
-  });
+  throw new UsageError(`the store has no account ${id}`, [
+    ids.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
+    ...(near ? [`did you mean ${near}?`] : []),
+    `calls store accounts add --account ${id} adds it`,
+  ]);
 }
 
 /** `calls store accounts`: lists and adds accounts of a store, makes and revokes their keys, disables and enables them. */
@@ -73,9 +71,7 @@ async function act(action: string, store: Store, args: Args, io: Io): Promise<vo
     }
     case 'revoke':
       if (await store.revokeCredential(typed('credential', action, args))) return;
-      throw new UsageError('there is no such credential', {
-        hints: ['calls store accounts list shows the IDs'],
-      });
+      throw new UsageError('there is no such credential', ['calls store accounts list shows the IDs']);
     case 'key': {
       const { id } = await accountOf(store, typed('account', action, args));
       const random = () => randomBytes(24).toString('base64url');
@@ -95,9 +91,9 @@ async function act(action: string, store: Store, args: Args, io: Io): Promise<vo
 function typed(option: string, action: string, args: Args): string {
   const value = args.text(option);
   if (value !== null) return value;
-  throw new UsageError(`calls store accounts ${action} needs --${option} ID`, {
-    hints: ['calls store accounts list shows the IDs'],
-  });
+  throw new UsageError(`calls store accounts ${action} needs --${option} ID`, [
+    'calls store accounts list shows the IDs',
+  ]);
 }
 
 /** `calls store purge`: deletes older calls. */
@@ -106,9 +102,9 @@ export const purge = onStore(async (store, args, io) => {
   const before = args.need('before');
   const border = periodStart(before);
   if (border === null)
-    throw new UsageError(`--before is ${JSON.stringify(before)}, which is not a time that exists`, {
-      hints: ['write a day or a time of the account: 2024-01-01, "2024-01-01 08:30:00"'],
-    });
+    throw new UsageError(`--before is ${JSON.stringify(before)}, which is not a time that exists`, [
+      'write a day or a time of the account: 2024-01-01, "2024-01-01 08:30:00"',
+    ]);
   await accountOf(store, account);
   await print(io, { purged: await store.purge(account, border) });
 });
@@ -166,16 +162,16 @@ function numbersOf(text: string): readonly TypedNumber[] {
   if (typed.length === 0)
     throw new UsageError(
       'calls store erase needs the number of the caller on stdin, or several, one a line',
-      { hints },
+      hints,
     );
   const wrong = typed.filter(({ number }) => !isPhoneNumber(number)).map(({ line }) => line);
   if (wrong.length === 0) return typed;
   const shown = wrong.slice(0, 10).join(', ');
   const more = wrong.length > 10 ? ' and more' : '';
   const lines = wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${more} of stdin are`;
-  throw new UsageError(`${lines} not a phone number and nothing else; nothing was erased`, {
-    hints: ['write one number a line, such as +1 312 555 0199'],
-  });
+  throw new UsageError(`${lines} not a phone number and nothing else; nothing was erased`, [
+    'write one number a line, such as +1 312 555 0199',
+  ]);
 }
 
 /** Opens the ledgers of `--ledger` before anything is erased: one that is in use or damaged is found out in time. */

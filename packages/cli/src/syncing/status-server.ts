@@ -29,7 +29,7 @@ export async function serveStatus(args: Args, source: StatusSource, io: Io): Pro
     connections: 64,
   }).catch((error: unknown) => {
     if (!(error instanceof Error)) throw error;
-    throw new UsageError(`--status-port: ${error.message}`, { cause: error });
+    throw new UsageError(`--status-port: ${error.message}`, [], { cause: error });
   });
   say(io, `health and metrics on ${server.url}`);
   return () => void server.close();

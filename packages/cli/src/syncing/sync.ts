@@ -66,11 +66,9 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
   if (missing.length > 0)
     throw new UsageError(
       `there are feeds of account ${missing.join(', ')}, and what is synced is account ${ids.join(', ')}`,
-      {
-        hints: [
-          'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
-        ],
-      },
+      [
+        'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
+      ],
     );
   const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
     const context = contextOf(settings, io);
@@ -186,9 +184,9 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
   if (settings.account?.id) return settings.account.id;
   const [id = ids[0] ?? null, ...more] = args.list('account');
   if (more.length > 0)
-    throw new UsageError('--account names several accounts, and the configuration file has none', {
-      hints: ['add "accounts" to calls.config.json: each with its own credentials'],
-    });
+    throw new UsageError('--account names several accounts, and the configuration file has none', [
+      'add "accounts" to calls.config.json: each with its own credentials',
+    ]);
   if (id !== null && !isAccountName(id)) throw new UsageError(`--account must be ${accountNameWords}`);
   return id;
 }

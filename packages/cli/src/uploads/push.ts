@@ -49,11 +49,9 @@ async function openGoogle(destination: DataManagerDestination, io: Io): Promise<
 async function openMicrosoft(args: Args, io: Io): Promise<PushTarget> {
   const file = args.text('credentials');
   if (file === null)
-    throw new UsageError('calls push microsoft needs --credentials FILE', {
-      hints: [
-        'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
-      ],
-    });
+    throw new UsageError('calls push microsoft needs --credentials FILE', [
+      'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
+    ]);
   const credentials = await readMicrosoftCredentials(resolve(io.cwd, file));
   return createMicrosoftAds({ credentials, signal: io.signal, ...otherServer(io) });
 }
@@ -100,9 +98,9 @@ export const push: Handler = async (args, io) => {
   const { consent } = rules;
   const isAgreed = typeof consent === 'object' && consent.adUserData === 'granted';
   if (args.flag('phone') && !isAgreed)
-    throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', {
-      hints: ['"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules'],
-    });
+    throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', [
+      '"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules',
+    ]);
   const range = await rangeOf(args, context);
   let filter = await filterOf(args, context, history);
   if (range.from === null && rules.from !== undefined)
@@ -110,9 +108,9 @@ export const push: Handler = async (args, io) => {
   const named = args.text('ledger');
   const [isDryRun, isCheck] = [args.flag('dry-run'), args.flag('validate-only')];
   if (named === null && !isCheck && !isDryRun)
-    throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', {
-      hints: ['without it the next run would send everything again; --dry-run and --validate-only need none'],
-    });
+    throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', [
+      'without it the next run would send everything again; --dry-run and --validate-only need none',
+    ]);
   let target: PushTarget | null = null;
   const login = args.text('login-customer');
   const google = {

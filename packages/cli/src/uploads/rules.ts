@@ -47,16 +47,16 @@ function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'val
   const typed = args.text('value');
   if (typed === null) {
     if (rules.currency !== undefined && rules.value === undefined)
-      throw new UsageError(`${args.text('rules')}: currency needs a value`, {
-        hints: ['add --value 25, or "value" or "valueRules" to the file'],
-      });
+      throw new UsageError(`${args.text('rules')}: currency needs a value`, [
+        'add --value 25, or "value" or "valueRules" to the file',
+      ]);
     return {};
   }
   const [, amount, currency] = amountForm.exec(typed) ?? [];
   if (amount === undefined)
     throw new UsageError(
       `--value must be an amount, with or without a currency, not ${JSON.stringify(typed)}`,
-      { hints: ['write it as 25 or 25USD'] },
+      ['write it as 25 or 25USD'],
     );
   if (rules.value !== undefined)
     throw new UsageError(`--value and ${args.text('rules')} both give a value; keep one of the two`);

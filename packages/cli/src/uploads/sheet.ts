@@ -35,9 +35,9 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   const shown = outputOf(args);
   const extension = /\.(\w+)$/.exec(shown.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
   if (extension !== undefined && !['csv', 'tsv', 'txt'].includes(extension))
-    throw new UsageError(`--output ${shown}: a sheet is a text file, and the name says another kind`, {
-      hints: ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
-    });
+    throw new UsageError(`--output ${shown}: a sheet is a text file, and the name says another kind`, [
+      'end the name in .csv, .tsv or .txt; with .gz after it the file is compressed',
+    ]);
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new UsageError(

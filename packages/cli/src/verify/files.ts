@@ -44,13 +44,11 @@ const isBesides = (name: string): boolean =>
 export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
   const found = await stat(resolve(cwd, path)).catch(() => null);
   if (found?.isFile() && path.endsWith(receiptEnding))
-    throw new UsageError(`${path} is a receipt`, {
-      hints: [`calls verify ${path.slice(0, -receiptEnding.length)}`],
-    });
+    throw new UsageError(`${path} is a receipt`, [`calls verify ${path.slice(0, -receiptEnding.length)}`]);
   if (found === null && !(await stat(resolve(cwd, `${path}${receiptEnding}`)).catch(() => null)))
-    throw new UsageError(`there is no file or folder ${path}`, {
-      hints: ['a store is written sqlite:calls.db or postgres://user@host/name'],
-    });
+    throw new UsageError(`there is no file or folder ${path}`, [
+      'a store is written sqlite:calls.db or postgres://user@host/name',
+    ]);
   if (!found?.isDirectory()) return [{ kind: kindOf(path) ?? 'file', path }];
   const targets = new Map<string, Target>();
   const root = resolve(cwd, path);
@@ -145,9 +143,9 @@ async function readOne(
   const { format: named, gzip } = formatOfName(path);
   const format = receipt?.rows.format ?? named;
   if (format === null)
-    throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, {
-      hints: ['names end in .ndjson, .csv, .json or .parquet (and .gz)'],
-    });
+    throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, [
+      'names end in .ndjson, .csv, .json or .parquet (and .gz)',
+    ]);
   const sealed = receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null };
   const check = begin(path, { receipt: sealed });
   const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
@@ -228,7 +226,7 @@ async function compareFiles(
   if (version !== client.version)
     throw new UsageError(
       `${first.check.path} has records of ${version}, and the API is asked in ${client.version}`,
-      { hints: [`add --api-version ${version}`] },
+      [`add --api-version ${version}`],
     );
   // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
   const target = { format, gzip: false, isForSpreadsheet: contents.hasMark };

@@ -115,9 +115,9 @@ async function syncedParts(store: Store, account: string, { version }: Client): 
     return [{ filter: withExtensions({ clauses: [] }, version), period: { from: null, to: null } }];
   return state.parts.flatMap(({ version: read, filter, asked, countedTo }) => {
     if (read !== version)
-      throw new UsageError(`its calls were read in ${read}, and the API is asked in ${version}`, {
-        hints: [`add --api-version ${read}`],
-      });
+      throw new UsageError(`its calls were read in ${read}, and the API is asked in ${version}`, [
+        `add --api-version ${read}`,
+      ]);
     const others = withoutTimes(parse(filter, { version }));
     return asked.map(({ from, to }) => ({ filter: others, period: { from, to: to ?? countedTo } }));
   });

@@ -45,17 +45,15 @@ export const verify: Handler = async (args, io) => {
     const chosen = typed.map((name) => configured.find((each) => each.name === name)?.id ?? name);
     const strange = chosen.find((id) => !ids.includes(id));
     if (strange === undefined) return chosen.length > 0 ? chosen : ids;
-    throw new UsageError(`${shown} has no account ${strange}`, { hints: [`it has ${ids.join(', ')}`] });
+    throw new UsageError(`${shown} has no account ${strange}`, [`it has ${ids.join(', ')}`]);
   };
   const accountsIn = (stored: readonly string[], shown: string): CheckedAccount[] => {
     const ids = choose(shown, stored);
     if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
-      throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, {
-        hints: [
-          `add --account ${ids[0]}`,
-          'or add "accounts" to calls.config.json, each with its "id" and its keys',
-        ],
-      });
+      throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, [
+        `add --account ${ids[0]}`,
+        'or add "accounts" to calls.config.json, each with its "id" and its keys',
+      ]);
     return ids.map((id) => ({ id, part: null, api: () => ask.api(id) }));
   };
   const storeAt = (url: string, shown: string) =>
