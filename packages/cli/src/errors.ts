@@ -26,7 +26,7 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.output, 'the output could not be written (disk full, no permission)'],
   [
     exitCodes.busy,
-    'the server asked to slow down or was overloaded (status 429 or 503), or another process is at work; try again later',
+    'the server asked to slow down (429) or was overloaded (503), or another process is at work',
   ],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];

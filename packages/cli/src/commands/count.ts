@@ -16,9 +16,8 @@ export const count = command({
   },
   examples: [['calls count --period yesterday --time-zone Europe/Berlin', 'one number on stdout']],
   async run(args, io) {
-    const { chooseCalls, eachAccount, extensionsNote, leavesExtensions, sayCounted } = await import(
-      '../input/index.ts'
-    );
+    const { chooseCalls, eachAccount } = await import('../input/accounts.ts');
+    const { extensionsNote, leavesExtensions, sayCounted } = await import('../input/filter.ts');
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
     const counts: { readonly account: string | null; readonly total: number; readonly source: string }[] = [];

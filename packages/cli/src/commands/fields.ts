@@ -1,4 +1,5 @@
 import type { FieldSpec } from '@call-attribution/core';
+import { nearest } from '@call-attribution/query-dsl/nearest';
 import { command } from '../command.ts';
 import { CliError, exitCodes } from '../errors.ts';
 import { only, output } from '../options.ts';
@@ -26,7 +27,7 @@ export const fields = command({
     if (found.length === 0)
       throw new CliError(`no field has ${JSON.stringify(typed)} in its name or meaning`, {
         exitCode: exitCodes.notFound,
-        hints: [...(await inReports(word)), ...(await near(word, all)), 'calls fields lists all of them'],
+        hints: [...(await inReports(word)), ...near(word, all), 'calls fields lists all of them'],
       });
     const target = output.targetOf(args, output.rowFormats);
     if (target.format === 'table') {
@@ -72,8 +73,7 @@ async function inReports(word: string): Promise<string[]> {
 }
 
 /** The field that was probably meant: by its name or a word of it, such as `campaing`. */
-async function near(word: string, all: readonly FieldSpec[]): Promise<string[]> {
-  const { nearest } = await import('@call-attribution/query-dsl/nearest');
+function near(word: string, all: readonly FieldSpec[]): string[] {
   const found = nearest(word, [...new Set(all.flatMap(({ name }) => [name, ...name.split('_')]))]);
   return found === undefined ? [] : [`did you mean ${found}?`];
 }

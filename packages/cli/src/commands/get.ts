@@ -21,9 +21,8 @@ export const get = command({
     ['calls get 1000000001 --json', 'the whole record'],
   ],
   async run(args, io) {
-    const { chooseAccounts, eachAccount, fieldsOf, pickFields, readFields } = await import(
-      '../input/index.ts'
-    );
+    const { chooseAccounts, eachAccount } = await import('../input/accounts.ts');
+    const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const output = await import('../output/index.ts');
     const target = output.targetOf(args, output.rowFormats);
     const chosen = readFields(args);

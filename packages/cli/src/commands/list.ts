@@ -39,26 +39,28 @@ export const list = command({
   ],
   async run(args, io) {
     if (args.flag('every') && !args.flag('follow')) throw new UsageError('--every goes with --follow');
-    const input = await import('../input/index.ts');
     if (args.flag('follow')) return follow(args, io);
+    const { chooseCalls, inTurn } = await import('../input/accounts.ts');
+    const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
+    const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
     const isTable = target.format === 'table';
     const most = args.integer('limit') ?? 20;
-    const chosen = input.readFields(args);
-    const accounts = await input.chooseCalls(args, io);
+    const chosen = readFields(args);
+    const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
     const notes: string[] = [];
     const incomplete = new Set<string>();
     let status: number = exitCodes.ok;
     let shown = 0;
     const rows = async function* () {
-      status = yield* input.inTurn(accounts, args, io, async function* ({ name, plan: filter, open }) {
+      status = yield* inTurn(accounts, args, io, async function* ({ name, plan: filter, open }) {
         const source = await open();
         const of = name === null ? '' : `${name}: `;
         const row = (call: Call) => ({
           ...(several ? { account: name } : {}),
-          ...(chosen === null ? call : input.pickFields(call, chosen)),
+          ...(chosen === null ? call : pickFields(call, chosen)),
         });
         try {
           const before = shown;
@@ -92,10 +94,10 @@ export const list = command({
     };
     const versions = accounts.map(({ settings }) => settings.apiVersion.value);
     const usual = isTable
-      ? input
-          .fieldsNamed(Object.keys(usualFields))
-          .filter((field) => versions.some((version) => field[version] !== null))
-      : [...new Set(versions.flatMap(input.fieldsOf))];
+      ? fieldsNamed(Object.keys(usualFields)).filter((field) =>
+          versions.some((version) => field[version] !== null),
+        )
+      : [...new Set(versions.flatMap(fieldsOf))];
     const columns = [
       ...(several ? [{ key: 'account', title: 'account', min: 12, rank: -1 }] : []),
       ...(chosen ?? usual).map((field, at) =>
@@ -107,9 +109,9 @@ export const list = command({
     await writeRows(rows(), columns, target, io, { above, more: '; choose fields with --fields' });
     for (const note of notes) say(io, note);
     const isLeaving = accounts.some(({ plan, settings }) =>
-      input.leavesExtensions(plan, settings.apiVersion.value),
+      leavesExtensions(plan, settings.apiVersion.value),
     );
-    if (isTable && shown > 0 && isLeaving) say(io, input.extensionsNote);
+    if (isTable && shown > 0 && isLeaving) say(io, extensionsNote);
     return status;
   },
 });
@@ -133,27 +135,30 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
 
 /** `calls list --follow`: each call that comes, once, until Ctrl-C. */
 async function follow(args: Args, io: Io): Promise<number> {
-  const input = await import('../input/index.ts');
+  const { accountsOfApi, contextOf, onlyOf, openClient } = await import('../input/accounts.ts');
+  const { fieldsNamed, pickFields, readFields, valueOfField } = await import('../input/fields.ts');
+  const { extensionsNote, filterOf, leavesExtensions, rangeOf, readRange, withinRange } = await import(
+    '../input/filter.ts'
+  );
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
-  const chosen = input.readFields(args);
-  const { settings } = input.onlyOf(input.accountsOfApi(args, io), 'calls list --follow');
-  const context = input.contextOf(settings, io);
-  const typed = await input.filterOf(args, context);
-  const start = (await input.rangeOf(args, context)).from;
+  const chosen = readFields(args);
+  const { settings } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
+  const context = contextOf(settings, io);
+  const typed = await filterOf(args, context);
+  const start = (await rangeOf(args, context)).from;
   if (start === null && context.timeZone === null)
     throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', [
       'add --time-zone America/New_York (the time zone of the account), or --from with a date',
     ]);
-  const from = start ?? (await input.readRange({ period: 'last 1 hour' }, context)).from;
-  const filter = start === null ? input.withinRange(typed, { from, to: null }) : typed;
-  const client = await input.openClient(settings, io);
+  const from = start ?? (await readRange({ period: 'last 1 hour' }, context)).from;
+  const filter = start === null ? withinRange(typed, { from, to: null }) : typed;
+  const client = await openClient(settings, io);
   say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
-  if (input.leavesExtensions(filter, context.version)) say(io, input.extensionsNote);
+  if (leavesExtensions(filter, context.version)) say(io, extensionsNote);
   // What says at once who called and what brought them.
-  const fields =
-    chosen ?? input.fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
+  const fields = chosen ?? fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
   const widths = fields.map(({ name }) => name.length);
   const line = (cells: readonly string[]): string => {
     // A column becomes wider when it has to, so that those after it stay below each other.
@@ -164,9 +169,9 @@ async function follow(args: Args, io: Io): Promise<number> {
       .trimEnd();
   };
   const print = (call: Call): Promise<void> => {
-    const record = chosen === null ? call : input.pickFields(call, chosen);
+    const record = chosen === null ? call : pickFields(call, chosen);
     if (args.flag('json')) return write(io.stdout, `${JSON.stringify(record)}\n`);
-    return show(io, [line(fields.map((field) => String(input.valueOfField(call, field) ?? '')))]);
+    return show(io, [line(fields.map((field) => String(valueOfField(call, field) ?? '')))]);
   };
   try {
     const options = {

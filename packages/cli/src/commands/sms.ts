@@ -17,7 +17,7 @@ export const sms = command({
   },
   examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
   async run(args, io) {
-    const { accountsOfApi, eachAccount, openClient, planEach } = await import('../input/index.ts');
+    const { accountsOfApi, eachAccount, openClient, planEach } = await import('../input/accounts.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {

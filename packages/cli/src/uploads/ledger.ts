@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Ledger, openLedger } from '@call-attribution/conversions';
 import { fileError, type Io } from '../io.ts';
+import { refusePassword, storeUrl } from '../stores/open.ts';
 
 /** Opens the ledger of `--ledger`: a file, or in a store. Null in a dry run that would create the file. */
 export async function openNamedLedger(
@@ -17,10 +18,7 @@ export async function openNamedLedger(
       return isDryRun && !existsSync(path) ? null : await openLedger(path, options);
     }
     // The drivers of databases are only loaded when they are used.
-    const [{ refusePassword, storeUrl }, { openStore }] = await Promise.all([
-      import('../stores/open.ts'),
-      import('@call-attribution/store'),
-    ]);
+    const { openStore } = await import('@call-attribution/store');
     refusePassword(shown, '--ledger');
     // A power cut must not take back what the ledger has noted.
     const store = await openStore(storeUrl(shown, io), { synchronous: 'full' });

@@ -20,8 +20,18 @@ import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/index.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
-import { type Ask, attempt, begin, type Check, type Finding } from './check.ts';
-import { commonSlice, compareWithApi, type Part, type Row, Rows } from './compare.ts';
+import {
+  type Ask,
+  attempt,
+  begin,
+  type Check,
+  commonSlice,
+  compareWithApi,
+  type Finding,
+  type Part,
+  type Row,
+  Rows,
+} from './check.ts';
 import type { CheckedAccount } from './store.ts';
 
 /** Something to verify: a file of records, or a database. `path` is from the folder of the command. */
@@ -221,7 +231,7 @@ async function compareFiles(
   }
   const fields = known.length === 0 || isStrange || isMonth ? null : known;
   const account = job?.id ?? receipt?.accounts[0] ?? null;
-  const client = job === null ? await api(account) : await job.api();
+  const client = await (job === null ? api(account) : job.api());
   const version = receipt?.version ?? client.version;
   if (version !== client.version)
     throw new UsageError(

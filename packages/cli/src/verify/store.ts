@@ -12,8 +12,16 @@ import { leavesExtensions, withExtensions, withinRange, withoutTimes } from '../
 import { openChosen, refusePassword, storeNamed } from '../stores/open.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
-import { type Ask, begin, type Finding } from './check.ts';
-import { commonSlice, compareWithApi, type Part, type Row, Rows } from './compare.ts';
+import {
+  type Ask,
+  begin,
+  commonSlice,
+  compareWithApi,
+  type Finding,
+  type Part,
+  type Row,
+  Rows,
+} from './check.ts';
 
 /** An account, and how the API is asked about it. */
 export interface CheckedAccount {
