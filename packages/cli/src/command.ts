@@ -10,9 +10,6 @@ type NameOf<F> = F extends `-${string}, --${infer Rest}`
   : F extends `--${infer Rest}`
     ? Word<Rest>
     : never;
-/** The line to type, and what it does. */
-export type Example = readonly [line: string, text: string];
-
 /** A command. Everything but its run is known without loading what it needs. */
 export interface Command {
   /** All words of it: `list`, or `store purge`. */
@@ -28,7 +25,8 @@ export interface Command {
   readonly needs?: readonly string[];
   /** The only values of a word or an option, where they are a list that stands elsewhere. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
-  readonly examples: readonly Example[];
+  /** Lines to type, and what they do. */
+  readonly examples: Lines;
   /** Imports what it needs, does it, and resolves with the exit status. */
   run(args: Args, io: Io): Promise<number>;
 }
@@ -48,5 +46,5 @@ export interface Group {
   readonly name: string;
   readonly summary: string;
   readonly about?: string;
-  readonly examples: readonly Example[];
+  readonly examples: Lines;
 }

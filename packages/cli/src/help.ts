@@ -1,4 +1,4 @@
-import type { Command, Example } from './command.ts';
+import type { Command, Lines } from './command.ts';
 import { headings } from './commands/index.ts';
 import { exitCodeTexts } from './errors.ts';
 import { sharedOptions } from './options.ts';
@@ -17,38 +17,32 @@ export const topics: Readonly<Record<string, (columns: number | null) => string[
   },
   environment(columns) {
     const { text, rows } = pageOf(columns);
-    const statuses = exitCodeTexts.map(([code, text]): Example => [String(code).padStart(3), text]);
+    const statuses = exitCodeTexts.map(([code, text]): Row => [String(code).padStart(3), text]);
     return sections([
       text(
         'Options win over the environment, and the environment over the configuration file that calls init writes, which can also hold several accounts.',
       ),
-      rows('Variables', variables),
+      rows('Variables', Object.entries(variables)),
       rows('Exit status', statuses),
     ]);
   },
 };
 
-const variables: readonly Example[] = [
-  ['CALLS_BASE_URL', 'URL of the API, up to /v2 and /v3; CALLS_LEGACY_BASE_URL is that of the SMS listing'],
-  ['CALLS_API_VERSION', 'v2 or v3'],
-  ['CALLS_TIME_ZONE', 'time zone that the API writes its times in'],
-  [
-    'CALLS_ACCESS_KEY',
+const variables: Lines = {
+  CALLS_BASE_URL: 'URL of the API, up to /v2 and /v3; CALLS_LEGACY_BASE_URL is that of the SMS listing',
+  CALLS_API_VERSION: 'v2 or v3',
+  CALLS_TIME_ZONE: 'time zone that the API writes its times in',
+  CALLS_ACCESS_KEY:
     'with CALLS_SECRET_KEY, or CALLS_BEARER_TOKEN: the keys, which are never options. CALLS_SECRET_KEY_FILE and the like name a file that holds one',
-  ],
-  [
-    'CALLS_STORE',
+  CALLS_STORE:
     'a copy that calls sync fills, from which questions are answered: sqlite:calls.db or postgres://user@host/name; --store none asks the API',
-  ],
-  ['CALLS_TIMEOUT', 'how long a request may take, such as 3m'],
-  ['CALLS_CONFIG', 'the configuration file'],
-  ['CALLS_PAGE_PASSWORD', 'the password of the web page of calls serve, for people without keys'],
-  ['CALLS_FLEET', 'the engine of calls fleet; CALLS_FLEET_KEYS is the folder of its keys'],
-  [
-    'CALLS_LOG',
+  CALLS_TIMEOUT: 'how long a request may take, such as 3m',
+  CALLS_CONFIG: 'the configuration file',
+  CALLS_PAGE_PASSWORD: 'the password of the web page of calls serve, for people without keys',
+  CALLS_FLEET: 'the engine of calls fleet; CALLS_FLEET_KEYS is the folder of its keys',
+  CALLS_LOG:
     "debug, info, warn or error logs the requests on stderr, without keys and callers' data; CALLS_LOG_FORMAT=json makes the lines JSON",
-  ],
-];
+};
 
 /** Help of the program, of a group, or of one command. */
 export function helpOf(command: Calls, columns: number | null): string[] {
@@ -81,7 +75,7 @@ const groupHelp = (command: Calls, { text, rows, examples }: Page): string[][] =
   text(`${command.path}: ${command.description()}`),
   [`Usage: ${command.path} <command> [options]`],
   text(command.group?.about ?? ''),
-  examples(command.group?.examples ?? []),
+  examples(command.group?.examples ?? {}),
   rows(
     'Commands',
     everyCommand(command).map((each) => [each.name(), each.description()]),
@@ -132,6 +126,7 @@ const sections = (all: readonly (readonly string[])[]): string[] =>
   all.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 
 type Page = ReturnType<typeof pageOf>;
+type Row = readonly [left: string, text: string];
 
 /** What sections are made of, within the width of a terminal, or of 100 characters where that is more or not known. */
 function pageOf(columns: number | null) {
@@ -143,15 +138,15 @@ function pageOf(columns: number | null) {
     text,
     names: (heading: string, list: readonly string[]): string[] =>
       list.length === 0 ? [] : [`${heading}:`, ...indented(list.join(', '), 2)],
-    examples: (examples: readonly Example[]): string[] => [
+    examples: (examples: Lines): string[] => [
       'Examples:',
-      ...examples.flatMap(([line, text]) => [
+      ...Object.entries(examples).flatMap(([line, text]) => [
         ...exampleLines(line, width - 2).map((line) => `  ${line}`),
         ...indented(text, 6),
       ]),
     ],
     /** Terms with their explanations next to them, under a heading. */
-    rows(heading: string, entries: readonly Example[], least = 0): string[] {
+    rows(heading: string, entries: readonly Row[], least = 0): string[] {
       const column = Math.min(
         30,
         Math.floor(width / 3),

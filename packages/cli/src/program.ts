@@ -258,7 +258,7 @@ function noSuchOption(shown: string, command: Calls): UsageError {
 /** What to type instead: an option of another name, one that is spelled like it, or an option of other commands. */
 function meant(name: string, command: Calls): string[] {
   const { options, spec } = command;
-  for (const [names, way] of otherOptions) {
+  for (const [names, way] of Object.entries(otherOptions)) {
     if (!names.split(' ').includes(name)) continue;
     const [, needed] = /^--([\w-]+)/.exec(way) ?? [];
     const option = options.find((each) => each.name() === needed);
@@ -289,7 +289,7 @@ const rootOf = (command: Calls): Calls =>
 /** What is said of a command that there is not. */
 function noSuchCommand(parent: Calls, word: string): UsageError {
   const name = `${parent.path} ${word}`.replace(/^calls /, '');
-  const known = otherCommands.find(([names]) => names.split(', ').includes(name));
+  const known = Object.entries(otherCommands).find(([names]) => names.split(', ').includes(name));
   const near = nearest(
     word,
     parent.commands.map((each) => each.name()),

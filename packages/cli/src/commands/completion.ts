@@ -9,10 +9,10 @@ export const completion = command({
   words: { '<shell>': 'the shell' },
   choices: { shell: ['bash', 'zsh', 'fish'] },
   options: {},
-  examples: [
-    ['source <(calls completion bash)', 'in ~/.bashrc; zsh works the same way'],
-    ['calls completion fish | source', 'in config.fish'],
-  ],
+  examples: {
+    'source <(calls completion bash)': 'in ~/.bashrc; zsh works the same way',
+    'calls completion fish | source': 'in config.fish',
+  },
   async run({ words: [shell = ''] }, io) {
     const { scripts } = await import('../completion/scripts.ts');
     await write(io.stdout, scripts[shell] ?? '');

@@ -14,7 +14,7 @@ export const count = command({
     ...accounts,
     ...connection,
   },
-  examples: [['calls count --period yesterday --time-zone Europe/Berlin', 'one number on stdout']],
+  examples: { 'calls count --period yesterday --time-zone Europe/Berlin': 'one number on stdout' },
   async run(args, io) {
     const { chooseCalls, eachAccount } = await import('../input/accounts.ts');
     const { extensionsNote, leavesExtensions, sayCounted } = await import('../input/filter.ts');

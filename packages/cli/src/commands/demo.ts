@@ -11,7 +11,7 @@ export const demo = command({
     '-o, --output <file>': 'CSV file to write (default: demo-calls.csv)',
     ...only(sandbox, '--records <n>', '--seed <seed>', '--to <end>'),
   },
-  examples: [['calls demo', 'writes demo-calls.csv into the current folder']],
+  examples: { 'calls demo': 'writes demo-calls.csv into the current folder' },
   async run(args, io) {
     return (await import('../demo.ts')).demo(args, io);
   },

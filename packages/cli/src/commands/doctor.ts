@@ -17,11 +17,11 @@ export const doctor = command({
     ...legacy,
     ...connection,
   },
-  examples: [
-    ['calls doctor', 'each item with what was found and, where needed, what to do'],
-    ['calls doctor --offline --json', 'for monitoring of copies'],
-    ['calls doctor --all-accounts --json', 'for monitoring, with each account of calls.config.json'],
-  ],
+  examples: {
+    'calls doctor': 'each item with what was found and, where needed, what to do',
+    'calls doctor --offline --json': 'for monitoring of copies',
+    'calls doctor --all-accounts --json': 'for monitoring, with each account of calls.config.json',
+  },
   async run(args, io) {
     return (await import('../doctor/doctor.ts')).doctor(args, io);
   },

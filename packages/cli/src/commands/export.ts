@@ -25,17 +25,13 @@ export const exportCalls = command({
     ...accounts,
     ...connection,
   },
-  examples: [
-    [
-      'calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York',
+  examples: {
+    'calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York':
       'three months, typed columns',
-    ],
-    [
-      'calls export -o calls/ --partition month',
+    'calls export -o calls/ --partition month':
       'a folder of Parquet files for DuckDB, Spark, BigQuery or pandas',
-    ],
-    ['calls export -o calls.ndjson.gz --resume', 'continue after Ctrl-C or a crash'],
-  ],
+    'calls export -o calls.ndjson.gz --resume': 'continue after Ctrl-C or a crash',
+  },
   async run(args, io) {
     const { exportEach } = await import('../export/each.ts');
     const { monthsWriter } = await import('../export/months.ts');

@@ -12,10 +12,10 @@ export const fields = command({
   about: 'Needs no server and no keys.',
   words: { '[field]': 'part of the name or the meaning of a field' },
   options: only(output, '--json', '--format <table|ndjson|csv>', '-o, --output <file>'),
-  examples: [
-    ['calls fields', 'all fields'],
-    ['calls fields gclid', 'fields with this word in their name or meaning'],
-  ],
+  examples: {
+    'calls fields': 'all fields',
+    'calls fields gclid': 'fields with this word in their name or meaning',
+  },
   async run(args, io) {
     const { fields: all } = await import('@call-attribution/core/record');
     const output = await import('../output/index.ts');

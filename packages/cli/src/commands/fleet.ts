@@ -9,14 +9,12 @@ export const fleetGroup: Group = {
     'A job is a JSON file without secrets: which accounts, what to read, into what. A store is filled as calls sync does it, a ' +
     'folder or bucket with a file for each month, as calls export does it. Without an engine one process does the whole job; ' +
     'with CALLS_FLEET=postgres://… as many processes as you start share it, on any machines. Each needs the job file.',
-  examples: [
-    ['calls fleet work job.json --keys keys', 'the whole job in this process'],
-    [
-      'calls fleet work job.json --keys keys --engine postgres://calls@db/fleet',
+  examples: {
+    'calls fleet work job.json --keys keys': 'the whole job in this process',
+    'calls fleet work job.json --keys keys --engine postgres://calls@db/fleet':
       'on each machine; start as many as you like, and stop them at any time',
-    ],
-    ['calls fleet status', 'what runs, what is stuck, and which command helps'],
-  ],
+    'calls fleet status': 'what runs, what is stuck, and which command helps',
+  },
 };
 
 const job = {
@@ -47,13 +45,11 @@ export const fleetWork = command({
     '--log': 'one JSON line on stderr for each turn and change of the worker',
     ...only(listening, '--status-port <port>', '--status-host <name>'),
   },
-  examples: [
-    ['calls fleet work job.json --keys keys', 'a whole job in this process'],
-    [
-      'calls fleet work job.json --engine postgres://calls@db/fleet --status-port 9464',
+  examples: {
+    'calls fleet work job.json --keys keys': 'a whole job in this process',
+    'calls fleet work job.json --engine postgres://calls@db/fleet --status-port 9464':
       'a worker of many, with health and metrics',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../fleet/work.ts')).work(args, io);
   },
@@ -69,7 +65,7 @@ export const fleetStatus = command({
     '--all': 'list all accounts, not only those with trouble',
     ...only(output, '--json'),
   },
-  examples: [['calls fleet status', 'with the engine in CALLS_FLEET']],
+  examples: { 'calls fleet status': 'with the engine in CALLS_FLEET' },
   async run(args, io) {
     return (await import('../fleet/status.ts')).status(args, io);
   },
@@ -81,7 +77,7 @@ export const fleetRetry = command({
   summary: 'take accounts that were set aside back into the work',
   words: job,
   options: { ...engine, '--account <names>': 'only these accounts, by ID' },
-  examples: [['calls fleet retry --account 103', 'after its keys were corrected']],
+  examples: { 'calls fleet retry --account 103': 'after its keys were corrected' },
   async run(args, io) {
     return (await import('../fleet/status.ts')).retry(args, io);
   },

@@ -16,10 +16,10 @@ export const get = command({
     ...accounts,
     ...connection,
   },
-  examples: [
-    ['calls get 1000000001', 'every field that has a value, by group'],
-    ['calls get 1000000001 --json', 'the whole record'],
-  ],
+  examples: {
+    'calls get 1000000001': 'every field that has a value, by group',
+    'calls get 1000000001 --json': 'the whole record',
+  },
   async run(args, io) {
     const { chooseAccounts, eachAccount } = await import('../input/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');

@@ -14,11 +14,11 @@ export const init = command({
     ...connection,
     ...legacy,
   },
-  examples: [
-    ['calls init', 'three answers, and no terminal needs an export any more'],
-    ['calls init --account berlin', 'another account: calls list --account berlin'],
-    ['calls init --default berlin', 'the account of every command without --account'],
-  ],
+  examples: {
+    'calls init': 'three answers, and no terminal needs an export any more',
+    'calls init --account berlin': 'another account: calls list --account berlin',
+    'calls init --default berlin': 'the account of every command without --account',
+  },
   async run(args, io) {
     return (await import('../config/init.ts')).init(args, io);
   },

@@ -25,18 +25,14 @@ export const list = command({
     ...accounts,
     ...connection,
   },
-  examples: [
-    [
-      'calls list --from 7d --min-talk 2m --time-zone America/New_York',
+  examples: {
+    'calls list --from 7d --min-talk 2m --time-zone America/New_York':
       'the latest calls of seven days, of two minutes or more',
-    ],
-    ['calls list --period 2026-11 --all -o november.csv', 'a whole month as a file'],
-    [
-      "calls list --q 'talk_minutes:[5 TO *]' --fields sid,date_added,ppc_campaign",
+    'calls list --period 2026-11 --all -o november.csv': 'a whole month as a file',
+    "calls list --q 'talk_minutes:[5 TO *]' --fields sid,date_added,ppc_campaign":
       'your own filter and fields',
-    ],
-    ['calls list --follow --min-talk 2m --json | jq .sid', 'each new call, for another program'],
-  ],
+    'calls list --follow --min-talk 2m --json | jq .sid': 'each new call, for another program',
+  },
   async run(args, io) {
     if (args.flag('every') && !args.flag('follow')) throw new UsageError('--every goes with --follow');
     if (args.flag('follow')) return follow(args, io);

@@ -14,11 +14,11 @@ export const mcp = command({
     ...legacy,
     ...connection,
   },
-  examples: [
-    ['calls mcp --sandbox', 'the command to enter in an assistant, to try it'],
-    ['calls mcp', 'the same with your own account'],
-    ['calls mcp --all-accounts', 'for all accounts of calls.config.json'],
-  ],
+  examples: {
+    'calls mcp --sandbox': 'the command to enter in an assistant, to try it',
+    'calls mcp': 'the same with your own account',
+    'calls mcp --all-accounts': 'for all accounts of calls.config.json',
+  },
   async run(args, io) {
     const [http, resource] = [args.text('http'), args.text('resource')];
     const choices = {

@@ -10,6 +10,16 @@ import {
   without,
 } from '../options.ts';
 
+const toGoogle = {
+  'calls push google --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --from 90d --value 25USD':
+    'every day: what Google does not know yet',
+} as const;
+
+const toMicrosoft = {
+  "calls push microsoft --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d":
+    'every day: what Microsoft Advertising does not know yet',
+} as const;
+
 /** `calls push`. */
 export const pushGroup: Group = {
   name: 'push',
@@ -17,16 +27,7 @@ export const pushGroup: Group = {
   about:
     'Sends what is new since the last run, corrects values that have changed, and takes back calls that no longer count. The ' +
     'ledger keeps what was sent: after a failure the same command is run again. The exit status is 1 when calls were refused.',
-  examples: [
-    [
-      'calls push google --customer 123-456-7890 --conversion-action 987654321 --ledger uploads.ledger --from 90d --value 25USD',
-      'every day: what Google does not know yet',
-    ],
-    [
-      "calls push microsoft --credentials microsoft.json --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d",
-      'every day: what Microsoft Advertising does not know yet',
-    ],
-  ],
+  examples: { ...toGoogle, ...toMicrosoft },
 };
 
 /** A push reads calls through extensions always, and its ledger knows the days. */
@@ -58,7 +59,7 @@ export const pushGoogle = command({
     ...read,
   },
   needs: ['customer', 'conversion-action'],
-  examples: pushGroup.examples.slice(0, 1),
+  examples: toGoogle,
   async run(args, io) {
     return (await import('../uploads/push.ts')).push(args, io);
   },
@@ -77,7 +78,7 @@ export const pushMicrosoft = command({
     ...ruleOptions,
     ...read,
   },
-  examples: pushGroup.examples.slice(1),
+  examples: toMicrosoft,
   async run(args, io) {
     return (await import('../uploads/push.ts')).push(args, io);
   },
@@ -89,7 +90,7 @@ export const pushStatus = command({
   summary: 'show what became of a request to Google',
   words: { '<request>': 'ID that calls push has shown' },
   options: {},
-  examples: [['calls push status 1a2b3c', 'the exit status is 1 when something failed']],
+  examples: { 'calls push status 1a2b3c': 'the exit status is 1 when something failed' },
   async run(args, io) {
     return (await import('../uploads/push.ts')).pushStatus(args, io);
   },

@@ -33,21 +33,15 @@ export const report = command({
       'another format (default: table, or what the extension of --output says)',
     ...connection,
   },
-  examples: [
-    [
-      'calls report --by campaign,day --from 30d --time-zone America/New_York',
+  examples: {
+    'calls report --by campaign,day --from 30d --time-zone America/New_York':
       'campaigns, each with its days as a line of bars',
-    ],
-    [
-      'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"',
+    'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"':
       'who misses most, and how that has changed',
-    ],
-    ['calls report --by channel -o report.html', 'a page to pass on'],
-    [
-      'calls report --by campaign,month --store sqlite:calls.db',
+    'calls report --by channel -o report.html': 'a page to pass on',
+    'calls report --by campaign,month --store sqlite:calls.db':
       'the same from a copy, without asking the API',
-    ],
-  ],
+  },
   async run(args, io) {
     const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
       '../output/index.ts'

@@ -28,18 +28,14 @@ export const serve = command({
     ...only(whichCalls, '--on-bad-record <stop|skip>'),
     ...only(connection, '--config <file>'),
   },
-  examples: [
-    ['calls serve', 'a sandbox, with the lines to paste for its keys'],
-    ['calls serve --store sqlite:calls.db', 'your own calls, as written by calls sync'],
-    [
-      'calls serve --store sqlite:calls.db --every 15m --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
+  examples: {
+    'calls serve': 'a sandbox, with the lines to paste for its keys',
+    'calls serve --store sqlite:calls.db': 'your own calls, as written by calls sync',
+    'calls serve --store sqlite:calls.db --every 15m --feeds feeds.json --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem':
       'upload sheets that Google Ads and other tools fetch by themselves, always up to date',
-    ],
-    [
-      'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json',
+    'calls serve --records 60000 --seed 4711 --accounts 2 --port 0 --ready-json':
       'for scripts: one JSON line with URLs and keys once it listens',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../serving/serve.ts')).serve(args, io);
   },

@@ -25,16 +25,12 @@ export const sheet = command({
     ...accounts,
     ...connection,
   },
-  examples: [
-    [
-      "calls sheet google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25USD --from 7d --time-zone America/New_York",
+  examples: {
+    "calls sheet google-ads-clicks -o clicks.csv --conversion-name 'Phone lead' --value 25USD --from 7d --time-zone America/New_York":
       'a sheet for Google Ads, and how many calls are left out for which reason',
-    ],
-    [
-      "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d --time-zone America/New_York",
+    "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d --time-zone America/New_York":
       'every day: only what was not uploaded before, and adjustments of what has changed',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../uploads/sheet.ts')).sheet(args, io);
   },

@@ -15,7 +15,7 @@ export const sms = command({
     ...legacy,
     ...connection,
   },
-  examples: [['calls sms --format csv', 'number, whether SMS is enabled, and listener URL']],
+  examples: { 'calls sms --format csv': 'number, whether SMS is enabled, and listener URL' },
   async run(args, io) {
     const { accountsOfApi, eachAccount, openClient, planEach } = await import('../input/accounts.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');

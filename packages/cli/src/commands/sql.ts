@@ -24,20 +24,14 @@ export const sql = command({
       'another format (default: table, or what the extension of --output says)',
     ...only(connection, '--config <file>'),
   },
-  examples: [
-    [
-      "calls sql 'select ppc_campaign, count(*) from calls group by 1 order by 2 desc' --store sqlite:calls.db",
+  examples: {
+    "calls sql 'select ppc_campaign, count(*) from calls group by 1 order by 2 desc' --store sqlite:calls.db":
       'calls by campaign',
-    ],
-    [
-      "calls sql 'select * from calls where talk_minutes = 0' -o missed.parquet",
+    "calls sql 'select * from calls where talk_minutes = 0' -o missed.parquet":
       'missed calls as a file, from the store that CALLS_STORE names',
-    ],
-    [
-      "calls sql 'select date(date_added) as day, sum(talk_minutes) from calls group by 1' --store sqlite:calls.db",
+    "calls sql 'select date(date_added) as day, sum(talk_minutes) from calls group by 1' --store sqlite:calls.db":
       'minutes of each day',
-    ],
-  ],
+  },
   async run(args, io) {
     const { readSettings } = await import('../config/settings.ts');
     const { needStore } = await import('../stores/open.ts');

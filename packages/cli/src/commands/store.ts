@@ -7,10 +7,10 @@ export const storeGroup: Group = {
   summary: 'manage a store: accounts and keys, delete calls',
   about:
     'For the store that calls sync fills and calls serve serves. Each command prints JSON lines. The section "service" of calls.config.json sets connections and time limits.',
-  examples: [
-    ['calls store accounts key --store sqlite:calls.db --account 101', 'keys for the clients of calls serve'],
-    ['calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01', 'calls that are too old'],
-  ],
+  examples: {
+    'calls store accounts key --store sqlite:calls.db --account 101': 'keys for the clients of calls serve',
+    'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01': 'calls that are too old',
+  },
 };
 
 const store = {
@@ -36,15 +36,13 @@ export const storeAccounts = command({
     '--credential <id>': 'revoke: an ID that list shows',
     ...store,
   },
-  examples: [
-    ['calls store accounts list --store sqlite:calls.db', 'one JSON line for each'],
-    ['calls store accounts add --store sqlite:calls.db --account 101 --name Main', 'a new account'],
-    ['calls store accounts key --store sqlite:calls.db --account 101', 'the store keeps hashes only'],
-    [
-      'calls store accounts revoke --store sqlite:calls.db --credential 0123456789ab',
+  examples: {
+    'calls store accounts list --store sqlite:calls.db': 'one JSON line for each',
+    'calls store accounts add --store sqlite:calls.db --account 101 --name Main': 'a new account',
+    'calls store accounts key --store sqlite:calls.db --account 101': 'the store keeps hashes only',
+    'calls store accounts revoke --store sqlite:calls.db --credential 0123456789ab':
       'its keys get status 401 from now on',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../stores/store.ts')).storeAccounts(args, io);
   },
@@ -62,12 +60,10 @@ export const storePurge = command({
     ...store,
   },
   needs: ['account', 'before'],
-  examples: [
-    [
-      'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01',
+  examples: {
+    'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01':
       'prints how many were deleted',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../stores/store.ts')).purge(args, io);
   },
@@ -88,16 +84,12 @@ export const storeErase = command({
     ...store,
   },
   needs: ['account'],
-  examples: [
-    [
-      'calls store erase --store sqlite:calls.db --account 101',
+  examples: {
+    'calls store erase --store sqlite:calls.db --account 101':
       'asks for the number, prints how many calls were deleted',
-    ],
-    [
-      'calls store erase --store sqlite:calls.db --account 101 --ledger uploads.ledger < numbers.txt',
+    'calls store erase --store sqlite:calls.db --account 101 --ledger uploads.ledger < numbers.txt':
       'several numbers, one a line',
-    ],
-  ],
+  },
   async run(args, io) {
     return (await import('../stores/store.ts')).erase(args, io);
   },

@@ -24,14 +24,12 @@ export const sync = command({
     ...only(output, '--json'),
     ...connection,
   },
-  examples: [
-    ['calls sync --store sqlite:calls.db', 'once; reports how many calls are new, changed and the same'],
-    ['calls sync --store postgres://calls@db/calls --every 10m', 'until Ctrl-C'],
-    [
-      'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York',
+  examples: {
+    'calls sync --store sqlite:calls.db': 'once; reports how many calls are new, changed and the same',
+    'calls sync --store postgres://calls@db/calls --every 10m': 'until Ctrl-C',
+    'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York':
       'for cron: the last 60 days, and no gap when it was not run for a while',
-    ],
-  ],
+  },
   async run(args, io) {
     const { again } = await import('../syncing/repeat.ts');
     const { openSync, saySync } = await import('../syncing/sync.ts');

@@ -24,12 +24,12 @@ export const verify = command({
     ...only(accounts, '--account <names>'),
     ...connection,
   },
-  examples: [
-    ['calls verify calls.csv', 'is it still what its receipt says?'],
-    ['calls verify exports/ --json', 'every file in a folder'],
-    ['calls verify job.json', 'what calls fleet has written, account by account'],
-    ['calls verify sqlite:calls.db --against-api --from 30d', 'a store and the API, call by call'],
-  ],
+  examples: {
+    'calls verify calls.csv': 'is it still what its receipt says?',
+    'calls verify exports/ --json': 'every file in a folder',
+    'calls verify job.json': 'what calls fleet has written, account by account',
+    'calls verify sqlite:calls.db --against-api --from 30d': 'a store and the API, call by call',
+  },
   async run(args, io) {
     return (await import('../verify/verify.ts')).verify(args, io);
   },
