@@ -39,8 +39,8 @@ export interface CallQuery {
   readonly conditions: string;
   /** The range of `date_added` that it has, as it was written. */
   readonly asked: Span;
-  /** The filter of a part of that range. Where the part ends with it, it ends as it was written. */
-  within(range: Span): Filter;
+  /** The filter of a part of that range, with or without its end. Where the part ends with it, it ends as it was written. */
+  within(range: Span, hasEnd?: boolean): Filter;
 }
 
 /** Separates the range of `date_added` from the rest of a filter. */
@@ -55,13 +55,13 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
     filter,
     conditions: printFilter({ clauses: others }),
     asked,
-    within({ from, to }) {
-      const closed = (text: string | null) => (text === null ? null : { text, inclusive: true });
+    within({ from, to }, hasEnd = true) {
+      const endAt = (text: string | null, inclusive: boolean) => (text === null ? null : { text, inclusive });
       const range: Clause = {
         kind: 'range',
         field: 'date_added',
-        lower: from === asked.from ? lower : closed(from),
-        upper: to === asked.to ? upper : closed(to),
+        lower: from === asked.from ? lower : endAt(from, true),
+        upper: to === asked.to && hasEnd ? upper : endAt(to, hasEnd),
       };
       return { clauses: range.lower === null && range.upper === null ? others : [range, ...others] };
     },
@@ -69,12 +69,7 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
 }
 
 /** A part of a query: `from` is included, `to` is not. Null is the end of the query itself. */
-export interface TimeSlice {
-  /** The first time of it. */
-  readonly from: string | null;
-  /** The first time after it. */
-  readonly to: string | null;
-}
+export type TimeSlice = Span;
 
 /**
  * The filter of one part of a query, for readers that work side by side.
@@ -88,13 +83,8 @@ export function sliceFilter(
   { from, to }: TimeSlice,
   version: 'v2' | 'v3',
 ): string {
-  const query = callQuery(filter, version);
-  const whole = query.within({ from: from ?? query.asked.from, to: to ?? query.asked.to });
-  const [range, ...others] = whole.clauses;
-  if (to === null) return printFilter(whole);
-  return printFilter({
-    clauses: [{ ...(range as Clause), upper: { text: to, inclusive: false } } as Clause, ...others],
-  });
+  const { asked, within } = callQuery(filter, version);
+  return printFilter(within({ from: from ?? asked.from, to: to ?? asked.to }, to === null));
 }
 
 /** A record as it came. */

@@ -8,12 +8,11 @@ import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
-import { allOf, type Progress, Reading, takingOf } from './reading.ts';
+import { allOf, Reading, takingOf } from './reading.ts';
 
 export { StreamError, type StreamErrorCode } from './errors.ts';
 export type { Checkpoint, Page } from './page.ts';
 export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './proof.ts';
-export type { Progress } from './reading.ts';
 
 /** What a list is asked for: one page of a range. */
 export interface ListRequest {
@@ -71,8 +70,6 @@ export interface ListReaderOptions {
   readonly prefetch?: number | undefined;
   /** Ends the read and its requests. */
   readonly signal?: AbortSignal | undefined;
-  /** Called after each page. An error it throws ends nothing. */
-  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 /** Reads a list: every item once, one by one, by pages, or through operators. */
@@ -99,7 +96,7 @@ export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
  */
 export function createListReader<T>(list: List<T>, options: ListReaderOptions = {}): ListReader<T> {
   const { size, name = '', step = 1, cap = Number.POSITIVE_INFINITY } = list;
-  const { from = null, to = null, checkpoint = null, prefetch = 4, signal = null, onProgress } = options;
+  const { from = null, to = null, checkpoint = null, prefetch = 4, signal = null } = options;
   for (const [each, value] of Object.entries({ size, step, prefetch })) checkWhole(value, each);
   const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
     const page: ListPage<T> | undefined = await list.fetch(request);
@@ -131,7 +128,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
       // A total that is all that the list tells says nothing of a range that holds more.
       return total !== null && total >= cap ? Number.POSITIVE_INFINITY : total;
     },
-    ...{ checkpoint, signal, onProgress },
+    ...{ checkpoint, signal, onProgress: undefined },
   });
   const pages = (begin: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> =>
     leavable(reading.pages(begin), () => reading.stop());

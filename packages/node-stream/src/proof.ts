@@ -313,6 +313,13 @@ export function withLost<P extends Position>(list: Stretches<P>, lost: number): 
   return [{ ...whole, is: 'short', why: 'unreadable', missing, calls: whole.calls - lost }];
 }
 
+/** A gap of which nothing was delivered. */
+export const gapOf = <P extends Position>(
+  { from, to }: Span<P>,
+  why: 'unread' | 'fell',
+  missing: number | null,
+): Gap<P> => ({ from, to, is: why === 'unread' ? why : 'unproven', why, calls: 0, missing, sids: [] });
+
 /** What a list proves of a period, and why not all of it. `first`: what the first answer counted in all of it. */
 export function verdictOf<P extends Position>(
   list: Stretches<P>,
@@ -320,14 +327,7 @@ export function verdictOf<P extends Position>(
   { first = null, notes = [] }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
 ): Verdict<P> {
   const inside = list.filter((stretch) => common(stretch, asked) !== null);
-  const gaps: Gap<P>[] = missing(list, asked).map((range) => ({
-    ...range,
-    is: 'unread',
-    why: 'unread',
-    calls: 0,
-    missing: null,
-    sids: [],
-  }));
+  const gaps = missing(list, asked).map((range) => gapOf(range, 'unread', null));
   let proved = 0;
   for (const { from, to, is, why = 'uncounted', calls, missing = null, sids = [] } of inside) {
     if (is === 'proved') proved += calls;
@@ -337,7 +337,7 @@ export function verdictOf<P extends Position>(
   // Calls that the first answer counted and none later. Where something is unread, they may be there.
   const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
-    gaps.push({ ...asked, is: 'unproven', why: 'fell', calls: 0, missing: first - known, sids: [] });
+    gaps.push(gapOf(asked, 'fell', first - known));
   return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes };
 }
 
@@ -346,13 +346,12 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
   const all: Gap<P>[] = [];
   for (const gap of gaps) {
     const last = all.at(-1);
-    if (last === undefined || last.to === null || last.to !== gap.from || last.why !== gap.why) {
-      all.push(gap);
-      continue;
-    }
-    const missing = last.missing === null || gap.missing === null ? null : last.missing + gap.missing;
-    const sids = [...last.sids, ...gap.sids];
-    all[all.length - 1] = { ...last, to: gap.to, calls: last.calls + gap.calls, missing, sids };
+    if (last?.to == null || last.to !== gap.from || last.why !== gap.why) all.push(gap);
+    else
+      all[all.length - 1] = {
+        ...{ ...last, to: gap.to, calls: last.calls + gap.calls, sids: [...last.sids, ...gap.sids] },
+        missing: last.missing === null || gap.missing === null ? null : last.missing + gap.missing,
+      };
   }
   return all;
 }

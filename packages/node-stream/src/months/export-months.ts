@@ -18,7 +18,7 @@ import { receiptPath } from '../files/whole-file.ts';
 import { defineOperator, through } from '../operators/chain.ts';
 import type { RowForm } from '../operators/operator.ts';
 import { type Input, sourceOf } from '../operators/sources.ts';
-import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
+import { gapOf, type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 import { type CallStreamOptions, createCallStream } from '../read.ts';
 import {
   parseReceipt,
@@ -188,8 +188,8 @@ export async function exportMonths(
 
     const all = [...files.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
     const gaps = all.flatMap(({ verdict }) => verdict?.gaps ?? []);
-    const unread = { is: 'unread', why: 'unread', calls: 0, missing: null, sids: [] } as const;
-    if (month !== null) gaps.push({ from: beginOf(month), to: query.asked.to, ...unread });
+    const left = month === null ? null : { from: beginOf(month), to: query.asked.to };
+    if (left !== null) gaps.push(gapOf<Position>(left, 'unread', null));
     return {
       ...{
         account,

@@ -6,10 +6,10 @@ import { callQuery } from '../call-source.ts';
 import { isSealed, seal } from '../checkpoint.ts';
 import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
-import type { Position, Span, Verdict } from '../proof.ts';
+import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
-export interface ReceiptFacts {
+export interface ReceiptFacts extends Span {
   /** Address of the API without credentials, or what else the records come from; null when it is not known. */
   readonly source: string | null;
   /** IDs of the accounts of the records, where they are known. */
@@ -26,10 +26,6 @@ export interface ReceiptFacts {
   readonly filter: string | null;
   /** A condition that only a store can evaluate, in its language. */
   readonly where?: string;
-  /** Where the range of `date_added` in the filter begins; null when that is open. */
-  readonly from: string | null;
-  /** Where it ends; null when that is open. */
-  readonly to: string | null;
   /** What was proved of the read, with the stretches that are missing; null when nothing is known about it. */
   readonly verdict: Verdict<Position> | null;
 }
@@ -76,11 +72,10 @@ export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
   callQuery(filter, version).asked;
 
 /** All that copies have was read: this is proved as far as the copies are. */
-export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'proof' | 'gaps'>[]): Verdict {
-  const worst = (['short', 'unproven'] as const).find((proof) => copies.some((copy) => copy.proof === proof));
+export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'gaps'>[]): Verdict {
   // All that was read counts as proved, so the gaps have none of it.
   const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
-  return { proof: worst ?? 'whole', asked: { from: null, to: null }, proved: read, gaps, notes: [] };
+  return { proof: proofOf(gaps), asked: { from: null, to: null }, proved: read, gaps, notes: [] };
 }
 
 /** Writes a receipt next to its file. */

@@ -1,4 +1,3 @@
-import type { Call } from '@call-attribution/core';
 import { isFinalStatus } from '@call-attribution/core/record';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import {
@@ -31,18 +30,16 @@ import {
   checkState,
   type FirstCount,
   merged,
+  type SyncBatch,
   type SyncPart,
   type SyncState,
   withoutCovered,
 } from './state.ts';
 
 /** Calls that were read together, and the state once they are stored. */
-export interface ReadBatch {
-  readonly calls: readonly Call[];
-  readonly state: SyncState;
+export interface ReadBatch extends SyncBatch {
   /** Records that could not be parsed. */
   readonly skipped: number;
-  readonly isLast: boolean;
   /** So many of the calls were not taken: their stretch is not whole. */
   refused(count: number): void;
 }

@@ -3,7 +3,7 @@ import {
   common,
   deliveredOf,
   describeGaps,
-  type Gap,
+  gapOf,
   proofOf,
   type Span,
   type Stretch,
@@ -60,10 +60,8 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
       one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one,
   );
   const verdicts = asked.flatMap((span) => common(span, period) ?? []).map((span) => verdictOf(list, span));
-  const fell = firsts.flatMap(({ from, to, lacks }): Gap[] =>
-    lacks === undefined || common({ from, to }, period) === null
-      ? []
-      : [{ from, to, is: 'unproven', why: 'fell', calls: 0, missing: lacks, sids: [] }],
+  const fell = firsts.flatMap(({ lacks, ...first }) =>
+    lacks === undefined || common<string>(first, period) === null ? [] : [gapOf(first, 'fell', lacks)],
   );
   const all = [...verdicts.flatMap(({ gaps }) => gaps), ...fell];
   const last = stretches.filter((one) => common(one, period) !== null).at(-1);
