@@ -26,8 +26,8 @@ import {
   tumbling,
 } from '../src/operators/index.ts';
 import type { Checkpoint } from '../src/page.ts';
-import { callOf } from './calls-of.ts';
-import { all, Paged, pagesOf } from './paged.ts';
+import { all, callOf } from './calls-of.ts';
+import { Paged, pagesOf } from './paged.ts';
 
 const numbers = [1, 2, 2, 3, 4, 5];
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -57,9 +57,3 @@ export class Paged<T> implements Source<T> {
 export function pagesOf<T>(items: readonly T[], size: number): Paged<T> {
   return new Paged((at) => (at < items.length ? { items: items.slice(at, at + size) } : null));
 }
-
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}

@@ -2,8 +2,8 @@ import { type Call, ConfigurationError } from '@call-attribution/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { count, type Measure, sessions, sum, tumbling } from '../src/operators/index.ts';
-import { callOf } from './calls-of.ts';
-import { all, Paged } from './paged.ts';
+import { all, callOf } from './calls-of.ts';
+import { Paged } from './paged.ts';
 
 const at = (time: string, sid = time, talk = '1.0') =>
   callOf({ sid, date_added: `2024-01-01 ${time}`, talk_minutes: talk });

@@ -92,8 +92,6 @@ const plans = {
   count: fc.integer({ min: 0, max: 300 }),
   rate: fc.double({ min: 0, max: 0.6, noNaN: true }),
   order: fc.constantFrom(...Object.keys(orders)),
-};
-const reading = {
   prefetch: fc.integer({ min: 1, max: 9 }),
 };
 
@@ -103,7 +101,6 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
     fc.asyncProperty(
       fc.record({
         ...plans,
-        ...reading,
         rows: fc.integer({ min: 12, max: 60 }),
         clamp: fc.option(fc.integer({ min: 10, max: 40 })),
       }),
@@ -116,10 +113,7 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
             order: world.order,
             ...(clamp === null ? {} : { clamp: (asked: number) => Math.min(asked, clamp) }),
           });
-          const { sids, error } = await deliver(server, {
-            rows,
-            prefetch,
-          });
+          const { sids, error } = await deliver(server, { rows, prefetch });
           expect(error).toBeNull();
           tally.compare(world.must, sids, world.may);
           expect(new Set(sids).size).toBe(sids.length);
@@ -138,7 +132,6 @@ export async function readsMovingPages(numRuns: number, tally = new Tally()): Pr
     fc.asyncProperty(
       fc.record({
         ...plans,
-        ...reading,
         rows: fc.integer({ min: 1, max: 40 }),
         move: fc.constantFrom<Move>('insert', 'remove', 'update'),
         span: fc.constantFrom(0, 1, 30),

@@ -292,7 +292,7 @@ function judge(world: World, { taken, verdict, failure, isOneRun }: Outcome, vio
     if (before?.run === one.run) say(`${sid} was delivered twice in one run`);
     else if (before !== undefined && !mayRepeat(time)) say(`${sid} was delivered again after a resume`);
     if (!may.has(sid)) say(`${sid} was never in the list`);
-    if (traits.doubles > 0 && isDoubled(one.record, traits) && Number.isInteger(one.record.version))
+    if (traits.doubles > 0 && server.isDoubled(one.record) && Number.isInteger(one.record.version))
       say('a doubled record came in its first form');
     sids.set(sid, one);
   }
@@ -387,11 +387,4 @@ function judgeCounts(
 
 function bothCovered({ server, asked }: World, sid: string): boolean {
   return server.records.filter((record) => record.sid === sid && server.covers(asked, record)).length === 2;
-}
-
-/** Whether this server gives a record twice; see `ModelServer.respond`. */
-function isDoubled({ sid }: ModelRecord, { doubles }: Traits): boolean {
-  let sum = 7;
-  for (let i = 0; i < sid.length; i++) sum = (sum * 31 + sid.charCodeAt(i)) % 9973;
-  return sum % 100 < doubles * 100;
 }

@@ -111,6 +111,11 @@ export class ModelServer {
     return clockChange !== null && Math.abs(time - clockChange.at) <= 2 * Math.abs(clockChange.by);
   }
 
+  /** Whether a record comes twice. */
+  isDoubled({ sid }: ModelRecord): boolean {
+    return scrambled(sid) % 100 < this.traits.doubles * 100;
+  }
+
   count(range: Span<number>): number | null {
     const found = this.#total(this.#matching(this.#version(this.traits.replicaLag), range).length, range, 1);
     this.counts.push({ range, found });
@@ -118,7 +123,7 @@ export class ModelServer {
   }
 
   respond(request: Omit<Ask, 'signal'>): Answer<ModelRecord> | 'failed' | 'misplaced' {
-    const { failing, misplacing, replicaLag, order, onward, repeatsPages, doubles, totals } = this.traits;
+    const { failing, misplacing, replicaLag, order, onward, repeatsPages, totals } = this.traits;
     if (failing > 0 && this.#dice.chance(failing)) return 'failed';
     if (misplacing > 0 && this.#dice.chance(misplacing)) return 'misplaced';
     const matches = this.#matching(this.#version(replicaLag), request.range);
@@ -129,17 +134,12 @@ export class ModelServer {
     const isEmpty = onward === 'cursors' && this.#dice.chance(this.traits.emptyPages);
     const plain = matches.slice(first, isEmpty ? first : first + rows);
     const records = plain.flatMap((record) =>
-      doubles > 0 && scrambled(record.sid) % 100 < doubles * 100
-        ? [record, { ...record, version: record.version + 0.5 }]
-        : [record],
+      this.isDoubled(record) ? [record, { ...record, version: record.version + 0.5 }] : [record],
     );
     this.#answers += 1;
     const more = this.traits.countsMoreAtFirst && this.#answers === 1 ? 5 : 0;
-    const total = this.#total(
-      matches.length + records.length - plain.length + more,
-      request.range,
-      records.length,
-    );
+    const count = matches.length + records.length - plain.length + more;
+    const total = this.#total(count, request.range, records.length);
     const end = first + plain.length;
     if (totals === 'lagging' && plain.length === total)
       for (const { sid } of matches) if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
