@@ -89,9 +89,7 @@ export class GroupKind<T, Row> {
 
   /** Empty groups, or those that others have saved. */
   open(saved: unknown = []): Groups<T, Row> {
-    const groups = new Groups<T, Row>(this);
-    groups.merge(saved);
-    return groups;
+    return new Groups<T, Row>(this, saved);
   }
 }
 
@@ -103,8 +101,9 @@ export class Groups<T, Row> {
     readonly [key: readonly Key[], parts: readonly Accumulator<unknown, T>[]]
   >();
 
-  constructor(kind: GroupKind<T, Row>) {
+  constructor(kind: GroupKind<T, Row>, saved: unknown) {
     this.#kind = kind;
+    this.merge(saved);
   }
 
   /** Measures an item in its group. */

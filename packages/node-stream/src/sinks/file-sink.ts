@@ -225,18 +225,18 @@ async function openVerified(path: string, state: PartState, hash: Hash | null): 
   const refuse = (what: string) => refusal(path, `${part} ${what}`);
   const handle = await openOwnFile(part, refuse, constants.O_RDWR | constants.O_APPEND);
   try {
-    const block = Buffer.alloc(1 << 20);
+    const { bytes } = state;
+    if ((await handle.stat()).size < bytes) throw refuse('is shorter than the interrupted run left it');
     let checksum = 0;
-    for (let at = 0; at < state.bytes; ) {
-      const { bytesRead } = await handle.read(block, 0, Math.min(block.length, state.bytes - at), at);
-      if (bytesRead === 0) throw refuse('is shorter than the interrupted run left it');
-      checksum = crc32(block.subarray(0, bytesRead), checksum);
-      hash?.update(block.subarray(0, bytesRead));
-      at += bytesRead;
+    for await (const chunk of bytes > 0
+      ? handle.createReadStream({ autoClose: false, end: bytes - 1 })
+      : []) {
+      checksum = crc32(chunk, checksum);
+      hash?.update(chunk);
     }
     if (checksum !== state.checksum)
       throw refuse('is not what the interrupted run left: its checksum differs');
-    await handle.truncate(state.bytes);
+    await handle.truncate(bytes);
     return handle;
   } catch (error) {
     await handle.close();
