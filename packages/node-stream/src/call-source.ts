@@ -87,7 +87,6 @@ export function sliceFilter(
   return printFilter(within({ from: from ?? asked.from, to: to ?? asked.to }, to === null));
 }
 
-/** A record as it came. */
 export interface RawRecord {
   readonly page: RawPage;
   readonly index: number;
@@ -104,7 +103,6 @@ export const zones = 14 * hour;
 /** The calls of a query, as a list that can be asked for ranges. */
 export class CallSource implements Asked<RawRecord> {
   readonly query: CallQuery;
-  /** The account of all calls so far. */
   account: string | null = null;
   retries = 0;
   readonly #client: PageClient;
@@ -119,7 +117,6 @@ export class CallSource implements Asked<RawRecord> {
     this.#ends = { from: numberOf(query.asked.from), to: numberOf(query.asked.to) };
   }
 
-  /** A range of positions as one of times. */
   spanOf({ from, to }: Span<number>): Span {
     const { asked } = this.query;
     return {
@@ -181,12 +178,9 @@ export class CallSource implements Asked<RawRecord> {
 // Codes of the client's errors for pages that are not what their place in the list says.
 const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved']);
 
-/** A time as a position. */
 export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
-/** A position as a time. */
 const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
 
-/** A record, parsed and checked. */
 export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
 
 const lineEnd = 0x0a;

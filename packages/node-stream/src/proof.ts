@@ -133,7 +133,6 @@ const beginsBefore = <P extends Position>(a: P | null, b: P | null): boolean =>
 const endsBefore = <P extends Position>(a: P | null, b: P | null): boolean =>
   a !== null && (b === null || a < b);
 
-/** Puts ranges in the order of their begins. */
 export const byBegin = <P extends Position>(a: Span<P>, b: Span<P>): number =>
   beginsBefore(a.from, b.from) ? -1 : 1;
 
@@ -148,7 +147,6 @@ export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | nu
   return range.from !== null && range.to !== null && range.from >= range.to ? null : range;
 }
 
-/** Whether two ranges have the same ends. */
 export const isSame = <P extends Position>(a: Span<P>, b: Span<P>): boolean =>
   a.from === b.from && a.to === b.to;
 
@@ -180,7 +178,6 @@ export function missing<P extends Position>(list: readonly Span<P>[], period: Sp
   return rest === null ? gaps : [...gaps, rest];
 }
 
-/** Whether two neighbors are proved and counted alike. */
 const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
   a.to === b.from &&
   a.is === 'proved' &&
@@ -190,7 +187,6 @@ const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
   a.again === b.again &&
   (a.at === null) === (b.at === null);
 
-/** Two such neighbors as one. */
 function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
   return {
     from: a.from,
@@ -356,7 +352,6 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
   return all;
 }
 
-/** What is proved where these are the gaps. */
 export function proofOf(gaps: readonly Gap<Position>[]): Proof {
   if (gaps.some(({ is }) => is === 'short')) return 'short';
   return gaps.length > 0 ? 'unproven' : 'whole';

@@ -43,20 +43,17 @@ export interface Taking<T> {
   readonly left: number;
 }
 
-/** Items that are there already. */
 export function takingOf<T>(items: readonly T[]): Taking<T> {
   const walk = items.values();
   return { left: 0, next: () => walk.next().value };
 }
 
-/** All that is left of them. */
 export function allOf<T>(taking: Taking<T>): T[] {
   const items: T[] = [];
   for (let item = taking.next(); item !== undefined; item = taking.next()) items.push(item);
   return items;
 }
 
-/** A read from begin to end. */
 const wholeRead = {
   from: null,
   pace: null,

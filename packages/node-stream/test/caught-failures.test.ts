@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/index.ts';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
-import { FakeServer, fakeRecords } from './fake-server.ts';
+import { breaking, FakeServer, fakeRecords } from './fake-server.ts';
 
 // A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
 
@@ -80,18 +80,10 @@ const faults: Record<string, () => { server: FakeServer; signal: AbortSignal }> 
     };
     return { server: new FakeServer(fakeRecords(200), { before }), signal: abort.signal };
   },
-  'a record cannot be parsed': () => {
-    const server = new FakeServer(fakeRecords(200));
-    const { fetchPage } = server;
-    server.fetchPage = async (query) => {
-      const page = await fetchPage.call(server, query);
-      const fail = () => {
-        throw new Error('talk_minutes is not a number');
-      };
-      return { ...page, record: fail, records: fail };
-    };
-    return { server, signal: new AbortController().signal };
-  },
+  'a record cannot be parsed': () => ({
+    server: breaking(fakeRecords(200), null),
+    signal: new AbortController().signal,
+  }),
 };
 
 const cases = Object.keys(readers).flatMap((reader) => Object.keys(faults).map((fault) => [reader, fault]));

@@ -76,6 +76,33 @@ export class FakeServer implements PageClient {
   }
 }
 
+/** A server whose record with this sid cannot be parsed; null: none can. */
+export function breaking(records: readonly FakeRecord[], sid: string | null): FakeServer {
+  const server = new FakeServer(records);
+  const fetchPage = server.fetchPage.bind(server);
+  server.fetchPage = async (query) => {
+    const page = await fetchPage(query);
+    const record = (i: number) => {
+      const call = page.record(i);
+      if (sid === null || call.sid === sid) throw new Error('talk_minutes is not a number');
+      return call;
+    };
+    return { ...page, record };
+  };
+  return server;
+}
+
+/** A server that gives a record twice, the second time with a note. */
+export const doubling = (records: readonly FakeRecord[], sid: string): FakeServer =>
+  new FakeServer(records, {
+    after(page) {
+      const rows = page.records.flatMap((one) =>
+        one.sid === sid ? [one, { ...one, note: 'twice' }] : [one],
+      );
+      return { ...page, records: rows, total: (page.total ?? 0) + rows.length - page.records.length };
+    },
+  });
+
 /** The bytes and places of a page, as core's client gives them. */
 export function rawPage({ records, first, total }: FakePage): RawPage {
   const parts = records.map((record) => Buffer.from(JSON.stringify(record)));

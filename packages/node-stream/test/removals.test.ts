@@ -11,8 +11,9 @@ import {
   withoutCalls,
   withoutRecords,
 } from '../src/copies/index.ts';
-import { type SyncState, syncInto, type UpsertSink } from '../src/index.ts';
+import { type SyncState, syncInto } from '../src/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
+import { memoryStore } from './laws/sync.ts';
 
 const [a, b] = [newRemovalKey(), newRemovalKey()];
 describe('a note of what was removed', () => {
@@ -90,23 +91,14 @@ describe('a sync', () => {
     const server = new FakeServer(fakeRecords(60, () => 3600));
     const unwanted = new Set(server.records.filter((_, i) => i % 5 === 0).map(({ sid }) => sid));
     let isLeftOut = false;
-    let state: SyncState | null = null;
-    const taken = new Set<string>();
-    const sink: UpsertSink = {
-      load: async () => state,
-      leavesOut: ({ sid }: Call) => isLeftOut && unwanted.has(sid),
-      async commit(batch) {
-        for (const { sid } of batch.calls) taken.add(sid);
-        state = batch.state;
-        return { added: batch.calls.length, changed: 0 };
-      },
-    };
+    const store = memoryStore();
+    const sink = { ...store, leavesOut: ({ sid }: Call) => isLeftOut && unwanted.has(sid) };
     await syncInto(server, sink, options);
-    expect(taken.size).toBe(60);
-    taken.clear();
+    expect(store.rows.size).toBe(60);
+    store.rows.clear();
     isLeftOut = true;
     expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', gaps: [] });
-    expect([...taken].filter((sid) => unwanted.has(sid))).toEqual([]);
+    expect([...store.rows.keys()].filter((sid) => unwanted.has(sid))).toEqual([]);
   });
 
   test('an erasure takes ids out of a state that names them', () => {

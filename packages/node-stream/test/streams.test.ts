@@ -8,7 +8,7 @@ import type { Checkpoint } from '../src/page.ts';
 import { deliveredOf, describeVerdict } from '../src/proof.ts';
 import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
 import type { Progress } from '../src/reading.ts';
-import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const records = fakeRecords(500);
 const expected = records.map(({ sid }) => sid);
@@ -308,20 +308,7 @@ describe('the verdict', () => {
 });
 
 describe('a record that cannot be parsed', () => {
-  const broken = (): FakeServer => {
-    const server = new FakeServer(records);
-    const fetchPage = server.fetchPage.bind(server);
-    server.fetchPage = async (query) => {
-      const page = await fetchPage(query);
-      const record = (i: number) => {
-        const call = page.record(i);
-        if (call.sid === expected[130]) throw new Error('talk_minutes is not a number');
-        return call;
-      };
-      return { ...page, record };
-    };
-    return server;
-  };
+  const broken = () => breaking(records, expected[130] ?? '');
 
   test('it fails the read', async () => {
     await expect(read(broken())).rejects.toThrow('talk_minutes is not a number');
@@ -398,15 +385,7 @@ describe('a server that ignores ranges and tells wrong places', () => {
 
 test('a sid that comes twice in a page is delivered once, in its last form, and the verdict names it', async () => {
   const few = fakeRecords(20);
-  const server = new FakeServer(few, {
-    after: (page) => {
-      const rows = page.records.flatMap((one) =>
-        one.sid === 's0000007' ? [one, { ...one, note: 'twice' }] : [one],
-      );
-      return { ...page, records: rows, total: (page.total ?? 0) + rows.length - page.records.length };
-    },
-  });
-  const stream = createCallStream(server, options);
+  const stream = createCallStream(doubling(few, 's0000007'), options);
   const calls = await stream.toArray();
   expect(sidsOf(calls)).toEqual(sidsOf(few));
   expect(calls[7]).toMatchObject({ sid: 's0000007', note: 'twice' });

@@ -1,9 +1,10 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
-import { memoryState, type SyncState, syncInto } from '../src/index.ts';
+import { syncInto } from '../src/index.ts';
 import { byTime, FakeServer, fakeRecords } from './fake-server.ts';
 import { readsInTurns } from './laws/cut-turns.ts';
 import { wholeIsWhole } from './laws/stretches.ts';
+import { memoryStore } from './laws/sync.ts';
 
 test('a copy that calls itself whole has every call that the server had when it was counted', async () => {
   const tally = new Tally();
@@ -41,34 +42,19 @@ test.each([
       }),
       { version },
     );
-    const store = memoryState();
-    const sids = new Set<string>();
-    const sink = {
-      load: () => store.load(),
-      async commit(batch: { calls: readonly { sid: string }[]; state: SyncState }) {
-        for (const { sid } of batch.calls) sids.add(sid);
-        await store.save(batch.state);
-        return { added: 0, changed: 0 };
-      },
-    };
+    const sink = memoryStore();
     const sync = () => syncInto(server, sink, { clock: { now: () => Date.UTC(2027, 0, 1) } });
     expect(await sync()).toMatchObject({ proof: 'short', missing: lost, calls });
-    expect(sids.size).toBe(calls - lost);
+    expect(sink.rows.size).toBe(calls - lost);
     hidden = new Set();
     expect(await sync()).toMatchObject({ proof: 'whole', missing: 0, calls });
-    expect(sids.size).toBe(calls);
+    expect(sink.rows.size).toBe(calls);
   },
 );
 
 test('a first read of one page takes two requests', async () => {
   const server = new FakeServer(fakeRecords(100));
-  const state = memoryState();
-  const commit = async (batch: { state: SyncState }) => {
-    await state.save(batch.state);
-    return { added: 0, changed: 0 };
-  };
-  const sink = { load: () => state.load(), commit };
   const clock = { now: () => Date.UTC(2027, 0, 1) };
-  expect(await syncInto(server, sink, { clock })).toMatchObject({ proof: 'whole', calls: 100 });
+  expect(await syncInto(server, memoryStore(), { clock })).toMatchObject({ proof: 'whole', calls: 100 });
   expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
 });

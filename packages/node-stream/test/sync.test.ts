@@ -4,7 +4,7 @@ import type { SyncOptions } from '../src/sync/plan.ts';
 import { memoryState, type StateStore } from '../src/sync/state.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
 import { copyVerdict } from '../src/sync/verdict.ts';
-import { type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
+import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
 const runs = Number(process.env.CALLS_RUNS ?? 20);
@@ -254,21 +254,26 @@ describe('syncInto', () => {
     expect([...sink.rows.values()].every(({ acct_id }) => acct_id === '1')).toBe(true);
   });
 
+  /** Its first answer counts 100 calls more than all later ones. */
+  const countingMore = () => {
+    let answers = 0;
+    const server = new FakeServer(
+      fakeRecords(200, () => 36_000),
+      {
+        after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
+      },
+    );
+    return server;
+  };
+
   test.each(['oldest', 'newest'] as const)(
     'a first answer that counts more than all later ones: the copy is unproven, as an export, %s first',
     async (order) => {
-      let answers = 0;
-      const server = new FakeServer(
-        fakeRecords(200, () => 36_000),
-        {
-          after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
-        },
-      );
+      const server = countingMore();
       const sink = memoryStore();
-      const stream = createCallStream(server, { rows: 20 });
+      const stream = createCallStream(countingMore(), { rows: 20 });
       for await (const _ of stream);
       expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
-      answers = 0;
       expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
         proof: 'unproven',
         gaps: [{ why: 'fell', missing: 100 }],
@@ -283,29 +288,15 @@ describe('syncInto', () => {
   );
 
   test('a run that is interrupted remembers what the first answer counted', async () => {
-    let answers = 0;
-    const server = new FakeServer(
-      fakeRecords(200, () => 36_000),
-      {
-        after: (page) => ({ ...page, total: (page.total ?? 0) + (answers++ === 0 ? 100 : 0) }),
-      },
-    );
+    const server = countingMore();
     const sink = memoryStore();
     await syncInto(server, sink, { ...options, maxPages: 3 });
     expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'unproven', missing: 100 });
   });
 
   test('a row that comes twice does not end it: each call is kept once, and the verdict names them', async () => {
-    const server = new FakeServer(fakeRecords(50), {
-      after: (page) => {
-        const records = page.records.flatMap((one) =>
-          one.sid === 's0000007' ? [one, { ...one, note: 'twice' }] : [one],
-        );
-        return { ...page, records, total: (page.total ?? 0) + records.length - page.records.length };
-      },
-    });
     const sink = memoryStore();
-    const summary = await syncInto(server, sink, { ...options, rows: 100 });
+    const summary = await syncInto(doubling(fakeRecords(50), 's0000007'), sink, { ...options, rows: 100 });
     expect(summary).toMatchObject({
       new: 50,
       proof: 'short',
@@ -329,14 +320,9 @@ describe('syncInto', () => {
   });
 
   test('what cannot be parsed is left out, and read again by the next run', async () => {
-    const server = new FakeServer(fakeRecords(50));
+    const server = breaking(fakeRecords(50), 's0000003');
     const sink = memoryStore();
-    const page = server.fetchPage.bind(server);
-    server.fetchPage = async (query) => {
-      const answer = await page(query);
-      return { ...answer, record: (i) => (i === 3 ? JSON.parse('{') : answer.record(i)) };
-    };
-    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow(SyntaxError);
+    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow('is not a number');
     const onError = vi.fn();
     expect(await syncInto(server, sink, { ...options, rows: 100, onError })).toMatchObject({
       new: 49,
@@ -345,8 +331,8 @@ describe('syncInto', () => {
       missing: 1,
     });
     expect(onError).toHaveBeenCalledOnce();
-    server.fetchPage = page;
-    expect(await syncInto(server, sink, { ...options, rows: 100 })).toMatchObject({ new: 1, proof: 'whole' });
+    const mended = new FakeServer(server.records);
+    expect(await syncInto(mended, sink, { ...options, rows: 100 })).toMatchObject({ new: 1, proof: 'whole' });
   });
 
   test('the period that comes first is read before all others, and is whole before the rest is read', async () => {

@@ -48,7 +48,6 @@ export interface CsvColumn<T> {
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-/** Makes the function that gives the texts of the cells of an item. */
 function cellsOf<T>(columns: readonly (string | CsvColumn<T>)[], safe: boolean) {
   const titles = titlesOf(columns);
   const readers = columns.map((column) =>

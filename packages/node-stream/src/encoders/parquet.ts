@@ -53,7 +53,6 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
       let data = empty();
       let rows = 0;
       let file: Awaited<ReturnType<typeof openFile>> | undefined;
-      /** Writes what was taken, as a row group. */
       const write = async (out: Uint8Array[]): Promise<void> => {
         file ??= await openFile(columns);
         const columnData = columns.map(({ name }, at) => ({ name, data: data[at] ?? [] }));
@@ -207,7 +206,6 @@ interface ReadyColumn<T> {
   readonly read: (item: T) => Cell;
 }
 
-/** Prepares the columns of the options. Throws for a name that is not a field. */
 function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
   checkList('columns', columns);
   if (columns === undefined) {

@@ -208,7 +208,6 @@ export async function exportMonths(
   }
 }
 
-/** The calls of a client as a source. */
 const sourceOfClient = (
   client: PageClient,
   query: CallQuery,
@@ -334,11 +333,9 @@ const beginOf = (month: string): string => `${month}-01 00:00:00`;
 
 const after = (month: string): string => monthOf(formatNaive(addMonths(parseNaive(beginOf(month)), 1)));
 
-/** The first of the months that is not done. */
 const nextOf = (months: ReadonlySet<string>, done: ReadonlyMap<string, unknown>): string | null =>
   [...months].filter((month) => !done.has(month)).sort()[0] ?? null;
 
-/** Whether a period has something of a month. */
 const overlaps = (month: string, { from, to }: Span): boolean =>
   (from === null || from < beginOf(after(month))) && (to === null || to >= beginOf(month));
 

@@ -166,7 +166,6 @@ class OperatorChain<T> implements Chain<T> {
   }
 }
 
-/** An operator that runs. */
 interface Running {
   readonly operator: AnyOperator;
   readonly stage: Stage<unknown, unknown>;
@@ -175,7 +174,6 @@ interface Running {
   isChecked: boolean;
 }
 
-/** Items through all stages. */
 async function flow<T>(
   stages: readonly Running[],
   page: Pick<Page<unknown>, 'items' | 'range'>,
@@ -205,7 +203,6 @@ async function endOf<T>(stages: readonly Running[]): Promise<readonly T[]> {
   return all;
 }
 
-/** Items that came out together. */
 const pageOf = <T>(items: readonly T[], save: () => Checkpoint): Page<T> => ({
   items,
   range: null,

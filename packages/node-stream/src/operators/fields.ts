@@ -14,7 +14,6 @@ export function reader<T>(of: Reading<T>): (item: T) => unknown {
 /** The name of what is read, for settings; null for a function, which is not compared. */
 export const nameOf = (of: unknown): string | null => (typeof of === 'string' ? of : null);
 
-/** The fields among what is read. */
 export const namesOf = (...all: readonly unknown[]): string[] => all.filter((of) => typeof of === 'string');
 
 /** Refuses fields that an item does not have. Null stands for any call. */
@@ -30,7 +29,6 @@ export function checkFields(kind: string, names: readonly string[] = [], item: u
   );
 }
 
-/** The names of the fields of calls. */
 export const callFields: readonly string[] = fields.map(({ name }) => name);
 
 /** Which of the names may be meant by one that is not among them. */

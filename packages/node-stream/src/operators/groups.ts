@@ -82,18 +82,15 @@ export class GroupKind<T, Row> {
     this.fields = namesOf(...named.map(([, of]) => of), ...this.measures.map(([, { field }]) => field));
   }
 
-  /** The key of an item. */
   keyOf(item: T): Key[] {
     return this.keys.map(({ name, read }) => keyOf(read(item), name, item));
   }
 
-  /** Empty groups, or those that others have saved. */
   open(saved: unknown = []): Groups<T, Row> {
     return new Groups<T, Row>(this, saved);
   }
 }
 
-/** Groups that grow item by item. */
 export class Groups<T, Row> {
   readonly #kind: GroupKind<T, Row>;
   readonly #groups = new Map<
@@ -106,12 +103,10 @@ export class Groups<T, Row> {
     this.merge(saved);
   }
 
-  /** Measures an item in its group. */
   add(item: T): void {
     for (const part of this.#partsAt(this.#kind.keyOf(item))) part.add(item);
   }
 
-  /** One row per group, in the order the groups were first seen. */
   rows(): Row[] {
     const { keys, measures } = this.#kind;
     return Array.from(this.#groups.values(), ([key, parts]) => {
@@ -122,12 +117,10 @@ export class Groups<T, Row> {
     });
   }
 
-  /** What it keeps, as plain JSON. */
   save(): unknown {
     return Array.from(this.#groups.values(), ([key, parts]) => [key, parts.map((part) => part.save())]);
   }
 
-  /** Takes in what groups of the same kind have saved. */
   merge(saved: unknown): void {
     for (const [key, states] of saved as readonly (readonly [Key[], readonly unknown[]])[])
       for (const [at, part] of this.#partsAt(key).entries()) part.merge(states[at]);

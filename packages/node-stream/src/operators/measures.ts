@@ -26,14 +26,11 @@ export interface Measure<R, T = Call> {
 
 /** How values are counted, shared by all groups. What is kept of each of them is `S`. */
 interface Counting<S, V, R, T> {
-  /** The value of an item; undefined for none. */
   read(item: T): V | undefined;
   begin(): S;
   add(kept: S, value: V): S;
   result(kept: S): R;
-  /** As plain JSON. */
   save(kept: S): unknown;
-  /** Takes in what another group has saved. */
   merge(kept: S, saved: never): S;
 }
 

@@ -79,7 +79,6 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
             same.filter((each) => !others.includes(each)),
           );
       };
-      /** Ends the sessions whose pause has passed. */
       const close = (): WindowRow<K, M>[] => {
         taken = 0;
         const ended: (Session<T, Row> & { readonly key: string })[] = [];

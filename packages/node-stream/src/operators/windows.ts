@@ -109,7 +109,6 @@ export class Clock<T> {
     this.closed = closed ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** The time of an item. */
   timeOf(item: T): number {
     const at = parseNaive(this.#read(item));
     if (!Number.isNaN(at)) return at;

@@ -47,7 +47,6 @@ export interface ReadingOptions {
   expected?: Receipt['bytes'];
 }
 
-/** A row of a file that cannot be read, by its number from 1. */
 class UnreadableRow extends Error {
   constructor(row: number) {
     super(`row ${row} cannot be read`);

@@ -133,19 +133,16 @@ export class RowDigest {
   #count: number;
   #sum: bigint;
 
-  /** `from`: a sum to continue. */
   constructor(from: RowCount = { count: 0, digest: '0' }) {
     this.#count = from.count;
     this.#sum = BigInt(`0x${from.digest}`);
   }
 
-  /** Adds a row. */
   add(text: string): void {
     this.#count += 1;
     this.#sum = (this.#sum + BigInt(`0x${hash('sha256', text, 'hex')}`)) & mask;
   }
 
-  /** The rows so far. */
   result(): RowCount {
     return { count: this.#count, digest: this.#sum.toString(16).padStart(64, '0') };
   }

@@ -121,7 +121,6 @@ const byEnding: Readonly<Record<string, () => AnyOperator>> = {
   parquet: () => toParquet(),
 };
 
-/** The encoders that the name of a file tells of. */
 function encodersOf(path: string): readonly AnyOperator[] {
   const [, ending = '', gzip] = /\.(csv|ndjson|json|parquet(?!\.))(\.gz)?$/i.exec(path) ?? [];
   const make = byEnding[ending.toLowerCase()];
@@ -247,15 +246,12 @@ async function openVerified(path: string, state: PartState, hash: Hash | null): 
 /** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
 interface PartState {
   readonly bytes: number;
-  /** CRC-32 of these bytes. */
   readonly checksum: number;
   readonly checkpoint: Checkpoint;
   readonly metadata: unknown;
-  /** A checksum over all of this. */
   readonly seal: string;
 }
 
-/** The files of one that is not complete. */
 const namesOf = (path: string) => ({ part: `${path}.partial`, checkpoint: `${path}.checkpoint` });
 
 const refusal = (path: string, why: string): CheckpointError => {
@@ -295,7 +291,6 @@ interface Rows {
   accounts: Set<string>;
 }
 
-/** Counts rows on their way to the encoder. */
 function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null): Operator<T, T> {
   return defineOperator<T, T>({
     name: 'rows',

@@ -60,7 +60,6 @@ export class SavePace {
   #last = Number.NEGATIVE_INFINITY;
   #cost = 0;
 
-  /** Whether enough has happened since the last time. */
   get isDue(): boolean {
     return performance.now() - this.#last >= 20 * this.#cost;
   }

@@ -75,14 +75,12 @@ export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
   };
 }
 
-/** The same as a type. */
 export type SyncSettings = ReturnType<typeof syncSettings>;
 
 /** A time so many milliseconds before another; null when there is none. */
 export const earlier = (time: string | null, millis: number): string | null =>
   time === null ? null : formatNaive(parseNaive(time) - millis);
 
-/** Ages until which calls are read again. */
 type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
 
 /**

@@ -1,31 +1,11 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
-import { type SyncBatch, type SyncState, syncInto } from '../../src/index.ts';
+import { syncInto } from '../../src/index.ts';
 import { type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+import { memoryStore } from './sync.ts';
 
 const clock = { now: () => Date.UTC(2027, 0, 1) };
-
-/** A copy that can be killed before a commit. */
-function copyOf() {
-  let text = 'null';
-  const copy = {
-    sids: new Set<string>(),
-    commits: 0,
-    dieAfter: Number.POSITIVE_INFINITY,
-    onCommit: (_commits: number): void => {},
-    load: async (): Promise<SyncState | null> => JSON.parse(text),
-    async commit({ calls, state }: SyncBatch) {
-      copy.commits += 1;
-      if (copy.commits > copy.dieAfter) throw new Error('killed');
-      text = JSON.stringify(state);
-      for (const { sid } of calls) copy.sids.add(sid);
-      copy.onCommit(copy.commits);
-      return { added: 0, changed: 0 };
-    },
-  };
-  return copy;
-}
 
 /** A first read that is cut, into turns of some pages or by kills. */
 export interface CutRead {
@@ -71,15 +51,16 @@ export async function readsInTurns(
     ...(dies === undefined ? {} : { prefetch: 1 }),
   } as const;
   const [one, server] = [make(), make()];
-  expect(await syncInto(one, copyOf(), options)).toMatchObject({ proof: 'whole', calls });
-  const copy = copyOf();
+  expect(await syncInto(one, memoryStore(), options)).toMatchObject({ proof: 'whole', calls });
+  const copy = memoryStore();
   let turns = 0;
   for (let proof = 'unproven'; proof !== 'whole'; turns += 1) {
-    copy.dieAfter = copy.commits + (dies ?? Number.POSITIVE_INFINITY);
+    copy.dieAfter = dies ?? Number.POSITIVE_INFINITY;
     const stop = new AbortController();
-    const last = copy.commits + (aborts ?? Number.POSITIVE_INFINITY);
-    copy.onCommit = (commits) => {
-      if (commits === last) void answerLate(stop, rounds / 2).then(() => stop.abort(new Error('killed')));
+    let left = aborts ?? Number.POSITIVE_INFINITY;
+    copy.onCommit = () => {
+      left -= 1;
+      if (left === 0) void answerLate(stop, rounds / 2).then(() => stop.abort(new Error('killed')));
     };
     const more = maxPages === undefined ? {} : { maxPages };
     const done = await syncInto(server, copy, { ...options, ...more, signal: stop.signal }).catch(
@@ -95,9 +76,9 @@ export async function readsInTurns(
   tally.happened('turns', turns);
   tally.compare(
     records.map(({ sid }) => sid),
-    [...copy.sids],
+    [...copy.rows.keys()],
   );
-  expect(copy.sids.size).toBe(calls);
+  expect(copy.rows.size).toBe(calls);
   // A turn ends with a cut on its way; an abort loses what has not arrived.
   const most = 1.1 * one.requests.length + (aborts === undefined ? 1 : 4) * turns;
   expect({ requests: server.requests.length, most }).toSatisfy(

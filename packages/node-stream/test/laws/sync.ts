@@ -19,12 +19,15 @@ const options: SyncOptions = {
  *
  * @param stateEvery it keeps the state of each n-th commit only, and of those that end a run.
  */
-export function memoryStore(stateEvery = 1): UpsertSink & { rows: Map<string, Call>; dieAfter: number } {
+export function memoryStore(
+  stateEvery = 1,
+): UpsertSink & { rows: Map<string, Call>; dieAfter: number; onCommit: () => void } {
   let state: SyncState | null = null;
   let commits = 0;
   const sink = {
     rows: new Map<string, Call>(),
     dieAfter: Number.POSITIVE_INFINITY,
+    onCommit: () => {},
     load: async () => state,
     async commit(batch: SyncBatch) {
       sink.dieAfter -= 1;
@@ -39,6 +42,7 @@ export function memoryStore(stateEvery = 1): UpsertSink & { rows: Map<string, Ca
         else if (JSON.stringify(before) !== JSON.stringify(call)) changed += 1;
         sink.rows.set(call.sid, call);
       }
+      sink.onCommit();
       return { added, changed };
     },
   };
