@@ -59,43 +59,6 @@ describe('a schedule', () => {
 });
 
 describe('the live clock', () => {
-  test('it advances by hand, in order, and waits until everything is stored', async () => {
-    const { source, schedule } = begin();
-    const stored: string[] = [];
-    const clock = createLiveClock(
-      [schedule],
-      source.to,
-      async ({ arrived, changed }) => {
-        await new Promise((resolve) => setImmediate(resolve));
-        stored.push(...arrived.map((call) => call.sid), ...changed.map((call) => call.sid));
-      },
-      { clock: { now: () => 0 } },
-    );
-    const [first, second] = await Promise.all([clock.advance(600), clock.advance(600)]);
-    expect(first.arrived).toBeGreaterThan(0);
-    expect(stored.length).toBe(first.arrived + first.changed + second.arrived + second.changed);
-  });
-
-  test('it follows the given clock at the given speed', async () => {
-    const { source, schedule } = begin();
-    let now = 0;
-    let arrived = 0;
-    const clock = createLiveClock(
-      [schedule],
-      source.to,
-      async (happening) => {
-        arrived += happening.arrived.length;
-      },
-      { clock: { now: () => (now += 1000) }, speed: 60, tick: 1 },
-    );
-    clock.start();
-    while (arrived < 20) await new Promise((resolve) => setTimeout(resolve, 5));
-    await clock.close();
-    const seen = arrived;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(arrived).toBe(seen);
-  });
-
   test('it reports when storing fails, and continues', async () => {
     const { source, schedule } = begin(600);
     const errors: unknown[] = [];

@@ -47,8 +47,8 @@ export function makeAccount(seed: number, index: number): GeneratedAccount {
   };
 }
 
-/** Returns the person of each caller of an account. The first `keep` people are kept, the others made again when needed. */
-export function peopleOf(account: GeneratedAccount, keep = 20_000): (caller: number) => Person {
+/** Returns the person of each caller of an account, who is made once. */
+export function peopleOf(account: GeneratedAccount): (caller: number) => Person {
   const random = new Random(0);
   const known = new Map<number, Person>();
   const capacity = callerCount(account.trade.country);
@@ -58,7 +58,7 @@ export function peopleOf(account: GeneratedAccount, keep = 20_000): (caller: num
     if (found) return found;
     random.reseed(mix(account.seed ^ 0x5bd1e995) + index);
     const person = makePerson(random, account.trade.country, index);
-    if (known.size < keep) known.set(index, person);
+    known.set(index, person);
     return person;
   };
 }
