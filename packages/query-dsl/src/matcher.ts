@@ -30,23 +30,13 @@ type Test = (record: Readonly<Record<string, unknown>>) => boolean;
  * records.filter(matches);
  */
 export function matcher(filter: FilterInput, options: MatcherOptions = {}): (record: object) => boolean {
-  return compile(filter, options) as (record: object) => boolean;
-}
-
-function compile(filter: FilterInput, options: MatcherOptions): Test {
   const { ranges, flagged } = intersect(filter);
   const tests = ranges.map(toTest);
   const extensions = options.callExtensions;
-  if (extensions !== undefined && !flagged) {
-    const { channel } = extensions;
-    tests.push((record) => !extensions.isExtension(record[channel]));
-  }
-  const [first, second] = tests;
-  if (first === undefined) return () => true;
-  if (second === undefined) return first;
-  if (tests.length === 2) return (record) => first(record) && second(record);
+  if (extensions !== undefined && !flagged)
+    tests.push((record) => !extensions.isExtension(record[extensions.channel]));
   return (record) => {
-    for (const test of tests) if (!test(record)) return false;
+    for (const test of tests) if (!test(record as Readonly<Record<string, unknown>>)) return false;
     return true;
   };
 }

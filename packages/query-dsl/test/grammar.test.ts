@@ -37,11 +37,6 @@ describe('what the specification leaves open and this package accepts', () => {
 });
 
 describe('what this package refuses', () => {
-  it('suggests the names that are close', () => {
-    expect(safeParse('tlk_minutes:[2 TO 5]')).toMatchObject({ problem: { suggestions: ['talk_minutes'] } });
-    expect(safeParse('Date:[2 TO 5]')).toMatchObject({ problem: { suggestions: ['date_added'] } });
-  });
-
   it.each([undefined, null, 42, {}, [], ['inc_gce:1']])('it refuses %j, which is not a string', (value) => {
     expect(safeParse(value as unknown as string)).toMatchObject({ ok: false, problem: { start: 0 } });
     expect(() => parse(value as unknown as string)).toThrow(TypeError);

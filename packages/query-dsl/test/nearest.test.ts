@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyFix, nearest, safeParse } from '../src/index.ts';
+import { nearest } from '../src/index.ts';
 
 const fields = ['date_added', 'talk_minutes', 'inc_gce', 'ppc_status', 'ppc_campaign', 'ppc_campaign_id'];
 const commands = ['list', 'export', 'report', 'count', 'to'];
@@ -39,17 +39,5 @@ describe('nearest', () => {
     ['talk_minutes', []],
   ])('suggests nothing for %j', (typed, candidates) => {
     expect(nearest(typed, candidates)).toBeUndefined();
-  });
-});
-
-describe('applyFix', () => {
-  it('gives the text with the fix applied', () => {
-    const text = 'talk_minutes:[2 to 5],inc_gce:1';
-    const result = safeParse(text);
-    expect(result.ok ? undefined : applyFix(text, result.problem)).toBe('talk_minutes:[2 TO 5],inc_gce:1');
-  });
-
-  it('gives undefined when the problem has no fix', () => {
-    expect(applyFix('x', {})).toBeUndefined();
   });
 });
