@@ -100,15 +100,12 @@ async function toolCall(client: Client, to: string | null, width: number, style:
   const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
   const { content } = await callTool(server, 'analyze_calls', request);
   const sent = style.cyan(`→ analyze_calls ${JSON.stringify(request)}`);
-  const lines = folded(content.map(({ text }) => text).join('\n'), width - 5);
+  // The result is written for programs: it has no spaces to break lines at.
+  const text = content.map(({ text }) => text).join('\n');
+  const lines = text.match(new RegExp(`.{1,${width - 5}}`, 'gu')) ?? [];
   const shown = lines.length > mostLines ? [...lines.slice(0, mostLines), '…'] : lines;
   return [sent, ...shown.map((line) => `← ${line}`)].map((line) => `   ${line}`);
 }
 
 // Enough to see what an assistant gets.
 const mostLines = 4;
-
-// The result is written for programs: it has no spaces to break lines at.
-function folded(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => line.match(new RegExp(`.{1,${width}}`, 'gu')) ?? ['']);
-}

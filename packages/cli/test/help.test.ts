@@ -26,9 +26,8 @@ test.each(commands.map((spec) => [spec.name, spec] as const))(
     const help = await helpOf(...name.split(' '));
     expect(help).toContain(spec.summary.slice(0, 40));
     for (const flags of Object.keys(spec.options)) expect(help).toContain(/--[\w-]+/.exec(flags)?.[0]);
-    const lines = Object.keys(spec.examples);
-    expect(lines).not.toEqual([]);
-    for (const line of lines) expect(parsed(wordsIn(line))?.command, line).toBe(spec);
+    expect(spec.examples).not.toEqual({});
+    for (const line of Object.keys(spec.examples)) expect(parsed(wordsIn(line))?.command, line).toBe(spec);
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
     expect((await runQuick(['help', ...name.split(' ')])).stdout).toBe(help);
   },

@@ -64,7 +64,6 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['sync --store sqlit:foo', /--store: a store is sqlite:FILE or postgres:/, /did you mean sqlite:foo\?/],
   [`list --where "caller_type = 'returning'"`, /other calls of a caller needs a copy/, /calls sync/],
   ['list --format json', /--format cannot be "json"/, /use --json/],
-  ['list --csv', /no option --csv/, /use --format csv\n/],
   ['export --parquet', /use --format parquet\n/],
   ['list --all -n 5', /'--all' cannot be used with option '-n, --limit/],
   ['list --base-url example.com', /begins with https/],

@@ -51,13 +51,10 @@ export const get = command({
       });
     }
     const { row, all } = first;
+    const { style } = output.screenOf(target, io);
     if (target.format === 'json') await output.saveResult(target, [`${JSON.stringify(row, null, 2)}\n`], io);
     else if (target.format === 'table')
-      await output.showResult(
-        target,
-        cardOf(row, chosen ?? all, chosen === null, output.screenOf(target, io).style),
-        io,
-      );
+      await output.showResult(target, cardOf(row, chosen ?? all, chosen === null, style), io);
     else {
       const keys = [...('account' in row ? ['account'] : []), ...(chosen ?? all).map(({ name }) => name)];
       await output.writeRows([row], keys, target, io);

@@ -253,11 +253,7 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
       fix,
     );
   if (file.isExposed)
-    return note(
-      'file',
-      `${file.path} has a key in it, and other users can read it`,
-      `chmod 600 ${file.path}`,
-    );
+    return note('file', `${file.path} has a key, and other users can read it`, `chmod 600 ${file.path}`);
   return fix === undefined ? ok('file', file.path) : note('file', file.path, fix);
 }
 
@@ -272,11 +268,7 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
   return [
     fileFound(settings, io),
     baseUrl === null
-      ? wrong(
-          'URL',
-          'not set',
-          'calls init asks for it and keeps it; or set CALLS_BASE_URL, or use --base-url',
-        )
+      ? wrong('URL', 'not set', 'calls init asks for it and keeps it; or set CALLS_BASE_URL')
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
     ...secrets.flatMap(([name, item]) => {

@@ -6,6 +6,7 @@ import {
   type MonthSource,
   type MonthsSummary,
   monthFolder,
+  type TimeSlice,
   type Verdict,
 } from '@call-attribution/node-stream';
 import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
@@ -39,8 +40,12 @@ export function monthsWriter(args: Args, cwd: string): Writer {
 
 /** Months that have not changed since an earlier run stay as they are. */
 async function exportByMonth(path: string, shown: string, job: Job): Promise<Verdict | null> {
-  const { source, settings, filter, stream, io } = job;
-  sayExtensions(filter, settings.apiVersion.value, io);
+  const { args, source, settings, filter, stream, io } = job;
+  const version = settings.apiVersion.value;
+  sayExtensions(filter, version, io);
+  const where = args.text('where');
+  /** What receipts say of where the calls come from. */
+  const origin = { version, address: source.address, ...(where === null ? {} : { where }) };
   const target = monthFolder(path);
   const files: MonthFile[] = [];
   const options = {
@@ -56,12 +61,15 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
     if (isCopy(source)) {
       await source.sayAnswered();
       await whileWaiting(`writing ${shown}`, async () => {
-        for (const account of await source.accounts())
-          await exportMonths(await copyOf(source, account, job), target, { ...options, account });
+        for (const account of await source.accounts()) {
+          const copy = { ...origin, ...(await copyOf(source, account, filter)) };
+          await exportMonths(copy, target, { ...options, account });
+        }
       });
     } else {
       const account = settings.account?.id;
-      summary = await exportMonths(apiOf(job), target, { ...options, ...(account ? { account } : {}) });
+      const named = account ? { account } : {};
+      summary = await exportMonths({ ...origin, ...apiOf(job) }, target, { ...options, ...named });
     }
   } catch (error) {
     if (!io.signal.aborted) throw fileError(error, shown);
@@ -77,21 +85,9 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
   return (summary?.verdict as Verdict | undefined) ?? null;
 }
 
-/** What receipts say of where the calls come from. */
-function originOf({ args, source, settings }: Job): Pick<MonthSource, 'version' | 'address' | 'where'> {
-  const where = args.text('where');
-  return {
-    version: settings.apiVersion.value,
-    address: source.address,
-    ...(where === null ? {} : { where }),
-  };
-}
-
 /** The API, period by period. */
-function apiOf(job: Job): MonthSource {
-  const { calls, filter, stream } = job;
+function apiOf({ calls, filter, stream }: Job): Pick<MonthSource, 'read'> {
   return {
-    ...originOf(job),
     async read(period, signal) {
       const options = { ...stream, filter: within(filter, period), ...(signal ? { signal } : {}) };
       const reading = await calls.read(options);
@@ -101,15 +97,14 @@ function apiOf(job: Job): MonthSource {
 }
 
 /** An account of a copy, which says nothing each time it is read. */
-async function copyOf(source: CopySource, account: string, job: Job): Promise<MonthSource> {
+async function copyOf(source: CopySource, account: string, filter: Filter) {
   const { note } = await source.store.removals(account);
   return {
-    ...originOf(job),
     removals: note,
-    read(period) {
+    read(period: TimeSlice) {
       let count = 0;
       const calls = async function* () {
-        for await (const call of source.callsOf(within(job.filter, period), [account])) {
+        for await (const call of source.callsOf(within(filter, period), [account])) {
           count += 1;
           yield call;
         }
@@ -124,10 +119,7 @@ async function copyOf(source: CopySource, account: string, job: Job): Promise<Mo
 }
 
 /** A filter with a period of its own, both ends included. */
-function within(
-  filter: Filter,
-  { from, to }: { readonly from: string | null; readonly to: string | null },
-): Filter {
+function within(filter: Filter, { from, to }: TimeSlice): Filter {
   if (from === null && to === null) return filter;
   const end = (text: string | null) => (text === null ? null : { text, inclusive: true });
   return allOf(filter, {

@@ -6,18 +6,15 @@ import {
   type Engine,
   jobsIn,
   openPostgresEngine,
-  openTarget,
   type PlannedAccount,
   type PlannedJob,
   readJob,
-  type Target,
 } from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 import { untilOpen } from '../syncing/repeat.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
 export function engineUrl(args: Args, io: Io): string | null {
@@ -69,14 +66,6 @@ export async function openShared(
 export function folderOf(into: string, io: Io): string | null {
   const folder = /^folder:(.+)$/.exec(into)?.[1];
   return folder === undefined ? null : resolve(io.cwd, folder);
-}
-
-/** Opens the target of a job, with the password of PGPASSWORD and paths from the folder of the command. */
-export function targetAt(into: string, io: Io): Promise<Target> {
-  const folder = folderOf(into, io);
-  return whileWaiting('waiting for the target', () =>
-    openTarget(folder === null ? storeUrl(into, io) : `folder:${folder}`, io.env),
-  );
 }
 
 /** The credentials of accounts, from the folder of --keys and the environment. */

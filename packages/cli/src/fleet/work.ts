@@ -6,6 +6,7 @@ import {
   type Engine,
   type FleetStatus,
   memoryEngine,
+  openTarget,
   type PlannedJob,
   readJob,
   statusOf,
@@ -17,10 +18,11 @@ import {
 import { type Args, interval } from '../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
+import { storeUrl } from '../stores/open.ts';
 import { serveStatus } from '../syncing/status-server.ts';
 import { count, plural, span } from '../terminal/numbers.ts';
 import { progressLine, whileWaiting } from '../terminal/waiting.ts';
-import { credentialsOf, engineUrl, openEngine, targetAt } from './place.ts';
+import { credentialsOf, engineUrl, folderOf, openEngine } from './place.ts';
 import { reasonText, whyText } from './status.ts';
 
 /** `calls fleet work`: works on a job until it is done, or until Ctrl-C. */
@@ -33,7 +35,9 @@ export async function work(args: Args, io: Io): Promise<number> {
   const url = engineUrl(args, io);
   const engine = url === null ? memoryEngine(io.clock) : await openEngine(url, job.name, args, io);
   try {
-    const target = await targetAt(job.into, io);
+    const folder = folderOf(job.into, io);
+    const into = folder === null ? storeUrl(job.into, io) : `folder:${folder}`;
+    const target = await whileWaiting('waiting for the target', () => openTarget(into, io.env));
     try {
       return await workInto(target, { job, engine, slots, grace }, args, io);
     } finally {

@@ -9,6 +9,7 @@ import { CliError, ClosedPipe, exitCodes, Interrupted, UsageError } from '../err
 import { explain, report } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { chooseStore } from '../stores/open.ts';
+import { oneOf } from '../terminal/numbers.ts';
 import { version } from '../version.ts';
 import type { CopySource } from './copy-source.ts';
 import { type FilterContext, filterOf, rangeOf, sayPeriod } from './filter.ts';
@@ -103,8 +104,7 @@ export function refuseUnchosen({ account, accounts, file, secret }: Settings): v
   if (account !== null || accounts.length === 0) return;
   if (secret('accessKey') ?? secret('secretKey') ?? secret('bearerToken')) return;
   const names = accounts.map(({ name }) => name);
-  const list = names.length === 1 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
-  throw new UsageError(`choose --account ${list}, or --all-accounts`, [
+  throw new UsageError(`choose --account ${oneOf(names)}, or --all-accounts`, [
     `${file?.path ?? 'the configuration'} has several accounts; calls init --default ${names[0]} makes one the usual`,
   ]);
 }

@@ -8,6 +8,7 @@ import { CallsError } from '@call-attribution/core/errors';
 import type { Args } from '../args.ts';
 import { UsageError, unfitValue } from '../errors.ts';
 import { fileError, type Io, isSpecial, say, show, write } from '../io.ts';
+import { oneOf } from '../terminal/numbers.ts';
 import { type Style, styleFor, widthOf } from '../terminal/style.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import type { Encoded, FileFormat } from './encode.ts';
@@ -65,10 +66,9 @@ export function targetOf<F extends string>(
 
 function noFormat(output: string, formats: readonly string[], compresses: boolean): UsageError {
   const names = formats.filter((format) => format !== 'table').map((format) => `.${format}`);
-  const list = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
   return new UsageError(`--output ${output}: the extension does not name a format`, [
     ...(output === 'json' ? ['--json prints JSON'] : []),
-    `end the name in ${list}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
+    `end the name in ${oneOf(names)}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
     ...(compresses ? [] : ['calls export also writes .gz and .parquet']),
   ]);
 }

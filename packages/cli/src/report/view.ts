@@ -22,7 +22,8 @@ export interface Report {
   readonly total: Pick<ReportRow, 'cells' | 'values'>;
   /** How many calls were counted. */
   readonly calls: number;
-  readonly across: Across | null;
+  /** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
+  readonly across: Pick<ReturnType<typeof seriesOf>, 'axis' | 'totals'> | null;
   /** Changes of measures that add up are per day, since the periods have different lengths. */
   readonly isPerDay: boolean;
   /** What is drawn, and the answer by time alone where groups are drawn along time. */
@@ -49,12 +50,6 @@ export interface ReportRow {
   readonly series: readonly number[];
   /** It is one of the second group, within the row of the first group before it. */
   readonly isInner: boolean;
-}
-
-/** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
-export interface Across {
-  readonly axis: readonly string[];
-  readonly totals: readonly number[];
 }
 
 /** What is left out of the rows, and said below them. */

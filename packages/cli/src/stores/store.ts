@@ -146,14 +146,8 @@ export const erase: Handler = async (args, io) => {
   })(args, io);
 };
 
-/** A number to erase, and the line that it stands in. */
-interface TypedNumber {
-  readonly line: number;
-  readonly number: string;
-}
-
-/** The numbers of some lines, each checked. Never says what a line has: it may be another personal value. */
-function numbersOf(text: string): readonly TypedNumber[] {
+/** The numbers of some lines, each checked, with its line. Never says what a line has: it may be another personal value. */
+function numbersOf(text: string) {
   const typed = text
     .split(/\r\n|[\r\n]/)
     .map((number, i) => ({ line: i + 1, number: number.replace(/^\uFEFF/, '').trim() }))

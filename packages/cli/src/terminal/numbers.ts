@@ -8,6 +8,10 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
+/** `main, plumbing or vet`. */
+export const oneOf = (names: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
+
 /** Bytes as `900 B`, `1.5 kB` or `12.3 MB`. */
 export function bytes(value: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

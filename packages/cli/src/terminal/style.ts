@@ -3,15 +3,10 @@ import type { Io, Output } from '../io.ts';
 
 type Screen = Pick<Output, 'isTTY' | 'columns'>;
 
+const formats = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+
 /** Colors, or nothing where colors are not wanted. */
-export interface Style {
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
-  cyan(text: string): string;
-}
+export type Style = Readonly<Record<(typeof formats)[number], (text: string) => string>>;
 
 /** Goes to the beginning of a line and clears it. */
 export const clearLine = '\r\u001b[2K';
@@ -36,8 +31,7 @@ export function styleFor(output: Screen, env: Io['env']): Style {
     (format: keyof Style) =>
     (text: string): string =>
       on && text !== '' ? styleText(format, text, { validateStream: false }) : text;
-  const [bold, dim, red] = [paint('bold'), paint('dim'), paint('red')];
-  return { bold, dim, red, green: paint('green'), yellow: paint('yellow'), cyan: paint('cyan') };
+  return Object.fromEntries(formats.map((format) => [format, paint(format)])) as Style;
 }
 
 /** Width to fit into; null for a pipe or a file, where nothing is cut. COLUMNS overrides both. */

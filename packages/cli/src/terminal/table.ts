@@ -39,14 +39,13 @@ export function renderTable(
     if (widest === undefined) break;
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
-  const last = kept.at(-1);
   const line = (row: readonly string[], paint: (text: string) => string): string =>
     kept
       .map((at) => {
         const own = widths[at] ?? 0;
         const text = fit(row[at] ?? '', own);
         if (columns[at]?.align === 'right') return paint(pad(text, own, 'right'));
-        return at === last ? paint(text) : paint(text) + ' '.repeat(own - textWidth(text));
+        return paint(text) + ' '.repeat(own - textWidth(text));
       })
       .join(gap)
       .trimEnd();

@@ -46,9 +46,8 @@ function kindOf(name: string): Target['kind'] | null {
   return formatOfName(name).format === null ? null : 'file';
 }
 
-/** Is it a file that commands write besides the records: such as settings? */
-const isBesides = (name: string): boolean =>
-  /^[._]|^calls\.config\.json$|^package(?:-lock)?\.json$/.test(name);
+/** Files that commands write besides the records, such as settings. */
+const besides = /^[._]|^calls\.config\.json$|^package(?:-lock)?\.json$/;
 
 /** The file, or everything in the folder that holds records or has a receipt: there may be a receipt alone. */
 export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
@@ -68,7 +67,7 @@ export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
     const kind = kindOf(name) ?? (isReceipt ? 'file' : null);
     const below = relative(root, join(entry.parentPath, name));
     const isHidden = /(?:^|[\\/])\./.test(below);
-    if (entry.isFile() && kind !== null && !isHidden && (isReceipt || !isBesides(name)))
+    if (entry.isFile() && kind !== null && !isHidden && (isReceipt || !besides.test(name)))
       targets.set(below, { kind, path: join(path, below) });
   }
   if (targets.size === 0) throw new UsageError(`${path} has no files of records and no receipts`);
