@@ -1,12 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
-import { runSql } from '@call-attribution/test-tools/postgres';
 import fc from 'fast-check';
-import Database from 'libsql';
 import { describe, expect, test } from 'vitest';
 import { mirrorSink, openStore, type Store } from '../src/index.ts';
-import { smallCall } from './small-calls.ts';
+import { runOn, smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
 const recordOf = (by: string, n: number) =>
@@ -16,14 +14,6 @@ const recordOf = (by: string, n: number) =>
 async function lastOf(store: Store): Promise<{ note: unknown; record: Call | null }> {
   const found = await store.note('1');
   return { note: found?.note, record: await store.get('1', 'X') };
-}
-
-/** Runs a statement on the database of a store that is open. */
-async function runOn(url: string, sql: string): Promise<void> {
-  if (url.startsWith('postgres')) return runSql(url, sql);
-  const database = new Database(url.slice('sqlite:'.length));
-  database.exec(sql);
-  database.close();
 }
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
@@ -101,7 +91,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 
   test('a database that went back to an earlier state takes nothing more of a sync under way', async () => {
     const url = await newUrl();
-    const store = await openStore(url);
+    await using store = await openStore(url);
     await store.putAccount({ id: '1', name: 'restored' });
     const claim = await store.claim('1', 'this process');
     const commit = (n: number) =>
@@ -117,6 +107,5 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await store.commitClaimed(again, { calls: [recordOf('sync', 2)], note: stateOf('sync', 2) });
     await runOn(url, 'DELETE FROM claims');
     await expect(store.commitClaimed(again, { calls: [] })).rejects.toMatchObject({ code: 'claim_lost' });
-    await store.close();
   });
 });

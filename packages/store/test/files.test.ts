@@ -109,9 +109,8 @@ describe('open files', () => {
         }
       }),
     );
-    const store = await openStore(`sqlite:${file}`);
+    await using store = await openStore(`sqlite:${file}`);
     expect(await store.count('101', everything)).toBe(200);
-    await store.close();
   });
 
   test('a closed store is one file, which can be copied', async () => {
@@ -188,10 +187,9 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
   });
 
   test('a file that others make larger is the same', async () => {
-    const store = await filled(10);
+    await using store = await filled(10);
     appendFileSync(file, Buffer.alloc(8192));
     expect(await store.upsert('101', some(5, 900))).toMatchObject({ added: 5 });
-    await store.close();
   });
 });
 

@@ -3,23 +3,9 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtFile, testStores } from '@call-attribution/test-tools';
-import { runSql } from '@call-attribution/test-tools/postgres';
-import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore, querySql } from '../src/index.ts';
-import { smallCall } from './small-calls.ts';
-
-/** Changes the database of a store behind its back. */
-async function change(url: string, ...statements: string[]): Promise<void> {
-  for (const sql of statements) {
-    if (url.startsWith('postgres')) await runSql(url, sql);
-    else {
-      const database = new Database(url.slice('sqlite:'.length));
-      database.exec(sql);
-      database.close();
-    }
-  }
-}
+import { runOn, smallCall } from './small-calls.ts';
 
 const call = smallCall('a', '2026-01-01 00:00:00', '1.0', false, { vt_network: 'g', city: 'Peru' });
 
@@ -34,7 +20,7 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
 
   test('columns of new fields are added, and what it has stays', async () => {
     const url = await made();
-    await change(
+    await runOn(
       url,
       'DROP VIEW calls',
       'ALTER TABLE records DROP COLUMN vt_network',
@@ -78,7 +64,7 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
     ['no meta row', ['DELETE FROM meta'], 'its table "meta" is empty'],
   ])('it is refused by the name of the difference: %s', async (_, statements, difference) => {
     const url = await made();
-    await change(url, "UPDATE meta SET layout = 'other'", ...statements);
+    await runOn(url, "UPDATE meta SET layout = 'other'", ...statements);
     for (const readOnly of [true, false])
       await expect(openStore(url, { readOnly })).rejects.toMatchObject({
         code: 'store_url',

@@ -43,7 +43,7 @@ const sidsOf = async (store: Store): Promise<string[]> => {
 
 describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
   test('a caller is erased however the number is written, also as a number of JSON, and stays out', async () => {
-    const store = await openAt(await newUrl());
+    await using store = await openAt(await newUrl());
     const calls = spellings.map(theirs);
     await store.upsert('101', [...calls, other(20)]);
     const { deleted, sids } = await store.erase('101', ['+1 (312) 555-0199', '2025550999', '3125550199']);
@@ -53,16 +53,14 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     expect(await store.upsert('101', calls)).toMatchObject({ stored: 0, leftOut: calls.length });
     for (const wrong of [[], ['  '], ['3125550199', '']])
       await expect(store.erase('101', wrong)).rejects.toMatchObject({ code: 'unfit_record' });
-    await store.close();
   });
 
   test('a call that turns out to be of an erased caller does not stay under its earlier number', async () => {
-    const store = await openAt(await newUrl());
+    await using store = await openAt(await newUrl());
     await store.upsert('101', [theirs('2025550101', 1), other(2)]);
     await store.erase('101', [caller]);
     expect(await store.upsert('101', [theirs(caller, 1)])).toMatchObject({ stored: 0, leftOut: 1 });
     expect(await sidsOf(store)).toEqual(['other-2']);
-    await store.close();
   });
 
   test('who was erased in one copy is erased where its calls come in; nothing is purged there', async () => {
@@ -87,11 +85,12 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
   });
 
   test('a purge lasts: later writes leave out what is older, and keep what has no usable time', async () => {
-    const store = await openAt(await newUrl());
+    await using store = await openAt(await newUrl());
     const timeless = smallCall('timeless', 'soon', '1.0');
     await store.upsert('101', [...[0, 10, 20].map(other), timeless]);
     expect(await store.purge('101', at(10))).toBe(1);
     expect(await store.purge('101', at(5))).toBe(0);
+    await expect(store.purge('101', 'yesterday')).rejects.toMatchObject({ code: 'unfit_record' });
     expect((await store.removals('101')).purgedBefore).toBe(at(10));
     const sink = mirrorSink(store, '101');
     await sink.load();
@@ -104,11 +103,10 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     // A call that is moved to a time before the purge goes.
     await store.upsert('101', [{ ...other(20), date_added: at(3) }]);
     expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'timeless']);
-    await store.close();
   });
 
   test('no id of an erased call stays in the state of a sync, in the list of changes or in a journal', async () => {
-    const store = await openAt(await newUrl());
+    await using store = await openAt(await newUrl());
     const sink = mirrorSink(store, '101');
     await sink.load();
     const calls = spellings.map(theirs);
@@ -150,7 +148,6 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await expect(sink.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({
       code: 'claim_lost',
     });
-    await store.close();
   });
 });
 

@@ -1,5 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { runSql } from '@call-attribution/test-tools/postgres';
+import Database from 'libsql';
 
 const [pattern] = fixtureCalls(1) as [Call];
 
@@ -18,4 +20,16 @@ export function smallCall(
 /** A wire time from seconds since 1970. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** Runs statements in the database of a store, behind its back. */
+export async function runOn(url: string, ...statements: string[]): Promise<void> {
+  for (const sql of statements) {
+    if (url.startsWith('postgres')) await runSql(url, sql);
+    else {
+      const database = new Database(url.slice('sqlite:'.length));
+      database.exec(sql);
+      database.close();
+    }
+  }
 }

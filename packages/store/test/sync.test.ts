@@ -19,7 +19,7 @@ afterAll(async () => {
 
 describe.each(testStores())('the sync of an account into a $kind store', ({ newUrl }) => {
   test('adds the account by the ID of its calls, and goes on where a limit of pages has ended it', async () => {
-    const store = await openStore(await newUrl());
+    await using store = await openStore(await newUrl());
     const first = await syncAccount(client, store, { rows: 100, maxPages: 1 });
     expect(first.account).toBe('101');
     expect(describeCopy(first)).toMatch(/were not read$/);
@@ -27,11 +27,10 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     expect(second).toMatchObject({ account: '101', proof: 'whole' });
     expect(first.new + second.new).toBe(300);
     expect(await syncAccount(client, store, { restart: true })).toMatchObject({ new: 0, same: 300 });
-    await store.close();
   });
 
   test('of two at the same time the later one goes on, and the earlier one says so', async () => {
-    const store = await openStore(await newUrl());
+    await using store = await openStore(await newUrl());
     let overtake = true;
     const earlier = syncAccount(client, store, {
       account: '101',
@@ -49,11 +48,10 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     });
     expect(await later).toMatchObject({ proof: 'whole' });
     expect(await store.count('101', everything)).toBe(300);
-    await store.close();
   });
 
   test('brings back calls that were lost, once their period is marked as unread', async () => {
-    const store = await openStore(await newUrl());
+    await using store = await openStore(await newUrl());
     const options = { account: '101', rows: 50, lookback: '1s', settle: '1s' } as const;
     await syncAccount(client, store, options);
     const [lost] = calls;
@@ -64,7 +62,6 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     expect(describeCopy((await store.verdict('101')) ?? { gaps: [] })).toMatch(/were not read/);
     expect(await syncAccount(client, store, options)).toMatchObject({ new: 1, proof: 'whole' });
     expect(await store.get('101', lost.sid)).toMatchObject({ sid: lost.sid });
-    await store.close();
   });
 });
 
