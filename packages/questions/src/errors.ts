@@ -1,10 +1,5 @@
-import {
-  CallsError,
-  type CodeTable,
-  codeTable,
-  type ErrorDetails,
-  nameErrors,
-} from '@call-attribution/core/errors';
+import type { CodeTable, ErrorDetails } from '@call-attribution/core/errors';
+import { CallsError, codeTable, nameErrors } from '@call-attribution/core/errors';
 
 const questionErrors = codeTable({
   usage: {
@@ -53,6 +48,10 @@ export class QuestionError extends CallsError<QuestionErrorCode> {
     this.said = parts;
   }
 }
+
+/** The error of a sentence about a question that cannot be answered. */
+export const refuse = (...said: Parameters<typeof sentence>): QuestionError =>
+  new QuestionError('invalid_question', sentence(...said));
 
 /** The name of an option as it is in a program: at the beginning of a sentence it is seen without quotes. */
 function shownPart(part: OptionSentence[number], isFirst: boolean): string {

@@ -1,16 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { revisionOf } from './accounts/claims.ts';
-import {
-  batchOf,
-  type Cell,
-  type ColumnBatch,
-  columnOf,
-  fieldColumns,
-  type Rows,
-  recordColumns,
-  recordsOf,
-} from './columns.ts';
+import type { Cell, ColumnBatch, Rows } from './columns.ts';
+import { batchOf, columnOf, fieldColumns, recordColumns, recordsOf } from './columns.ts';
 import type { Driver, Session, Value } from './database/driver.ts';
 import { otherConditions, parameters, type Selection, type Stretch, stretchesOf } from './selection.ts';
 

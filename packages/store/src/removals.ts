@@ -1,14 +1,12 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import { phoneKey } from '@call-attribution/core/record';
 import type { SyncState } from '@call-attribution/node-stream';
+import type { Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
 import {
   callerHash,
-  type Erasure,
   newRemovalKey,
   openRemovals,
   purgeBorder,
-  type RemovalNote,
-  type Removals,
   withoutCalls,
   withoutRecords,
 } from '@call-attribution/node-stream/copies';

@@ -1,12 +1,6 @@
 import { type Duration, deadlineMillis } from '@call-attribution/core/time';
-import {
-  onlyReads,
-  type SqlResult,
-  type SqlRow,
-  type Statement,
-  type StatementLimits,
-  tookTooLong,
-} from './database/statement.ts';
+import type { SqlResult, SqlRow, Statement, StatementLimits } from './database/statement.ts';
+import { onlyReads, tookTooLong } from './database/statement.ts';
 import { fileOf, needs, storeName } from './open-store.ts';
 
 /** How a statement of your own is run. */

@@ -2,13 +2,8 @@ import { hostname } from 'node:os';
 import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import {
-  type SyncOptions,
-  type SyncState,
-  type SyncSummary,
-  syncInto,
-  type UpsertSink,
-} from '@call-attribution/node-stream';
+import type { SyncOptions, SyncState, SyncSummary, UpsertSink } from '@call-attribution/node-stream';
+import { syncInto } from '@call-attribution/node-stream';
 import { type Removals, withUnread } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountCredential } from './accounts/accounts.ts';

@@ -8,7 +8,7 @@ import { type Alignment, bucketStart, timeKey, unmoved } from '../question/bucke
 import type { PartValue } from '../question/measures.ts';
 import type { Period } from '../question/period.ts';
 import type { ReadQuestion } from '../question/plan.ts';
-import type { Counted, CountedGroup } from './counted.ts';
+import type { Counted } from './counted.ts';
 
 /** The time of the first or the last call of the period, where the question counts it. */
 const endOf = (wanted: 'first' | 'last', { parts }: ReadQuestion, total: readonly PartValue[]): PartValue =>
@@ -59,19 +59,12 @@ export function daysIn(
 /** Most groups that an answer makes up for empty buckets of time, and most days that they are looked for in. */
 const mostFilled = 100_000;
 
-/** Groups with the empty buckets of time among them. */
-export interface Filled {
-  readonly groups: readonly CountedGroup[];
-  /** There would have been too many. */
-  readonly isTooMany: boolean;
-}
-
 /**
  * Each value of the other groups gets all buckets of time from the first to the last: of the period where it is given, of
  * the calls where it is open. Weekdays and hours are always all there. Only buckets that exist together are made up (a day has one
  * weekday), and none that the condition of the question keeps empty.
  */
-export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted): Filled {
+export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted) {
   const { groups } = counted;
   const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
   if (times.length === 0) return { groups, isTooMany: false };

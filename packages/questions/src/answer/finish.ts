@@ -80,9 +80,7 @@ interface Sides<T> {
 }
 
 /** How many days a group has in each period. */
-type DaysOf = Sides<(key: readonly Value[]) => number | null>;
-
-function daysOf(plan: ReadQuestion, { total }: Counted): DaysOf {
+function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
   const { groups, period, compared } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -96,10 +94,10 @@ function measuredCells(
   { total }: Counted,
   group: CountedGroup,
   inside: Sides<boolean>,
-  daysOf: DaysOf,
+  own: ReturnType<typeof daysOf>,
 ): Cells {
   const cells: Cells = {};
-  const days = { now: () => daysOf.now(group.key), past: () => daysOf.past(group.key) };
+  const days = { now: () => own.now(group.key), past: () => own.past(group.key) };
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
     const own = group[of];
     if (own === null) return inside[of] ? measure.empty : null;

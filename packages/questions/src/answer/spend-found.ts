@@ -1,25 +1,12 @@
 import { fold, type Value } from '../conditions/condition.ts';
-import type { LeftOut } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import type { CountedGroup } from './counted.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
 
-/** What was spent, laid on the groups of an answer. */
-export interface SpendFound {
-  /** What was spent on a group; null when nobody said. */
-  readonly of: (key: Value) => number | null;
-  /** What was spent on groups that are there, and their calls. */
-  readonly total: { readonly amount: number; readonly calls: number };
-  readonly leftOut: readonly LeftOut[];
-}
-
 /** Finds the group that each name means: the one of that value, otherwise the one that differs only by case, or `(none)`. */
-export function spendOf(
-  { groups: [field], spend = {} }: ReadQuestion,
-  groups: readonly CountedGroup[],
-): SpendFound {
+export function spendOf({ groups: [field], spend = {} }: ReadQuestion, groups: readonly CountedGroup[]) {
   const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
   const known = new Map<string, number>();
   for (const group of groups) {
@@ -52,8 +39,13 @@ export function spendOf(
   const more = unmatched.length > 5 ? ` and ${unmatched.length - 5} more` : '';
   const said = `There was spend but no call for ${unmatched.slice(0, 5).join(', ')}${more}. The total leaves it out.`;
   return {
-    of: (key) => amounts.get(key) ?? null,
+    /** What was spent on a group; null when nobody said. */
+    of: (key: Value) => amounts.get(key) ?? null,
+    /** What was spent on groups that are there, and their calls. */
     total: { amount, calls: counted },
     leftOut: unmatched.length === 0 ? [] : [explainLeftOut('spend_without_calls', unmatched.length, said)],
   };
 }
+
+/** What was spent, laid on the groups of an answer. */
+export type SpendFound = ReturnType<typeof spendOf>;

@@ -251,12 +251,7 @@ function placesOf(
 const colorOf = ({ label }: Place, color: string): string =>
   label === none && color === 'c1' ? 'none' : color;
 
-interface Drawn {
-  readonly height: number;
-  readonly inside: readonly string[];
-}
-
-function bars(picture: Picture, width: number, press: string | undefined): Drawn {
+function bars(picture: Picture, width: number, press: string | undefined) {
   const { places, series, column } = picture;
   const isNarrow = width < 520;
   const sums = sumsOf(picture);
@@ -291,7 +286,7 @@ function bars(picture: Picture, width: number, press: string | undefined): Drawn
   return { height: places.length * row + 4, inside };
 }
 
-function overTime(picture: Picture, width: number, height: number, press: string | undefined): Drawn {
+function overTime(picture: Picture, width: number, height: number, press: string | undefined) {
   const { kind, series, column, places } = picture;
   const values = (kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)).flatMap(
     (value) => value ?? [],

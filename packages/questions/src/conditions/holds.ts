@@ -1,15 +1,6 @@
 import { day } from '@call-attribution/core/time';
-import {
-  type Condition,
-  compareValues,
-  fold,
-  type Literal,
-  type Operator,
-  type Term,
-  type Test,
-  type Value,
-  type Vocabulary,
-} from './condition.ts';
+import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
+import { compareValues, fold } from './condition.ts';
 
 type Plain = Exclude<Value, null>;
 

@@ -1,18 +1,8 @@
 import { day, parseTime, startOfWeek } from '@call-attribution/core/time';
 import { drawFrame, nearest } from '@call-attribution/query-dsl';
 import { nearestTime } from '../nearest-time.ts';
-import {
-  ambiguousNames,
-  type Condition,
-  fold,
-  type Literal,
-  nameOf,
-  type Operator,
-  quote,
-  type Term,
-  type Vocabulary,
-  wordList,
-} from './condition.ts';
+import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
+import { ambiguousNames, fold, nameOf, quote, wordList } from './condition.ts';
 
 /** What can be wrong with a condition. */
 export type ConditionProblemCode =

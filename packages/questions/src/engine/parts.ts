@@ -188,12 +188,6 @@ function counterOf({ result, needs }: Part, take: TakeMemory): Counter {
   return 'rank' in result ? new Numbers(take) : new Occurrences(needs === 'caller', take);
 }
 
-/** What the groups of a period have, which other parts with its id share. */
-interface Counted {
-  readonly counter: Counter;
-  readonly read: Read;
-}
-
 /** The groups of one period, in a tree of maps: a level for each group of the question. Only those that a call is in are kept. */
 export class GroupTable {
   readonly #plan: ReadQuestion;
@@ -201,7 +195,8 @@ export class GroupTable {
   readonly #take: TakeMemory;
   readonly #tree: Map<Value, unknown> = new Map();
   readonly #keys: (readonly Value[])[] = [];
-  readonly #counted = new Map<string, Counted>();
+  /** What is counted, by the id of its parts. */
+  readonly #counted = new Map<string, { readonly counter: Counter; readonly read: Read }>();
 
   /** `reads` reads the groups of a call. */
   constructor(plan: ReadQuestion, reads: readonly Read[], take: TakeMemory) {

@@ -14,8 +14,8 @@ export function isColumns(item: Call | ColumnBatch): item is ColumnBatch {
 /** Most records that are looked at together. */
 const mostRecords = 1000;
 
-/** What takes calls in columns. Those that come in any order have ids. */
-export type TakeBatch = (batch: ColumnBatch, account: string, sids: readonly string[]) => void;
+/** Takes calls in columns, with their ids. */
+type TakeBatch = (batch: ColumnBatch, account: string, sids: readonly string[]) => void;
 
 /** Makes columns of records, which come one by one. */
 export class Records {

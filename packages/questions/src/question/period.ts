@@ -11,7 +11,7 @@ import {
   startOfWeek,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
-import { type OptionSentence, option, QuestionError, sentence } from '../errors.ts';
+import { type OptionSentence, option, QuestionError, refuse, sentence } from '../errors.ts';
 import { monthStartOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection, Question } from './question.ts';
@@ -225,9 +225,6 @@ function nowOf({ now, timeZone }: PeriodClock, look = () => {}): Now {
       wholeSecond(Math.min(naiveAt(now - count * hour, zone), naiveAt(now, zone) - count * hour)),
   };
 }
-
-const refuse = (...said: Parameters<typeof sentence>) =>
-  new QuestionError('invalid_question', sentence(...said));
 
 /**
  * Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. `from: '28d'` begins

@@ -1,31 +1,15 @@
 import { naiveAt } from '@call-attribution/core/time';
 import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
-import { option, QuestionError, sentence } from '../errors.ts';
+import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { allCalls, ends, extensions, type Part, spendColumns } from './measures.ts';
-import {
-  type ClosedPeriod,
-  comparedPeriod,
-  elapsedOf,
-  machineZone,
-  periodNotes,
-  type ReadPeriod,
-  readPeriod,
-  readZones,
-  type Zones,
-} from './period.ts';
+import type { ClosedPeriod, ReadPeriod, Zones } from './period.ts';
+import { comparedPeriod, elapsedOf, machineZone, periodNotes, readPeriod, readZones } from './period.ts';
 import type { CallSelection, Question } from './question.ts';
-import {
-  type Order,
-  type PlannedMeasure,
-  readField,
-  readFilter,
-  readMeasure,
-  readOrder,
-  readWhere,
-} from './resolve.ts';
+import type { Order, PlannedMeasure } from './resolve.ts';
+import { readField, readFilter, readMeasure, readOrder, readWhere } from './resolve.ts';
 
 /** What is known of a selection before any call is read. */
 export interface SelectionPlan {
@@ -112,9 +96,6 @@ export function readSelection(
     ],
   };
 }
-
-const refuse = (...said: Parameters<typeof sentence>) =>
-  new QuestionError('invalid_question', sentence(...said));
 
 /** Reads a whole question. */
 export function readQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): ReadQuestion {

@@ -1,23 +1,12 @@
 import { nearest, parse, simplify } from '@call-attribution/query-dsl';
-import {
-  ambiguousNames,
-  type Condition,
-  type Literal,
-  nameOf,
-  type Vocabulary,
-  wordList,
-} from '../conditions/condition.ts';
+import type { Condition, Literal, Vocabulary } from '../conditions/condition.ts';
+import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
-import { option, QuestionError, sentence } from '../errors.ts';
+import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
-import {
-  type Argument,
-  measures as allMeasures,
-  type CountedMeasure,
-  measureForms,
-  type Part,
-} from './measures.ts';
+import type { Argument, CountedMeasure, Part } from './measures.ts';
+import { measures as allMeasures, measureForms } from './measures.ts';
 
 const meantOr = (meant: string | undefined, otherwise: string): string =>
   meant === undefined ? otherwise : `Did you mean ${meant}?`;
@@ -62,7 +51,6 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     throw new QuestionError('unknown_name', `There is no measure ${JSON.stringify(body)}. ${others}`);
   }
   const { name, unit, meaning, leaves } = measure;
-  const refuse = (what: string) => new QuestionError('invalid_question', what);
   const condition: Condition = { kind: 'and', parts: [] };
   const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
   let [column, about] = [name, inside ?? ''];
@@ -71,14 +59,14 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     column = body;
   } else if (measure.argument === 'hours') {
     if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(about))
-      throw refuse(`${body}: expected a number of hours, such as ${name}(24).`);
+      throw refuse`${body}: expected a number of hours, such as ${name}(24).`;
     argument.hours = Number(about);
     column = `${name}_${about}`;
   } else if (measure.argument !== undefined) {
     const field = readField(about, 'measure');
     if (measure.argument === 'number' && !isQuantity(field)) {
       const numbers = [...new Set(allFields.values())].filter(isQuantity).map((each) => each.name);
-      throw refuse(`${body}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`);
+      throw refuse`${body}: ${field.name} is not a number to measure. Numbers: ${numbers.join(', ')}.`;
     }
     argument.field = field.name;
     argument.scale = field.scale;
@@ -88,9 +76,7 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
   if (as !== undefined) column = as.toLowerCase();
   // Rows are objects: a column of this name would be lost, or found where there is none.
   if (column in {})
-    throw refuse(
-      `A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`,
-    );
+    throw refuse`A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`;
   return {
     ...{ ...measure, column, scale: argument.scale },
     unit: unit === 'number' && argument.field.endsWith('_minutes') ? 'minutes' : unit,

@@ -1,12 +1,5 @@
-import {
-  CallsError,
-  type CodeTable,
-  codeTable,
-  type ErrorDetails,
-  type ErrorWords,
-  nameErrors,
-  propertyOf,
-} from '@call-attribution/core/errors';
+import type { CodeTable, ErrorDetails, ErrorWords } from '@call-attribution/core/errors';
+import { CallsError, codeTable, nameErrors, propertyOf } from '@call-attribution/core/errors';
 
 const storeErrors = codeTable({
   usage: {

@@ -2,17 +2,8 @@ import { propertyOf } from '@call-attribution/core/errors';
 import pg from 'pg';
 import { noStore, StoreError } from './errors.ts';
 import { fromPostgres } from './postgres-errors.ts';
-import {
-  columnHint,
-  differentNames,
-  exactNumber,
-  onlyReads,
-  type SqlColumn,
-  type SqlRow,
-  type Statement,
-  type StatementLimits,
-  tookTooLong,
-} from './statement.ts';
+import type { SqlColumn, SqlRow, Statement, StatementLimits } from './statement.ts';
+import { columnHint, differentNames, exactNumber, onlyReads, tookTooLong } from './statement.ts';
 
 /** Rows that are fetched at a time. */
 const batchRows = 500;

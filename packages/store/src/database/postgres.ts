@@ -3,15 +3,8 @@ import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { StoreSettings } from '../options.ts';
-import {
-  type Dialect,
-  type Driver,
-  differs,
-  orReplace,
-  recordNames,
-  type Session,
-  type Value,
-} from './driver.ts';
+import type { Dialect, Driver, Session, Value } from './driver.ts';
+import { differs, orReplace, recordNames } from './driver.ts';
 import { factsOf, fromPostgres, isUsableAfter } from './postgres-errors.ts';
 
 const dialect: Dialect = {

@@ -5,15 +5,8 @@ import Database from 'libsql/promise';
 import { noStore, StoreError } from './errors.ts';
 import { inMemory, readOnlyUri, realPath, tidyUp } from './sqlite.ts';
 import { fromSqlite } from './sqlite-errors.ts';
-import {
-  columnHint,
-  differentNames,
-  onlyReads,
-  type SqlColumn,
-  type SqlRow,
-  type Statement,
-  type StatementLimits,
-} from './statement.ts';
+import type { SqlColumn, SqlRow, Statement, StatementLimits } from './statement.ts';
+import { columnHint, differentNames, onlyReads } from './statement.ts';
 
 /** Rows between two looks at what else there is to do. */
 const batchRows = 500;

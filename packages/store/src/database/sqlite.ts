@@ -6,16 +6,8 @@ import { strangeCompanion } from '@call-attribution/node-stream/files';
 import Database from 'libsql';
 import { recordColumns } from '../columns.ts';
 import type { StoreSettings } from '../options.ts';
-import {
-  type Dialect,
-  type Driver,
-  differs,
-  orReplace,
-  type Row,
-  recordNames,
-  type Session,
-  type Value,
-} from './driver.ts';
+import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
+import { differs, orReplace, recordNames } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 
