@@ -33,6 +33,22 @@ const malformed: readonly (readonly [string, object, unknown])[] = [
   ['no method', { jsonrpc: '2.0', id: 1 }, 1],
 ];
 
+/** What a connection over stdio writes and logs for some messages. */
+async function overStdio(messages: readonly object[]) {
+  const input = new PassThrough();
+  const out: { id?: unknown; error?: { code: number }; result?: object }[] = [];
+  const log: string[] = [];
+  const connection = serveStdio(createServer(fakeClient(fixtureCalls(3))), {
+    input,
+    write: (line) => out.push(JSON.parse(line)),
+    log: (line) => log.push(line),
+  });
+  for (const each of messages) input.write(`${JSON.stringify(each)}\n`);
+  input.end();
+  await connection.closed;
+  return { out, log: log.join() };
+}
+
 describe('a malformed message', () => {
   it.each(malformed)('over HTTP with %s is refused at once', async (_what, body, id) => {
     const url = await start();
@@ -52,22 +68,11 @@ describe('a malformed message', () => {
   });
 
   it.each(malformed)('over stdio with %s is refused, and the log has none of it', async (_what, body, id) => {
-    const input = new PassThrough();
-    const out: { id?: unknown; error?: { code: number }; result?: object }[] = [];
-    const log: string[] = [];
-    const connection = serveStdio(createServer(fakeClient(fixtureCalls(3))), {
-      input,
-      write: (line) => out.push(JSON.parse(line)),
-      log: (line) => log.push(line),
-    });
-    for (const each of [initialize('2025-11-25', 'first'), body, rpc('ping', {}, 'last')])
-      input.write(`${JSON.stringify(each)}\n`);
-    input.end();
-    await connection.closed;
+    const { out, log } = await overStdio([initialize('2025-11-25', 'first'), body, rpc('ping', {}, 'last')]);
     const refusal = out.find(({ error }) => error !== undefined);
     expect(refusal).toMatchObject({ id, error: { code: -32600 } });
     expect(out.filter(({ result }) => result).map((each) => each.id)).toEqual(['first', 'last']);
-    expect(log.join() + JSON.stringify(refusal)).not.toContain(number.slice(1));
+    expect(log + JSON.stringify(refusal)).not.toContain(number.slice(1));
   });
 
   it.each<[string, object]>([
@@ -83,18 +88,8 @@ describe('a malformed message', () => {
     ],
   ])('such as %s is never quoted in the log', async (_what, message) => {
     for (const first of [initialize(), rpc('tools/list', { _meta: meta })]) {
-      const input = new PassThrough();
-      const log: string[] = [];
-      const connection = serveStdio(createServer(fakeClient(fixtureCalls(3))), {
-        input,
-        write: () => undefined,
-        log: (line) => log.push(line),
-      });
-      for (const each of [first, { jsonrpc: '2.0', ...message }, rpc('ping', {}, 'last')])
-        input.write(`${JSON.stringify(each)}\n`);
-      input.end();
-      await connection.closed;
-      expect(log.join()).not.toContain(number.slice(1));
+      const { log } = await overStdio([first, { jsonrpc: '2.0', ...message }, rpc('ping', {}, 'last')]);
+      expect(log).not.toContain(number.slice(1));
     }
   });
 

@@ -160,8 +160,6 @@ describe('a connection over stdio', () => {
   it.each([
     ['{"jsonrpc":"2.0","id":1', -32700],
     ['[]', -32600],
-    ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
-    ['{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600],
     ['42', -32600],
   ])('responds to %s with error %i and keeps serving', async (line, code) => {
     const { send, until, request, connection } = connect();
@@ -171,15 +169,11 @@ describe('a connection over stdio', () => {
     connection.close();
   });
 
-  it('reads characters and lines that were cut anywhere, and refuses a line that is too long', async () => {
-    const { input, log, until, connection } = connect();
+  it('reads characters and lines that were cut anywhere', async () => {
+    const { input, until, connection } = connect();
     const bytes = Buffer.from(`{"jsonrpc":"2.0","id":"ü€😀","method":"ping"}\r\n`);
     for (const byte of bytes) input.write(Buffer.from([byte]));
     expect((await until((message) => message.id === 'ü€😀')).result).toEqual({});
-    input.write(Buffer.alloc(5 * 1024 * 1024, 'x'));
-    input.write('\n{"jsonrpc":"2.0","id":"after","method":"ping"}\n');
-    expect((await until((message) => message.id === 'after')).result).toEqual({});
-    expect(log.join()).toContain('A line of more than 4194304 bytes was refused.');
     connection.close();
   });
 
@@ -223,7 +217,7 @@ describe('a connection over stdio', () => {
   });
 
   it('refuses a line that is too long, by its id where it can be seen', async () => {
-    const { send, until, connection } = connect();
+    const { send, request, log, until, connection } = connect();
     const long = 'x'.repeat(4 * 1024 * 1024);
     send({ jsonrpc: '2.0', id: 'first', method: 'ping', params: { long } });
     send({ method: 'ping', params: { long }, jsonrpc: '2.0', id: 8 });
@@ -232,6 +226,8 @@ describe('a connection over stdio', () => {
       const refused = { code: -32600, message: 'Invalid Request: a line may have at most 4194304 bytes.' };
       expect((await until((each) => each.id === id)).error).toEqual(refused);
     }
+    expect((await request('ping')).result).toEqual({});
+    expect(log.join()).toContain('A line of more than 4194304 bytes was refused.');
     connection.close();
   });
 });

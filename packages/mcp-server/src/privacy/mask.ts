@@ -103,9 +103,7 @@ export function createMask(
   }
 
   const readers = new Map(all.map((spec) => [spec.name, readerOf(spec)]));
-  // An IP address is recognized wherever it stands.
-  const isHidden = (spec: FieldSpec) => agentsSee(spec, reveal) !== 'shown';
-  const hidden = all.filter((spec) => spec.mask && spec.mask.kind !== 'ip' && isHidden(spec));
+  const hidden = all.filter((spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown');
   return (call) => {
     const sent = call as unknown as Readonly<Record<string, unknown>>;
     const own = ownOf(hidden, sent);
@@ -150,56 +148,55 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
     const value = call[name];
     if (value === null || value === undefined || value === '') continue;
     const text = String(value).slice(0, 300);
-    if (mask?.kind === 'name') {
+    if (mask?.kind === 'name')
       for (const spelling of spellingsOf(text)) {
-        const words = spelling.trim().split(' ');
+        const words = wordsOf(plainOf(spelling));
         const letters = words.join('');
         if (words.length > 1) words.push(letters);
-        own.push(...words.map(asWord));
+        for (const word of words) own.push(asWord(word));
         if (letters.length >= 6) continue;
-        // Two short names in a row are nobody else's.
         for (const other of short) own.push(other + letters, letters + other);
         short.push(letters);
       }
-      continue;
-    }
-    const plain = plainOf(text);
-    if (mask?.kind === 'phone') {
-      const digits = phoneKey(plain).replace(/\D+/g, '');
-      if (digits.length >= 7) own.push(digits.slice(-9));
-    } else if (mask?.kind === 'street') {
-      // People leave out the kind of a street.
-      const [number = '', street = ''] = plain.split(/\s+/);
-      const begin = join(number + street, '');
-      own.push(/\d/.test(begin) && begin.length >= 5 ? begin : join(plain, ''));
-    } else own.push(mask?.kind === 'zip' ? asWord(spaced(plain).trim()) : join(plain, ''));
+    else own.push(partOf[mask?.kind ?? 'ip'](plainOf(text)));
   }
   return own.filter((each) => each.length >= 4);
 }
 
-/** Short names are also parts of other words. */
+/** Short names are also parts of other words, but not two of them in a row. */
 const asWord = (word: string): string => (word.length >= 6 ? word : ` ${word} `);
+
+/** What of a hidden value is looked for, by its kind. An IP address is recognized wherever it stands. */
+const partOf = {
+  phone: (plain: string) => /\d{7,9}$/.exec(phoneKey(plain).replace(/\D+/g, ''))?.[0] ?? '',
+  street(plain: string) {
+    // People leave out the kind of a street.
+    const [number = '', street = ''] = plain.split(/\s+/);
+    const begin = wordsOf(number + street).join('');
+    return /\d/.test(begin) && begin.length >= 5 ? begin : wordsOf(plain).join('');
+  },
+  zip: (plain: string) => asWord(wordsOf(plain).join(' ')),
+  recording: (plain: string) => wordsOf(plain).join(''),
+  ip: () => '',
+};
 
 /** A name as it is written, and by who cannot write ü: u or ue. */
 function spellingsOf(name: string): readonly string[] {
   const lower = name.toLowerCase();
   const other = lower.replace(/[äöüåøñ]/g, (letter) => umlauts[letter] ?? letter);
-  return (other === lower ? [name] : [name, other]).map((each) => spaced(plainOf(each)));
+  return other === lower ? [name] : [name, other];
 }
 
 const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
 
-const join = (plain: string, between: string): string =>
-  plain.replace(isAscii(plain) ? /[^a-z\d]+/g : /[^\p{L}\p{N}]+/gu, between);
-
-/** A text with one space around each of its words. */
-const spaced = (plain: string): string => ` ${join(plain, ' ').trim()} `;
+const wordsOf = (plain: string): string[] =>
+  plain.match(isAscii(plain) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 
 /** What is looked at in a text: its digits, its words with a space around each, and all letters in a row. */
 function formOf(text: string): string {
-  const plain = plainOf(text);
-  const words = spaced(plain);
-  return `${plain.replace(/\D+/g, '')}\n${words}${words.replaceAll(' ', '')}`;
+  const words = wordsOf(plainOf(text));
+  const letters = words.join('');
+  return `${letters.replace(/\D+/g, '')}\n ${words.join(' ')} ${letters}`;
 }
 
 const contains = (form: string, own: readonly string[]): boolean => own.some((each) => form.includes(each));

@@ -62,15 +62,12 @@ export function fieldNotes(specs: readonly FieldSpec[], context: NoteContext): s
   ];
 }
 
-/** Columns of a table: those it shows, and those it does not. */
-export interface ShownColumns {
-  readonly columns: readonly string[];
-  readonly emptyColumns: readonly string[];
-  readonly leftOut: readonly string[];
-}
-
 /** The notes of a table: those on the columns it shows, and which columns it does not show. */
-export function tableNotes(table: ShownColumns, specs: readonly FieldSpec[], context: NoteContext): string[] {
+export function tableNotes(
+  table: Readonly<Record<'columns' | 'emptyColumns' | 'leftOut', readonly string[]>>,
+  specs: readonly FieldSpec[],
+  context: NoteContext,
+): string[] {
   const notes = fieldNotes(
     specs.filter((spec) => table.columns.includes(spec.name)),
     context,

@@ -167,15 +167,21 @@ export function createCaller(
     const from = performance.now();
     const tally = tallies.get(label) ?? { ok: 0, error: 0, seconds: 0 };
     tallies.set(label, tally);
+    const context: ToolTrace = { tool: label };
+    const trace = tracing.begin(context);
     try {
-      const result = await traced(label, async () => {
+      const result = await trace.run(async () => {
         if (tool === undefined) throw unknownTool(name, tools);
         return run(tool, given, request);
       });
+      trace.end();
       tally.ok += 1;
       return result;
     } catch (error) {
       tally.error += 1;
+      const code = error instanceof ToolError ? error.code : 'unexpected';
+      context.code = code;
+      trace.end({ error: Object.assign(new Error(code), { code }) });
       if (!(error instanceof ToolError)) throw error;
       return { content: [{ type: 'text', text: error.text }], isError: true };
     } finally {
@@ -218,21 +224,4 @@ export function unknownTool(name: string, tools: readonly Callable[]): ToolError
     `There is no tool "${quotable(name)}".${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
     `The tools are ${names.join(', ')}.`,
   );
-}
-
-/** Publishes a call of a tool. */
-async function traced<T>(tool: string, run: () => Promise<T>): Promise<T> {
-  if (!tracing.isActive()) return run();
-  const context: ToolTrace = { tool };
-  const trace = tracing.begin(context);
-  try {
-    const result = await trace.run(run);
-    trace.end();
-    return result;
-  } catch (error) {
-    const code = error instanceof ToolError ? error.code : 'unexpected';
-    context.code = code;
-    trace.end({ error: Object.assign(new Error(code), { code }) });
-    throw error;
-  }
 }

@@ -89,7 +89,7 @@ export const listCalls = tool({
       summary: [
         withoutSentence(page.without),
         ...(total === undefined ? [] : [scopeSentence(total, chosen.scope, page)]),
-        listSummary({ shown, first: offset + 1, total, cursor }),
+        listSummary(shown, offset + 1, total, cursor),
       ]
         .filter((text) => text !== '')
         .join(' '),
@@ -105,17 +105,13 @@ export const listCalls = tool({
   },
 });
 
-/** What `list_calls` says about a page. */
-interface ListFacts {
-  readonly shown: number;
-  /** Number of the first row in the whole list, from 1. */
-  readonly first: number;
-  readonly total: number | undefined;
-  readonly cursor: string | undefined;
-}
-
-/** Says which rows of how many a page has, and how to get more. */
-function listSummary({ shown, first, total, cursor }: ListFacts): string {
+/** Says which rows of how many a page has, and how to get more. `first`: the number of the first row in the whole list, from 1. */
+function listSummary(
+  shown: number,
+  first: number,
+  total: number | undefined,
+  cursor: string | undefined,
+): string {
   if (shown === 0) {
     return total === undefined || total === 0
       ? 'No calls match.'

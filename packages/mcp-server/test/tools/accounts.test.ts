@@ -57,8 +57,15 @@ describe('a server for two accounts', () => {
     });
     expect(asked).toEqual(['main', 'berlin']);
     expect(data?.summary).toMatch(/^89 website calls of all time/);
-    const top = await ask('analyze_calls', { group_by: ['account', 'city'], calls: 'all', limit: 3 });
-    expect(top.data, 'order and limit hold for all accounts').toMatchObject({ rows: { length: 3 } });
+    const top = await ask('analyze_calls', { group_by: 'city', measures: 'calls', calls: 'all', limit: 3 });
+    const counts = new Map<unknown, number>();
+    for (const { city } of [...main, ...berlin]) counts.set(city, (counts.get(city) ?? 0) + 1);
+    const largest = [...counts.values()].sort((a, b) => b - a).slice(0, 3);
+    const { rows } = top.data as { rows: [string, number][] };
+    expect(
+      rows.map(([, n]) => n),
+      'order and limit hold for all accounts',
+    ).toEqual(largest);
     const only = await ask('count_calls', { calls: 'all', where: "account = 'berlin'" });
     expect(only.data).toMatchObject({ total: 40 });
     const berlinOnly = await ask('count_calls', { calls: 'all', account: 'berlin' });

@@ -1,6 +1,7 @@
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
+import { estimateTokens } from '../../src/tools/table.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 const calls = fixtureCalls(137);
@@ -158,6 +159,10 @@ describe('analyze_calls', () => {
 
   it.each([
     [{ group_by: 'ads' }, 'no field "ads"'],
+    [{ group_by: 'keywrd' }, 'There is no field "keywrd" to group by. Did you mean keyword?'],
+    [{ where: "stat = 'TX'" }, `Did you mean state? Use where="state = 'TX'".`],
+    [{ time_zone: 'Amerika/New_York' }, 'Did you mean America/New_York?'],
+    [{ from: '2026-09-31' }, 'Did you mean 2026-09-30?'],
     [{ measures: 'missd' }, 'Did you mean missed?'],
     [{ measures: ['calls', 'calls'] }, 'measures names calls twice.'],
     [{ group_by: 'city', order: 'cals' }, 'Did you mean calls?'],
@@ -208,10 +213,12 @@ describe('analyze_calls', () => {
     expect(requests, 'a part of a period that was read needs no request').toBe(once);
   });
 
-  it('shows no more groups than fit into the budget', async () => {
-    const result = await summarize({ group_by: ['sid', 'url_tag'], limit: 200 }, { budget: 1000 });
-    expect(result.rows.length).toBeLessThan(137);
-    expect(result.summary).toContain('More do not fit');
+  it.each([1000, 2000, 8000])('shows no more groups than fit into %d tokens', async (budget) => {
+    const group_by = ['sid', 'landing_page', 'first_touch', 'day'];
+    const result = await summarize({ group_by, limit: 500, measures: ['calls', 'talk_sum'] }, { budget });
+    expect(estimateTokens(JSON.stringify(result))).toBeLessThanOrEqual(budget);
+    expect(result.rows.length).toBeGreaterThan(0);
+    if (budget === 1000) expect(result.summary).toContain('More do not fit');
   });
 
   it('says what its columns are for the page that shows it, those with names of their own too', async () => {
