@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { openStore } from '@call-attribution/store';
 import { parquetReadObjects } from 'hyparquet';
 import { afterAll, expect, test } from 'vitest';
-import { openStage, serverThat } from './stage.ts';
+import { openStage, serverThat } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openOwnStage } from './stage.ts';
+import { openOwnStage } from '../stage.ts';
 
 const stage = await openOwnStage({ records: 200, days: 20, to: '2026-11-21 07:00:00' });
 const folder = stage.folder();

@@ -1,8 +1,8 @@
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startLive } from './live.ts';
-import { type ShortServer, startShortServer } from './short-server.ts';
-import { type OwnStage, openOwnStage } from './stage.ts';
+import { startLive } from '../live.ts';
+import { type ShortServer, startShortServer } from '../short-server.ts';
+import { type OwnStage, openOwnStage } from '../stage.ts';
 
 const calls = fixtureCalls(40).map((call) => ({ ...call, acct_id: '101' }));
 const byTime = [...calls].sort((a, b) => (a.date_added < b.date_added ? -1 : 1));

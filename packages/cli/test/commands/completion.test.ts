@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runQuick } from './in-process.ts';
+import { runQuick } from '../in-process.ts';
 
 const complete = async (...words: string[]): Promise<string[]> => {
   const { stdout, code } = await runQuick(['complete', '--', ...words]);

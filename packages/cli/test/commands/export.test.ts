@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type OwnStage, openOwnStage, serverThat } from './stage.ts';
+import { type OwnStage, openOwnStage, serverThat } from '../stage.ts';
 
 let stage: OwnStage;
 let sids: string[];

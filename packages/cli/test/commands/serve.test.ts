@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { openStore } from '@call-attribution/store';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Live, startLive } from './live.ts';
-import { nobody, openStage } from './stage.ts';
+import { type Live, startLive } from '../live.ts';
+import { nobody, openStage } from '../stage.ts';
 
 const stage = openStage();
 const folder = stage.folder();
@@ -298,6 +298,6 @@ describe('calls store', () => {
 });
 
 test('calls --version prints the version of its manifest', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   expect(await calls(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });

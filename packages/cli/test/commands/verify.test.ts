@@ -13,7 +13,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
 import connect from 'libsql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type OwnStage, openOwnStage } from './stage.ts';
+import { type OwnStage, openOwnStage } from '../stage.ts';
 
 let stage: OwnStage;
 let cwd = '';

@@ -8,13 +8,13 @@ import { axeViolations } from '@call-attribution/test-tools/axe';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reportPage } from '../src/report/page.ts';
-import { layoutOf } from '../src/report/question.ts';
-import { reportLines } from '../src/report/terminal.ts';
-import { reportOf } from '../src/report/view.ts';
-import { styleFor } from '../src/terminal/style.ts';
-import { textWidth } from '../src/terminal/width.ts';
-import { openStage } from './stage.ts';
+import { reportPage } from '../../src/report/page.ts';
+import { layoutOf } from '../../src/report/question.ts';
+import { reportLines } from '../../src/report/terminal.ts';
+import { reportOf } from '../../src/report/view.ts';
+import { styleFor } from '../../src/terminal/style.ts';
+import { textWidth } from '../../src/terminal/width.ts';
+import { openStage } from '../stage.ts';
 
 const style = styleFor({} as never, {});
 const call = (date: string, campaign: string | null, talk = '1.5') =>

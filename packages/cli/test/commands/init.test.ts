@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { nobody, openStage } from './stage.ts';
+import { nobody, openStage } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());

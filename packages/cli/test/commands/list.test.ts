@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, describe, expect, inject, test } from 'vitest';
-import { openStage, serverThat } from './stage.ts';
+import { openStage, serverThat } from '../stage.ts';
 
 const stage = openStage();
 afterAll(() => stage.close());

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { freePort, openOwnStage } from './stage.ts';
+import { freePort, openOwnStage } from '../stage.ts';
 
 const stage = await openOwnStage({ records: 300, days: 20, to: '2026-11-21 07:00:00' });
 const folder = stage.folder();
