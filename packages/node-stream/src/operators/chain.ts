@@ -228,25 +228,6 @@ function otherChain(saved: string | undefined, now: string | undefined): Checkpo
   );
 }
 
-/** Sends the items of anything that can be iterated, or of a stream of calls, through operators. */
-export function through<T, A>(source: Input<T>, a: Operator<T, A>): Chain<A>;
-export function through<T, A, B>(source: Input<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
-export function through<T, A, B, C>(
-  source: Input<T>,
-  a: Operator<T, A>,
-  b: Operator<A, B>,
-  c: Operator<B, C>,
-): Chain<C>;
-export function through<T, A, B, C, D>(
-  source: Input<T>,
-  a: Operator<T, A>,
-  b: Operator<A, B>,
-  c: Operator<B, C>,
-  d: Operator<C, D>,
-): Chain<D>;
-/** The same for none, or for any number of operators. */
-export function through<T>(source: Input<T>): Chain<T>;
-export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
 /**
  * Sends the items of anything that can be iterated, or of a stream of calls, through operators.
  *
@@ -254,6 +235,11 @@ export function through(source: Input<unknown>, ...operators: readonly AnyOperat
  * for await (const row of through(calls, filterCalls('talk_minutes:[2 TO *]'), aggregate({ measures: { calls: count() } })))
  *   console.log(row.calls);
  */
+export function through<T, A>(source: Input<T>, a: Operator<T, A>): Chain<A>;
+export function through<T, A, B>(source: Input<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
+/** The same for none, which `.through()` of the chain adds to, and for any number of operators. */
+export function through<T>(source: Input<T>): Chain<T>;
+export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
 export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
   if (source instanceof OperatorChain) return source.through(...operators);
   return new OperatorChain(sourceOf(source), operators);

@@ -53,8 +53,6 @@ export interface Through<T> {
   through<A, B>(a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
   /** The same with three operators. */
   through<A, B, C>(a: Operator<T, A>, b: Operator<A, B>, c: Operator<B, C>): Chain<C>;
-  /** The same with four operators. */
-  through<A, B, C, D>(a: Operator<T, A>, b: Operator<A, B>, c: Operator<B, C>, d: Operator<C, D>): Chain<D>;
   /** The same with any number of operators, whose types are not followed from one to the next. */
   through(...operators: readonly AnyOperator[]): Chain<unknown>;
 }

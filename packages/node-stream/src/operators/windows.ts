@@ -8,7 +8,6 @@ import {
   hour,
   parseNaive,
   second,
-  startOfWeek,
 } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
 import type { Range } from '../page.ts';
@@ -140,13 +139,12 @@ export const late = (item: unknown): ItemError =>
     `an item${inCall(item)} arrived after its window had closed; group first, and change times after it`,
   );
 
-interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+type Span = { readonly from: number; readonly to: number };
 
 /** A Monday at midnight, from which windows of a fixed length are counted. */
 const monday = Date.UTC(1970, 0, 5);
+
+const inDays: Readonly<Record<string, number>> = { day, week: 7 * day };
 
 /** The window of a time. Naive times have days of 24 hours. */
 function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => Span {
@@ -156,12 +154,7 @@ function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => S
       const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
       return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
     };
-  if (size === 'week')
-    return (time) => {
-      const from = startOfWeek(time);
-      return { from, to: from + 7 * day };
-    };
-  const length = size === 'day' ? day : durationMillis(size, 'size');
+  const length = durationMillis(inDays[size] ?? (size as Duration), 'size');
   if (length < second)
     throw new ConfigurationError('invalid_option', `size is ${length} ms; expected at least 1 s`);
   return (time) => {
