@@ -242,18 +242,6 @@ describe('a file that is resumed', () => {
     expect((await run(again)).written).toBe(30);
   });
 
-  it('refuses another operator in front', async () => {
-    const path = file('a.ndjson');
-    await cutAt(15, fileSink<Item>(path, { encode: toNdjson() }));
-    const sink = fileSink<Item>(path, { encode: toNdjson(), resume: true });
-    await expect(
-      through(
-        pages(),
-        mapCalls((call: Item) => call),
-      ).into(sink),
-    ).rejects.toThrow(/it has rows where this one has mapCalls/);
-  });
-
   it('refuses a checkpoint that was cut, or has any digit changed', async () => {
     const path = file('a.ndjson');
     await cutAt(15, fileSink<Item>(path, { encode: toNdjson() }));

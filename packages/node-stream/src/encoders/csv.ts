@@ -101,43 +101,43 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       format: 'csv',
       fields: titles,
       text(item) {
-        if (named === undefined && !isCall(item)) throw unnamed();
+        if (named === undefined && !isCall(item))
+          throw new ConfigurationError(
+            'invalid_option',
+            'a receipt says which columns a file has: name them in the option columns of toCsv()',
+          );
         return texts(titles, cells(item), item);
       },
     },
     begin(state) {
       /** The names of the columns, once the header is written. */
       let header = state as readonly string[] | null;
-      /** Of a first row without names of columns. */
-      let own = header !== null && named === undefined ? cellsOf<T>(header, safe) : cells;
+      let read = header !== null && named === undefined ? cellsOf<T>(header, safe) : cells;
       const begin = (names: readonly string[]): string => {
         header = names;
+        if (named === undefined) read = cellsOf<T>(names, safe);
         const odd = names.find((title) => !title.isWellFormed());
-        if (odd !== undefined) throw oddName(odd);
+        if (odd !== undefined)
+          throw new ConfigurationError(
+            'invalid_option',
+            `the name of column ${odd.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { header, value } in the option columns`,
+          );
         return `${bom ? '\uFEFF' : ''}${csvLine(names, { safe })}`;
       };
       const row = (item: T): string => {
         let head = '';
         if (header === null) {
           // A call may lack some of its fields.
-          checkFields(
-            'toCsv',
-            namesOf(...columns).filter((name) => !callFields.includes(name)),
-            item,
-          );
-          const isOwn = named === undefined && !isCall(item);
-          head = begin(isOwn ? Object.keys(Object(item)) : titles);
-          if (isOwn && header !== null) own = cellsOf<T>(header, safe);
+          const others = namesOf(...columns).filter((name) => !callFields.includes(name));
+          checkFields('toCsv', others, item);
+          head = begin(named === undefined && !isCall(item) ? Object.keys(Object(item)) : titles);
         }
-        const texts = own(item);
+        const texts = read(item);
         const line = lineOf(texts);
         // Without the line end, which would have to be copied together with the rest before it can be looked at.
         if (line.isWellFormed()) return `${head}${line}\r\n`;
-        throw halfPair(
-          header?.[texts.findIndex((text) => text?.isWellFormed() === false)] ?? '',
-          item,
-          'CSV',
-        );
+        const at = texts.findIndex((text) => text?.isWellFormed() === false);
+        throw halfPair(header?.[at] ?? '', item, 'CSV');
       };
       return {
         page: (items) => chunksOf(items, row),
@@ -151,16 +151,4 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
 const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>
   columns.map((column) => (typeof column === 'string' ? column : column.header));
 
-const oddName = (title: string): ConfigurationError =>
-  new ConfigurationError(
-    'invalid_option',
-    `the name of column ${title.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { header, value } in the option columns`,
-  );
-
 const isCall = (item: unknown): boolean => typeof item === 'object' && item !== null && 'sid' in item;
-
-const unnamed = (): ConfigurationError =>
-  new ConfigurationError(
-    'invalid_option',
-    'a receipt says which columns a file has: name them in the option columns of toCsv()',
-  );
