@@ -1,6 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { day, formatNaive } from '@call-attribution/core/time';
-import { type AnswerValue, machineZone, type QuestionField } from '@call-attribution/questions';
+import { type AnswerValue, machineZone } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import {
@@ -45,7 +45,10 @@ export const describeData = tool({
   async run({ fields }, context) {
     const { source, reveal } = context;
     const available = fieldsOf(context.fields, context.version);
-    const { specs, derived } = fields === undefined ? usualOf(available) : askedFor(fields, context);
+    const { specs, derived } =
+      fields === undefined
+        ? { specs: available.filter((spec) => usual.includes(spec.name)), derived: [] }
+        : askedFor(fields, context);
     const described = [
       ...specs.map((spec) => ({
         ...{ name: spec.name, meaning: meaningOf(spec), spec, isCounted: true },
@@ -122,18 +125,8 @@ function shownValue(spec: FieldSpec | undefined, value: AnswerValue): Cell {
   return typeof value === 'number' ? Number(value.toFixed(2)) : (value as Cell);
 }
 
-/** What is described. */
-interface Asked {
-  readonly specs: readonly FieldSpec[];
-  readonly derived: readonly QuestionField[];
-}
-
-const usualOf = (available: readonly FieldSpec[]): Asked => ({
-  specs: available.filter((spec) => usual.includes(spec.name)),
-  derived: [],
-});
-
-function askedFor(names: readonly string[], { fields, version }: ToolContext): Asked {
+/** What is described of calls, and of what follows from them. */
+function askedFor(names: readonly string[], { fields, version }: ToolContext) {
   const isOfCalls = (given: string) =>
     fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
   const derived = names.flatMap((given) => (isOfCalls(given) ? [] : (findDerived(given) ?? [])));

@@ -2,7 +2,6 @@ import { CallsError } from '@call-attribution/core/errors';
 import type { CallSelection } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
 import type { Period } from '../copy/copy.ts';
-import type { Origin } from '../copy/source.ts';
 import { ToolError } from '../text/failures.ts';
 import { periodText } from '../text/words.ts';
 import type { Chosen } from './arguments.ts';
@@ -14,7 +13,7 @@ import type { ToolContext } from './tool.ts';
  */
 export async function explainZero(
   { selection, period }: Chosen,
-  { without }: Pick<Origin, 'without'>,
+  { without }: { readonly without: readonly string[] },
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (without.length > 0) return [];
@@ -65,7 +64,8 @@ async function emptyPeriod(
   run: ToolContext,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
-  const { total } = await run.source.count({ ...rest, ...ends(period), calls: 'all' }, run);
+  const [from, to] = [period.from ?? undefined, period.to ?? undefined];
+  const { total } = await run.source.count({ ...rest, from, to, calls: 'all' }, run);
   if (total > 0) {
     if (calls === 'all') return [];
     if (calls === 'website') return [extensionsOnly(total)];
@@ -83,8 +83,3 @@ async function emptyPeriod(
 
 const extensionsOnly = (total: number): string =>
   `The period has ${formatCount(total)} calls, all through call extensions; calls="all" counts them.`;
-
-const ends = ({ from, to }: Period) => ({
-  from: from ?? undefined,
-  to: to ?? undefined,
-});

@@ -8,7 +8,7 @@ import { createServer, mountHttp, tools } from '../../src/index.ts';
 import { fakeClient, websiteCalls } from '../support/fake-client.ts';
 import { held } from '../support/held.ts';
 import { ping, plain, send, stateless, token, useEndpoint } from '../support/http.ts';
-import { meta, revision, rpc } from '../support/rpc.ts';
+import { meta, rpc } from '../support/rpc.ts';
 
 const { start, stop } = useEndpoint();
 
@@ -63,41 +63,13 @@ describe('the HTTP endpoint', () => {
   it.each<[string, Record<string, string>, object, number, number]>([
     ['without _meta', stateless('tools/list'), rpc('tools/list'), 400, -32602],
     [
-      'without the version header',
-      { ...plain, 'mcp-method': 'tools/list' },
-      rpc('tools/list', { _meta: meta }),
-      400,
-      -32020,
-    ],
-    [
       'with another version header',
       { ...stateless('tools/list'), 'mcp-protocol-version': '2027-01-01' },
       rpc('tools/list', { _meta: meta }),
       400,
       -32020,
     ],
-    [
-      'without Mcp-Method',
-      { ...plain, 'mcp-protocol-version': revision },
-      rpc('tools/list', { _meta: meta }),
-      400,
-      -32020,
-    ],
     ['with another Mcp-Method', stateless('tools/call'), rpc('tools/list', { _meta: meta }), 400, -32020],
-    [
-      'without Mcp-Name',
-      stateless('tools/call'),
-      rpc('tools/call', { _meta: meta, name: 'count_calls' }),
-      400,
-      -32020,
-    ],
-    [
-      'with another Mcp-Name',
-      stateless('tools/call', { 'mcp-name': 'get_call' }),
-      rpc('tools/call', { _meta: meta, name: 'count_calls' }),
-      400,
-      -32020,
-    ],
     ['for an unknown method', stateless('x/y'), rpc('x/y', { _meta: meta }), 404, -32601],
     ['for a method of the handshake revisions', stateless('ping'), rpc('ping', { _meta: meta }), 404, -32601],
     [
@@ -111,15 +83,6 @@ describe('the HTTP endpoint', () => {
     const response = await send(await start(), { headers, body });
     expect(response.status).toBe(status);
     expect(response.json).toMatchObject({ id: 1, error: { code } });
-  });
-
-  it('accepts an encoded Mcp-Name', async () => {
-    const name = `=?base64?${Buffer.from('calls://conditions').toString('base64')}?=`;
-    const response = await send(await start(), {
-      headers: stateless('resources/read', { 'mcp-name': name }),
-      body: rpc('resources/read', { _meta: meta, uri: 'calls://conditions' }),
-    });
-    expect(response.status).toBe(200);
   });
 
   it('responds to a batch of 2025-03-26, and to notifications alone with 202', async () => {

@@ -110,6 +110,7 @@ export async function fuzz(
     {
       input,
       write(line) {
+        // Two messages on a line, or none, are no JSON.
         const response = JSON.parse(line) as Response;
         if (response.method === undefined) waiting.get(response.id)?.(response);
       },
@@ -126,7 +127,9 @@ export async function fuzz(
     input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   }
   let sent = 0;
+  const noise = fc.sample(odd, { numRuns: count, seed });
   for (const { method, params } of fc.sample(anyRequest, { numRuns: count, seed })) {
+    input.write(`${JSON.stringify(noise[sent])}\n`);
     const id = `fuzz-${++sent}`;
     const isObject = typeof params === 'object' && params !== null && !Array.isArray(params);
     const full = era === 'stateless' && isObject ? { ...params, _meta: meta } : params;
