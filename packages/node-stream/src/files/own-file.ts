@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants, existsSync, lstatSync, type Stats, statSync } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
 
@@ -26,9 +26,7 @@ export function strangeFile(path: string): string | null {
  * that somebody else has put there, or a file that they have opened.
  */
 export async function createFile(path: string, mode?: number): Promise<FileHandle> {
-  await unlink(path).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error;
-  });
+  await rm(path, { force: true });
   return open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | careful, mode);
 }
 
