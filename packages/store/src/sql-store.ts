@@ -50,7 +50,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
 
     claim: (account, holder) => takeClaim(driver, account, holder, clock.now()),
     async commitClaimed(claim, { calls, note }) {
-      const rows = await callRows(claim.account, calls);
+      const rows = callRows(claim.account, calls);
       const { stored, held } = await driver.write(async (session) => {
         const done = await writeCalls(driver, session, claim.account, rows, () =>
           holdClaim(driver, session, claim),

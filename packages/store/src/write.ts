@@ -70,13 +70,11 @@ function rowOf(account: string, given: Call): CallRow {
 }
 
 /** Calls as rows. Throws an error that names all that cannot be stored, counted from `first`. */
-export async function callRows(account: string, calls: readonly Call[], first = 0): Promise<CallRow[]> {
+export function callRows(account: string, calls: readonly Call[], first = 0): CallRow[] {
   const rows: CallRow[] = [];
   const refused: number[] = [];
   let reason: StoreError | undefined;
   for (const [index, call] of calls.entries()) {
-    // Meanwhile PostgreSQL adds the rows before these, and SQLite, which works in this thread, lets others work.
-    if (index % 100 === 99) await nextTurn();
     try {
       rows.push(rowOf(account, call));
     } catch (error) {
@@ -177,11 +175,14 @@ export async function upsertCalls(
   };
   try {
     for await (const some of inBatches(calls, driver.writesAtOnce)) {
-      const rows = await callRows(account, some, done);
+      // While PostgreSQL adds some, the rows of the next ones are made.
+      const rows = callRows(account, some, done);
       done += some.length;
       await writing;
       writing = write(rows);
       writing.catch(() => undefined);
+      // SQLite works in this thread, and what comes from memory leaves no time for anything else.
+      await nextTurn();
     }
   } finally {
     await writing;
