@@ -13,26 +13,14 @@ export interface TraceContext {
   durationMs?: number;
 }
 
-/** An operation that has begun. */
-export interface Trace {
-  /** Runs a part of the operation in its context, which is that of what subscribers bound to `start`. */
-  run<T>(part: () => T): T;
-  /** Publishes that the operation has succeeded, or `failure.error` and that it has failed. A second call does nothing. */
-  end(failure?: { readonly error: unknown }): void;
-}
-
 /** What came of an operation. */
 export type TraceOutcome<T> = { readonly value: T } | { readonly error: unknown };
 
 /** One kind of operation, as subscribers see it. */
 export interface Tracing<Context extends TraceContext> {
-  /** Whether anybody listens. Without a subscriber, contexts need not be made. */
-  isActive(): boolean;
-  /** Begins an operation that is not one promise, such as a stream. */
-  begin(context: Context): Trace;
   /**
    * Runs an operation. Where somebody listens, on the channels or as `ended`, `contextOf` makes its context, and `note` completes that with
-   * what came of it before it is published.
+   * what came of it before it is published. An error that `note` sets is published instead of the one that was thrown.
    */
   run<T>(
     contextOf: () => Context,
@@ -52,59 +40,37 @@ export interface Tracing<Context extends TraceContext> {
  */
 export function createTracing<Context extends TraceContext>(name: string): Tracing<Context> {
   const { start, end, asyncStart, asyncEnd, error } = tracingChannel(`call-attribution:${name}`);
-  // TracingChannel.hasSubscribers is not in Node.js 20.
-  const isActive = () =>
-    start.hasSubscribers ||
-    end.hasSubscribers ||
-    asyncStart.hasSubscribers ||
-    asyncEnd.hasSubscribers ||
-    error.hasSubscribers;
-  const begin = (context: Context): Trace => {
-    const began = performance.now();
-    const run = start.runStores(context, () => AsyncLocalStorage.snapshot());
-    end.publish(context);
-    let hasEnded = false;
-    return {
-      run,
-      end(failure) {
-        if (hasEnded) return;
-        hasEnded = true;
-        context.durationMs = performance.now() - began;
-        if (failure) {
-          context.error = failure.error;
-          run(() => error.publish(context));
-        }
-        run(() => asyncStart.publish(context));
-        run(() => asyncEnd.publish(context));
-      },
-    };
-  };
+  const all = [start, end, asyncStart, asyncEnd, error];
   return {
-    isActive,
-    begin,
-    run: (contextOf, operation, note, ended) =>
-      isActive() || ended ? traced(begin, contextOf(), operation, note, ended) : operation(),
+    run(contextOf, operation, note, ended) {
+      // TracingChannel.hasSubscribers is not in Node.js 20.
+      if (!ended && !all.some(({ hasSubscribers }) => hasSubscribers)) return operation();
+      const context = contextOf();
+      const began = performance.now();
+      // All of it runs in the context of what subscribers bound to `start`.
+      const within = start.runStores(context, () => AsyncLocalStorage.snapshot());
+      end.publish(context);
+      const finish = (outcome: Parameters<NonNullable<typeof note>>[1]) => {
+        note?.(context, outcome);
+        context.durationMs = performance.now() - began;
+        if ('error' in outcome) {
+          context.error ??= outcome.error;
+          within(() => error.publish(context));
+        }
+        within(() => asyncStart.publish(context));
+        within(() => asyncEnd.publish(context));
+        ended?.(context);
+      };
+      return within(operation).then(
+        (value) => {
+          finish({ value });
+          return value;
+        },
+        (thrown: unknown) => {
+          finish({ error: thrown });
+          throw thrown;
+        },
+      );
+    },
   };
-}
-
-async function traced<Context extends TraceContext, T>(
-  begin: (context: Context) => Trace,
-  context: Context,
-  operation: () => Promise<T>,
-  note: ((context: Context, outcome: TraceOutcome<T>) => void) | undefined,
-  ended: ((context: Context) => void) | undefined,
-): Promise<T> {
-  const trace = begin(context);
-  try {
-    const value = await trace.run(operation);
-    note?.(context, { value });
-    trace.end();
-    return value;
-  } catch (error) {
-    note?.(context, { error });
-    trace.end({ error });
-    throw error;
-  } finally {
-    ended?.(context);
-  }
 }

@@ -167,21 +167,23 @@ export function createCaller(
     const from = performance.now();
     const tally = tallies.get(label) ?? { ok: 0, error: 0, seconds: 0 };
     tallies.set(label, tally);
-    const context: ToolTrace = { tool: label };
-    const trace = tracing.begin(context);
     try {
-      const result = await trace.run(async () => {
-        if (tool === undefined) throw unknownTool(name, tools);
-        return run(tool, given, request);
-      });
-      trace.end();
+      const result = await tracing.run(
+        () => ({ tool: label }),
+        async () => {
+          if (tool === undefined) throw unknownTool(name, tools);
+          return run(tool, given, request);
+        },
+        (trace, outcome) => {
+          if (!('error' in outcome)) return;
+          const code = outcome.error instanceof ToolError ? outcome.error.code : 'unexpected';
+          Object.assign(trace, { code, error: Object.assign(new Error(code), { code }) });
+        },
+      );
       tally.ok += 1;
       return result;
     } catch (error) {
       tally.error += 1;
-      const code = error instanceof ToolError ? error.code : 'unexpected';
-      context.code = code;
-      trace.end({ error: Object.assign(new Error(code), { code }) });
       if (!(error instanceof ToolError)) throw error;
       return { content: [{ type: 'text', text: error.text }], isError: true };
     } finally {
