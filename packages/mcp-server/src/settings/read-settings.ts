@@ -22,7 +22,6 @@ import {
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import {
   type ConfigFile,
-  type FileContent,
   type Report,
   readConfigFile,
   reference,
@@ -102,13 +101,7 @@ export function readSettings(source: SettingsSource = {}): Settings {
 }
 
 /** The configuration file, which is read once for all accounts in it. */
-interface FileRead {
-  readonly content: FileContent | null;
-  readonly accounts: readonly ConfiguredAccount[];
-  readonly problems: readonly SettingProblem[];
-}
-
-function readFile(source: SettingsSource): FileRead {
+function readFile(source: SettingsSource) {
   const { nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
   const { config, searchHome = true } = source;
   const problems: SettingProblem[] = [];
@@ -131,7 +124,8 @@ const reportTo =
   (place, message, hint) =>
     void problems.push({ place, message, ...(hint === undefined ? {} : { hint }) });
 
-function settingsIn({ content, accounts, problems }: FileRead, source: SettingsSource): Settings {
+function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): Settings {
+  const { content, accounts, problems } = file;
   const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
   const found = [...problems];
 

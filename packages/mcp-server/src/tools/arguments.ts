@@ -1,4 +1,3 @@
-import type { Clock, FieldSpec, Version } from '@call-attribution/core';
 import { findProblem } from '@call-attribution/core/settings';
 import { formatNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -13,12 +12,12 @@ import {
   splitList,
 } from '@call-attribution/questions';
 import * as z from 'zod';
-import type { Period } from '../copy/copy.ts';
 import { findField } from '../fields.ts';
-import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal } from '../privacy/mask.ts';
+import { agentsSee, isPseudonym, neededAsTheyAre } from '../privacy/mask.ts';
 import { quotable, scrub } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
 import type { Scope } from '../text/words.ts';
+import type { ToolContext } from './tool.ts';
 
 /**
  * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists
@@ -96,20 +95,11 @@ export const selectionShape = {
   time_zone: z.string().max(60).describe('IANA name, default the zone of the account'),
 };
 
-/** What a selection depends on besides its arguments. */
-interface SelectionContext {
-  readonly version: Version;
-  readonly fields: readonly FieldSpec[];
-  readonly reveal: ReadonlySet<Reveal>;
-  readonly timeZone?: string;
-  readonly clock: Pick<Clock, 'now'>;
-}
+type SelectionContext = Pick<ToolContext, 'version' | 'fields' | 'reveal' | 'timeZone' | 'clock'>;
 
 /** A selection, and what to say about it. */
 export interface Chosen {
   readonly selection: CallSelection;
-  /** Its period, as naive times. */
-  readonly period: Period;
   /** What belongs to a cursor: everything that decides which calls there are. */
   readonly text: string;
   readonly scope: Scope;
@@ -145,7 +135,6 @@ export function choose(
   };
   return {
     selection,
-    period: { from, to },
     text: JSON.stringify([from, to, kind, where, caller, inZone]),
     scope: { from, to, kind, version, isNarrowed: conditions.length > 0 },
     notes: [

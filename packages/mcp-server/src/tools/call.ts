@@ -77,20 +77,8 @@ export interface ToolTrace extends TraceContext {
 
 const tracing = createTracing<ToolTrace>('tool');
 
-/** Calls tools. */
-export interface Caller {
-  /** Calls one by name. A failure is a result with `isError`. */
-  readonly call: ToolCaller;
-  /** How often which was called and how long it took, in the text format of Prometheus. */
-  metrics(): string;
-}
-
-/** Makes what calls tools. `log` gets unexpected errors. */
-export function createCaller(
-  tools: readonly Callable[],
-  timeoutMs: number,
-  log: (line: string) => void,
-): Caller {
+/** Makes what calls tools, and their metrics in the text format of Prometheus. `log` gets unexpected errors. */
+export function createCaller(tools: readonly Callable[], timeoutMs: number, log: (line: string) => void) {
   const tallies = new Map<string, { ok: number; error: number; seconds: number }>();
 
   /** Runs a tool under its deadline. */
@@ -161,7 +149,7 @@ export function createCaller(
     }
   }
 
-  async function call(name: string, given: unknown, request: CallRequest = {}): Promise<ToolResult> {
+  const call: ToolCaller = async (name, given, request = {}) => {
     const tool = tools.find((each) => each.name === name);
     const label = tool?.name ?? 'unknown';
     const from = performance.now();
@@ -189,7 +177,7 @@ export function createCaller(
     } finally {
       tally.seconds += (performance.now() - from) / 1000;
     }
-  }
+  };
 
   return {
     call,

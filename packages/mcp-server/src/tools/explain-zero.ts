@@ -12,12 +12,12 @@ import type { ToolContext } from './tool.ts';
  * where the API does not respond any more, nobody knows why; the answer holds all the same.
  */
 export async function explainZero(
-  { selection, period }: Chosen,
+  { selection, scope }: Chosen,
   { without }: { readonly without: readonly string[] },
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (without.length > 0) return [];
-  return reasons(() => whyNothing(selection, period, run), run);
+  return reasons(() => whyNothing(selection, scope, run), run);
 }
 
 /** Reasons, or none when they cannot be found out. */
