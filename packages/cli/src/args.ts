@@ -52,11 +52,7 @@ export const listIn = (text: string): string[] =>
 export type Handler = (args: Args, io: Io) => Promise<number>;
 
 /** The value of an option that is a duration, in milliseconds: more than 0, or at least `min`. */
-export function interval(
-  args: Args,
-  name: string,
-  { min = 1 }: { readonly min?: number } = {},
-): number | null {
+export function interval(args: Args, name: string, { min = 1 } = {}): number | null {
   const text = args.text(name);
   if (text === null) return null;
   const length = parseDuration(text);

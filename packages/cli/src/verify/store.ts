@@ -109,6 +109,8 @@ export async function checkStore(
 
   try {
     const accounts = choose((await store.accounts()).map(({ id }) => id));
+    const nothing = { code: 'not_whole', text: 'nothing was synced yet' } as const;
+    if (accounts.length === 0) checks.push(begin(shown, { findings: [nothing] }));
     for (const account of accounts)
       await whileWaiting(`reading account ${account.id}`, () => check(account, accounts.length > 1));
   } finally {

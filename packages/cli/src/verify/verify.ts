@@ -89,9 +89,8 @@ export const verify: Handler = async (args, io) => {
 const worstFirst = ['differs', 'unproven', 'counted'] as const;
 
 /** What was found, in words. */
-function linesOf(check: Check): string[] {
-  const { path, rows, receipt, api, stored, findings } = check;
-  const verdict = verdictOf(check);
+function linesOf(check: Check & { readonly verdict: string }): string[] {
+  const { path, verdict, rows, receipt, api, stored, findings } = check;
   let why: string[] = [];
   if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
   else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Call } from '@call-attribution/core';
+import { openStore } from '@call-attribution/store';
 import connect from 'libsql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from '../stage.ts';
@@ -275,6 +276,11 @@ describe('a store in SQLite', () => {
     expect(part.checks[0].rows).toBe(part.checks[0].api[0].calls);
   });
 
+  test('without an account nothing is proved', async () => {
+    await (await openStore(`sqlite:${at(file)}`)).close();
+    expect(await verified(store)).toMatchObject({ code: 3, verdict: 'unproven', codes: ['not_whole'] });
+  });
+
   test('of a part of the calls, the part that its syncs were asked for is compared', async () => {
     await run('sync', '--store', store, '--from', '2026-11-01', '--q', 'talk_minutes:[1 TO *]');
     await run('sync', '--store', store, '--from', '2026-10-25', '--to', '2026-10-28');
@@ -305,7 +311,6 @@ describe('a store in SQLite', () => {
       .map((call) => (call.sid === other?.sid ? { ...call, state: 'ZZ' } : call));
     served.push({ ...lines[100], sid: '9999999999999', date_added: '2026-11-10 03:04:05' });
     const { createService } = await import('@call-attribution/service');
-    const { openStore } = await import('@call-attribution/store');
     const backing = await openStore(`sqlite:${at('other.db')}`);
     await backing.putAccount({ id: '101', name: 'Main' });
     await backing.upsert('101', served as unknown as Call[]);
