@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
@@ -37,13 +36,8 @@ export interface Source extends AsyncDisposable {
 
 /** Starts a source whose last call is long ago, so that nothing of it changes any more. */
 export async function openSource(options: SandboxOptions = {}): Promise<Source> {
-  const sandbox = await startSandbox({
-    accounts: 3,
-    records: 600,
-    days: 70,
-    to: '2026-10-01 00:00:00',
-    ...options,
-  });
+  const usual = { accounts: 3, records: 600, days: 70, to: '2026-10-01 00:00:00' };
+  const sandbox = await startSandbox({ ...usual, ...options });
   const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
   const keys = join(folder, 'keys');
   const truth = new Map<string, string[]>();
@@ -58,11 +52,8 @@ export async function openSource(options: SandboxOptions = {}): Promise<Source> 
   return {
     ...{ sandbox, keys, folder, truth },
     job: (into, more) => ({
-      name: 'history',
-      baseUrl: sandbox.url,
+      ...{ name: 'history', baseUrl: sandbox.url, filter: 'inc_gce:1', into },
       accounts: sandbox.accounts.map(({ id }) => ({ id })),
-      filter: 'inc_gce:1',
-      into,
       ...more,
     }),
     async [Symbol.asyncDispose]() {
@@ -157,36 +148,25 @@ async function sidsOfStore(url: string): Promise<Sids> {
 async function sidsOfFolder(folder: string): Promise<Sids> {
   const found = new Map<string, string[]>();
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    if (!/\.(?:parquet|ndjson\.gz)$/.test(path) || path.split('/').some((part) => /^[._]/.test(part)))
-      continue;
+    if (!path.endsWith('.parquet') || path.split('/').some((part) => /^[._]/.test(part))) continue;
     const account = /account=([^/]+)/.exec(path)?.[1] ?? '';
-    found.set(account, [
-      ...(found.get(account) ?? []),
-      ...(await sidsOfFile(path, readFileSync(join(folder, path)))),
-    ]);
+    const sids = await sidsOfFile(readFileSync(join(folder, path)));
+    found.set(account, [...(found.get(account) ?? []), ...sids]);
   }
   return found;
 }
 
-/** The sids in a file. */
-export async function sidsOfFile(path: string, bytes: Buffer): Promise<string[]> {
-  if (path.endsWith('.parquet')) {
-    const file = new Uint8Array(bytes).buffer;
-    return (await parquetReadObjects({ file, columns: ['sid'] })).map(({ sid }) => String(sid));
-  }
-  const lines = gunzipSync(bytes).toString().split('\n');
-  return lines.filter((line) => line !== '').map((line) => String(JSON.parse(line).sid));
+/** The sids in a file of Parquet. */
+export async function sidsOfFile(bytes: Buffer): Promise<string[]> {
+  const file = new Uint8Array(bytes).buffer;
+  return (await parquetReadObjects({ file, columns: ['sid'] })).map(({ sid }) => String(sid));
 }
 
 /** What is in it, to be compared: of each account how many sids, and a hash of all of them. */
 export const sorted = (sids: Sids): [string, number, string][] =>
   [...sids]
-    .map(([account, list]): [string, number, string] => [
-      account,
-      list.length,
-      createHash('sha256')
-        .update([...list].sort().join())
-        .digest('hex')
-        .slice(0, 12),
-    ])
+    .map(([account, list]): [string, number, string] => {
+      const hash = createHash('sha256').update([...list].sort().join());
+      return [account, list.length, hash.digest('hex').slice(0, 12)];
+    })
     .sort();

@@ -72,11 +72,6 @@ describe('the status of a job', () => {
     expect(statusOf({ ...facts, tickets: facts.tickets.slice(1) }, now)?.state).toBe('done');
   });
 
-  test('2,000 accounts are one look', () => {
-    const tickets = Array.from({ length: 2_000 }, (_, i) => ticket(String(i), { calls: 1, total: 2 }));
-    expect(statusOf({ ...facts, tickets }, now)).toMatchObject({ calls: 2_000, total: 4_000 });
-  });
-
   test('metrics count turns, name no account, and go on without the engine', async () => {
     const metrics = createWorkerMetrics(
       () => ({ card: worker(), trouble: 'the engine does not answer' }),

@@ -9,70 +9,59 @@ import {
   ResponseError,
 } from '@call-attribution/core';
 import { CheckpointError, StreamError } from '@call-attribution/node-stream';
-import { StoreError, type StoreErrorCode } from '@call-attribution/store';
+import { StoreError } from '@call-attribution/store';
 import { describe, expect, it } from 'vitest';
-import { FleetError, type FleetErrorCode } from '../src/index.ts';
+import { FleetError } from '../src/index.ts';
 import { restWait, type TroubleKind, troubleOf } from '../src/worker/trouble.ts';
+
+/** Errors of a class, one of each code. */
+const of = <C extends string>(Kind: new (code: C, words: string) => Error, ...codes: C[]): Error[] =>
+  codes.map((code) => new Kind(code, 'It went wrong.'));
+const atTheApi = (...codes: HttpError['code'][]): Error[] =>
+  codes.map((code) => new HttpError(code, 'It said no.', { url: 'https://api.example.com/v3' }));
+/** Errors of others, which may quote what they have read. */
+const others = (...codes: string[]): Error[] =>
+  codes.map((code) => Object.assign(new Error('quoted'), { code }));
 
 /** Errors as the packages make them, by what happens. */
 const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
-  lost: [
-    new FleetError('claim_lost', 'Claimed again.'),
-    new StoreError('claim_lost', 'Claimed again.'),
-    coded('25P03'),
-  ],
+  lost: [...of(FleetError, 'claim_lost'), ...of(StoreError, 'claim_lost'), ...others('25P03')],
   credential: [
-    ...ofHttp('unauthorized'),
-    ...ofConfiguration('invalid_credentials'),
-    ...ofFleet('credential_missing'),
+    ...of(HttpError, 'unauthorized'),
+    ...of(ConfigurationError, 'invalid_credentials'),
+    ...of(FleetError, 'credential_missing'),
   ],
   server: [
-    ...ofHttp('rate_limited', 'server_error', 'not_found', 'redirect_refused'),
-    ...ofConnection('connection_failed', 'proxy_failed'),
-    ...ofDeadline('timeout'),
-    ...ofResponse('wrong_content_type', 'unexpected_shape', 'error_body'),
+    ...atTheApi('rate_limited', 'server_error', 'not_found', 'redirect_refused'),
+    ...of(ConnectionError, 'connection_failed', 'proxy_failed'),
+    ...of(DeadlineError, 'timeout'),
+    ...of(ResponseError, 'wrong_content_type', 'unexpected_shape', 'error_body'),
   ],
   account: [
-    new StreamError('range_ignored'),
-    new StreamError('too_many_requests'),
-    ...ofResponse('invalid_record', 'invalid_json', 'body_too_large', 'wrong_page', 'list_moved'),
-    ...ofHttp('bad_request'),
-    ...ofConfiguration('invalid_option'),
-    ...ofConfiguration('client_closed', 'missing_package'),
-    ...ofStore('unfit_record', 'store_failed'),
-    ...ofFleet('job_invalid', 'not_whole'),
-    new CheckpointError('checkpoint_invalid', 'No state.'),
-    coded('23505'),
-    new TypeError('x is not a function'),
-    new Error('something'),
+    ...of(StreamError, 'range_ignored', 'too_many_requests'),
+    ...of(ResponseError, 'invalid_record', 'invalid_json', 'body_too_large', 'wrong_page', 'list_moved'),
+    ...of(HttpError, 'bad_request'),
+    ...of(ConfigurationError, 'invalid_option', 'client_closed', 'missing_package'),
+    ...of(StoreError, 'unfit_record', 'store_failed'),
+    ...of(FleetError, 'job_invalid', 'not_whole'),
+    ...of(CheckpointError, 'checkpoint_invalid'),
+    ...others('23505'),
+    ...[new TypeError('x is not a function'), new Error('something')],
   ],
   target: [
-    ...ofStore(
-      'store_unavailable',
-      'not_writable',
-      'store_damaged',
-      'store_busy',
-      'store_url',
-      'store_url',
-      'missing_package',
-      'store_url',
-      'unknown_account',
-      'unfit_filter',
-    ),
-    ...ofFleet('target_unavailable', 'unfit_place'),
-    ...['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'].map(coded),
-    ...['53100', '53300', '57P01', '57P03', '08006', '58030'].map(coded),
-    ...['SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'].map(coded),
+    ...of(StoreError, 'store_unavailable', 'not_writable', 'store_damaged', 'store_busy', 'store_url'),
+    ...of(StoreError, 'missing_package', 'unknown_account', 'unfit_filter'),
+    ...of(FleetError, 'target_unavailable', 'unfit_place'),
+    ...others('ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'),
+    ...others('53100', '53300', '57P01', '57P03', '08006', '58030'),
+    ...others('SQLITE_FULL', 'SQLITE_BUSY', 'SQLITE_IOERR_WRITE', 'UND_ERR_SOCKET'),
   ],
-  engine: [...ofFleet('engine_unavailable')],
+  engine: of(FleetError, 'engine_unavailable'),
 };
 
 describe('trouble', () => {
-  it.each(
-    Object.entries(errors).flatMap(([kind, list]) =>
-      list.map((error) => ({ kind, error, name: nameOf(error) })),
-    ),
-  )('$name is of kind $kind', ({ kind, error }) => {
+  const rows = Object.entries(errors).flatMap(([kind, list]) => list.map((error) => ({ kind, error })));
+  it.each(rows)('$error.name $error.code is of kind $kind', ({ kind, error }) => {
     const trouble = troubleOf(error);
     expect(trouble.kind).toBe(kind);
     expect(trouble.message.length).toBeGreaterThan(5);
@@ -84,11 +73,8 @@ describe('trouble', () => {
     const missing = await readFile(join(folder, 'none')).catch((error: unknown) => error);
     const isFolder = await writeFile(folder, '').catch((error: unknown) => error);
     await rm(folder, { recursive: true });
-    expect(troubleOf(missing)).toMatchObject({
-      kind: 'target',
-      code: 'ENOENT',
-      message: 'The target failed with ENOENT.',
-    });
+    const message = 'The target failed with ENOENT.';
+    expect(troubleOf(missing)).toMatchObject({ kind: 'target', code: 'ENOENT', message });
     expect(troubleOf(isFolder)).toMatchObject({ kind: 'target', code: 'EISDIR' });
   });
 
@@ -101,11 +87,10 @@ describe('trouble', () => {
   });
 
   it('leaves out what the server says', () => {
-    const said = new HttpError('unauthorized', {
-      message: 'The keys are refused.',
-      serverReason: '… 555-0100',
-    });
-    expect(troubleOf(said).message).toBe('The keys are refused.');
+    const message = 'The keys are refused.';
+    expect(troubleOf(new HttpError('unauthorized', { message, serverReason: '… 555-0100' })).message).toBe(
+      message,
+    );
   });
 
   it('cuts long messages', () => {
@@ -117,33 +102,3 @@ describe('trouble', () => {
     expect([1, 2, 3, 4, 5, 9].map(restWait)).toEqual([5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   });
 });
-
-function coded(code: string): Error {
-  return Object.assign(new Error('quoted'), { code });
-}
-function ofHttp(...codes: HttpError['code'][]): Error[] {
-  return codes.map(
-    (code) => new HttpError(code, 'The server said no.', { url: 'https://api.example.com/v3' }),
-  );
-}
-function ofConfiguration(...codes: ConfigurationError['code'][]): Error[] {
-  return codes.map((code) => new ConfigurationError(code, 'It is set wrong.'));
-}
-function ofConnection(...codes: ConnectionError['code'][]): Error[] {
-  return codes.map((code) => new ConnectionError(code, 'There is no way.'));
-}
-function ofDeadline(...codes: DeadlineError['code'][]): Error[] {
-  return codes.map((code) => new DeadlineError(code, 'It took too long.'));
-}
-function ofResponse(...codes: ResponseError['code'][]): Error[] {
-  return codes.map((code) => new ResponseError(code, 'It is not right.'));
-}
-function ofStore(...codes: StoreErrorCode[]): Error[] {
-  return codes.map((code) => new StoreError(code, 'The store said no.'));
-}
-function ofFleet(...codes: FleetErrorCode[]): Error[] {
-  return codes.map((code) => new FleetError(code, 'The fleet said no.'));
-}
-function nameOf(error: Error): string {
-  return `${error.name} ${(error as { code?: string }).code ?? ''}`.trim();
-}

@@ -80,7 +80,7 @@ describe('a job in one process', () => {
     for (const [key, { body }] of server.objects) {
       const account = /account=([^/]+)\/.*\.parquet$/.exec(key)?.[1];
       if (account !== undefined)
-        found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(key, body))]);
+        found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(body))]);
     }
     expect(sorted(found)).toEqual(sorted(source.truth));
     await server.close();
@@ -101,20 +101,15 @@ describe('a job in one process', () => {
 
   test('reads only what is missing when it is started again', async () => {
     const into = newInto('folder');
-    await (await workerOn(source, source.job(into, { from: '2026-08-01', until: '2026-08-31' }))).run();
+    const august = { from: '2026-08-01', until: '2026-08-31' };
+    await (await workerOn(source, source.job(into, august))).run();
     source.sandbox.requests.clear();
-    const again = await workerOn(
-      source,
-      source.job(into, { from: '2026-08-01', until: '2026-08-31', settle: '1d' }),
-    );
+    const again = await workerOn(source, source.job(into, { ...august, settle: '1d' }));
     await again.run();
     // One look for the first call of each account.
     expect(source.sandbox.requests.total).toBe(3);
-    expect(again.events.map((event) => event.kind === 'turn' && event.outcome)).toEqual([
-      'round',
-      'round',
-      'round',
-    ]);
+    const outcomes = again.events.map((event) => event.kind === 'turn' && event.outcome);
+    expect(outcomes).toEqual(['round', 'round', 'round']);
   });
 
   test('a second process is refused at the target', async () => {
@@ -161,9 +156,8 @@ describe('turns', () => {
     expect(aside).toMatchObject({ state: 'aside', trouble: { code: 'unauthorized' } });
     writeKeys(source.keys, first.id, { accessKey: first.accessKey, secretKey: first.secretKey });
     expect(await retryAside(engine)).toMatchObject([{ account: first.id, wasAside: true }]);
-    await expect(retryAside(engine, { accounts: ['none'] })).rejects.toMatchObject({
-      code: 'job_invalid',
-    });
+    const none = retryAside(engine, { accounts: ['none'] });
+    await expect(none).rejects.toMatchObject({ code: 'job_invalid' });
     await (await workerOn(source, source.job(into), { engine })).run();
     expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));
   });
@@ -201,12 +195,9 @@ describe('the job file', () => {
     const running = first.run();
     await expect.poll(async () => statusOf(await engine.look(), Date.now())?.states.read).toBe(3);
     const refused = await workerOn(source, edited, { engine });
-    await expect(refused.run()).rejects.toMatchObject({
-      code: 'job_invalid',
-      message: expect.stringMatching(
-        /with other accounts\. Stop all of them, then start them with the edited file/,
-      ),
-    });
+    const words = /with other accounts\. Stop all of them, then start them with the edited file/;
+    const message = expect.stringMatching(words);
+    await expect(refused.run()).rejects.toMatchObject({ code: 'job_invalid', message });
     expect(refused.events.some(({ kind }) => kind === 'turn')).toBe(false);
     first.leave(0);
     await running;

@@ -3,13 +3,13 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSource, type Source } from '../scene.ts';
 import {
+  allDone,
   compare,
   database,
   jobFile,
   newPlace,
   type RunningWorker,
   startWorker,
-  ticketsIn,
 } from './scene/scene.ts';
 
 const tally = openDrill({
@@ -71,10 +71,7 @@ test.each(kinds)('of many, into %s', async (kind) => {
         }
         workers[at] = start();
       }
-      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
-      const tickets = await ticketsIn(url, name);
-      expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
-      expect(new Set(tickets.map(({ account }) => account)).size).toBe(source.truth.size);
+      await allDone(workers, url, name, source);
       await compare(tally, source, place);
     }, 600_000);
   }

@@ -6,8 +6,9 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orders, startOrderedServer } from '../ordered-server.ts';
 import { openSource, type Source, sidsIn, workerOn, writeKeys } from '../scene.ts';
-import { openLink } from './scene/link.ts';
+import { linkTo } from './scene/link.ts';
 import {
+  allDone,
   compare,
   crash,
   database,
@@ -36,6 +37,11 @@ afterAll(() => source[Symbol.asyncDispose]());
 const minutes = 60_000;
 let jobs = 0;
 
+/** Does the same once, or five times in a long run. */
+const often = async (work: () => Promise<void>): Promise<void> => {
+  for (let run = 0; run < rounds(1, 5); run += 1) await tally.run(work, 5 * minutes);
+};
+
 /** A job in a new database of the engine, and what starts workers on it. */
 async function scene(place: Place, { into = place.into, faults = 'latency=120ms' } = {}) {
   source.sandbox.faults.clear();
@@ -57,13 +63,10 @@ async function scene(place: Place, { into = place.into, faults = 'latency=120ms'
       return ticketsIn(url, name);
     },
     /** All workers end by themselves, and the target has each call once. */
-    async ends(found = place): Promise<void> {
-      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
-      const tickets = await ticketsIn(url, name);
-      expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
-      expect(tickets.length).toBe(source.truth.size);
+    async ends(): Promise<void> {
+      await allDone(workers, url, name, source);
       expect(readTwice(workers)).toEqual([]);
-      await compare(tally, source, found);
+      await compare(tally, source, place);
     },
   };
 }
@@ -73,72 +76,55 @@ const hasBegun = async (worker: RunningWorker) =>
     .poll(() => worker.events.filter(({ kind }) => kind === 'turn').length + worker.errors.length)
     .toBeGreaterThan(0);
 
-/** A URL of the same database that goes through a link, over TCP. */
-async function linkTo(url: string) {
-  const link = await openLink({ path: `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432` });
-  const linked = new URL(url);
-  linked.search = '';
-  linked.host = `127.0.0.1:${link.port}`;
-  return { link, url: linked.href };
-}
-
-test.each(['sqlite', 'postgres', 'folder'] as const)(
-  'the server of the engine crashes, into %s',
-  async (kind) => {
-    for (let run = 0; run < rounds(1, 5); run += 1)
-      await tally.run(async () => {
-        const { start, url, ends } = await scene(await newPlace(kind, source.folder));
-        const [first] = [start(), start(), start()];
-        await hasBegun(first);
-        for (let i = 0; i < 3; i += 1) {
-          await crash(url);
-          tally.happened('crashes');
-          await setTimeout(1_500);
-        }
-        await ends();
-      }, 5 * minutes);
-  },
+test.each(['sqlite', 'postgres', 'folder'] as const)('the server of the engine crashes, into %s', (kind) =>
+  often(async () => {
+    const { start, url, ends } = await scene(await newPlace(kind, source.folder));
+    const [first] = [start(), start(), start()];
+    await hasBegun(first);
+    for (let i = 0; i < 3; i += 1) {
+      await crash(url);
+      tally.happened('crashes');
+      await setTimeout(1_500);
+    }
+    await ends();
+  }),
 );
 
-test('the target is cut off', async () => {
-  for (let run = 0; run < rounds(1, 5); run += 1)
-    await tally.run(async () => {
-      const place = await newPlace('postgres', source.folder);
-      const { link, url: into } = await linkTo(place.into);
-      const { start, ends } = await scene(place, { into });
-      const [first] = [start(), start()];
-      await hasBegun(first);
-      for (let i = 0; i < 3; i += 1) {
-        link.cut();
-        tally.happened('cuts');
-        await setTimeout(1_000);
-        link.restore();
-        await setTimeout(1_000);
-      }
-      await ends();
-      await link.close();
-    }, 5 * minutes);
-});
+test('the target is cut off', () =>
+  often(async () => {
+    const place = await newPlace('postgres', source.folder);
+    const { link, url: into } = await linkTo(place.into);
+    const { start, ends } = await scene(place, { into });
+    const [first] = [start(), start()];
+    await hasBegun(first);
+    for (let i = 0; i < 3; i += 1) {
+      link.cut();
+      tally.happened('cuts');
+      await setTimeout(1_000);
+      link.restore();
+      await setTimeout(1_000);
+    }
+    await ends();
+    await link.close();
+  }));
 
-test('ends of turns get lost between the commit and the engine', async () => {
-  for (let run = 0; run < rounds(1, 5); run += 1)
-    await tally.run(async () => {
-      const place = await newPlace('sqlite', source.folder);
-      const { start, url, ends, workers } = await scene(place);
-      const { link, url: linked } = await linkTo(url);
-      const [cut] = [start(linked), start()];
-      await hasBegun(cut);
-      while (workers.every(({ child }) => child.exitCode === null)) {
-        link.cut();
-        tally.happened('cuts');
-        await setTimeout(200);
-        link.restore();
-        await setTimeout(500 + Math.random() * 500);
-      }
-      await ends();
-      await link.close();
-    }, 5 * minutes);
-});
+test('ends of turns get lost between the commit and the engine', () =>
+  often(async () => {
+    const place = await newPlace('sqlite', source.folder);
+    const { start, url, ends, workers } = await scene(place);
+    const { link, url: linked } = await linkTo(url);
+    const [cut] = [start(linked), start()];
+    await hasBegun(cut);
+    while (workers.every(({ child }) => child.exitCode === null)) {
+      link.cut();
+      tally.happened('cuts');
+      await setTimeout(200);
+      link.restore();
+      await setTimeout(500 + Math.random() * 500);
+    }
+    await ends();
+    await link.close();
+  }));
 
 // $1: a file that appears when there is to be space; then the command. The disk is seen by it alone.
 const onSmallDisk = `
@@ -151,10 +137,8 @@ cp -r "$disk/." "$out"; exit $code
 
 test('the disk of the target is full', async () => {
   await tally.run(async () => {
-    const [disk, out] = [
-      mkdtempSync(join(tmpdir(), 'fleet-disk-')),
-      mkdtempSync(join(source.folder, 'out-')),
-    ];
+    const disk = mkdtempSync(join(tmpdir(), 'fleet-disk-'));
+    const out = mkdtempSync(join(source.folder, 'out-'));
     const place: Place = { into: `folder:${disk}/calls`, env: {}, sids: () => sidsIn(`folder:${out}/calls`) };
     const { start, url, ends } = await scene(place, { faults: 'latency=20ms' });
     // In the namespace of the disk, the folder of the server's socket is out of reach.
@@ -175,32 +159,30 @@ test('the disk of the target is full', async () => {
   }, 5 * minutes);
 });
 
-test('429 with 503, and keys that are revoked set their account alone aside', async () => {
-  for (let run = 0; run < rounds(1, 5); run += 1)
-    await tally.run(async () => {
-      const place = await newPlace('sqlite', source.folder);
-      const { start, tickets } = await scene(place, {
-        faults: 'status=429, retry-after=1, every=7; status=503, every=5; latency=50ms',
-      });
-      const [worker] = [start(), start()];
-      await hasBegun(worker);
-      const [revoked] = source.sandbox.accounts;
-      if (revoked === undefined) throw new Error('no account');
-      source.sandbox.faults.set(revoked.accessKey, 'status=401');
-      expect(await worker.gone, worker.errors.join('\n')).toBe(0);
-      const states = new Map((await tickets()).map((ticket) => [ticket.account, ticket]));
-      const found = await place.sids();
-      for (const [account, sids] of source.truth) {
-        const ticket = states.get(account);
-        if (account !== revoked.id || ticket?.state === 'done') {
-          expect(ticket?.state).toBe('done');
-          tally.compare(sids, found.get(account) ?? []);
-          expect({ account, calls: found.get(account)?.length }).toMatchObject({ calls: sids.length });
-        } else expect(ticket).toMatchObject({ state: 'aside', code: 'unauthorized' });
-      }
-      tally.happened('keys revoked');
-    }, 5 * minutes);
-});
+test('429 with 503, and keys that are revoked set their account alone aside', () =>
+  often(async () => {
+    const place = await newPlace('sqlite', source.folder);
+    const { start, tickets } = await scene(place, {
+      faults: 'status=429, retry-after=1, every=7; status=503, every=5; latency=50ms',
+    });
+    const [worker] = [start(), start()];
+    await hasBegun(worker);
+    const [revoked] = source.sandbox.accounts;
+    if (revoked === undefined) throw new Error('no account');
+    source.sandbox.faults.set(revoked.accessKey, 'status=401');
+    expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+    const states = new Map((await tickets()).map((ticket) => [ticket.account, ticket]));
+    const found = await place.sids();
+    for (const [account, sids] of source.truth) {
+      const ticket = states.get(account);
+      if (account !== revoked.id || ticket?.state === 'done') {
+        expect(ticket?.state).toBe('done');
+        tally.compare(sids, found.get(account) ?? []);
+        expect({ account, calls: found.get(account)?.length }).toMatchObject({ calls: sids.length });
+      } else expect(ticket).toMatchObject({ state: 'aside', code: 'unauthorized' });
+    }
+    tally.happened('keys revoked');
+  }));
 
 test.each(['postgres', 'folder', 's3'] as const)('two jobs share %s, one with a bad key', async (kind) => {
   await tally.run(async () => {
@@ -271,28 +253,26 @@ test('two releases work on one job', async () => {
   }, 5 * minutes);
 });
 
-test('the work of a dead worker goes on within 20 seconds', async () => {
-  for (let run = 0; run < rounds(1, 5); run += 1)
-    await tally.run(async () => {
-      const { start, tickets, ends, workers } = await scene(await newPlace('sqlite', source.folder));
-      const victim = start();
-      await hasBegun(victim);
-      await expect.poll(async () => (await tickets()).some(({ state }) => state === 'active')).toBe(true);
-      victim.child.kill('SIGKILL');
-      const killedAt = performance.now();
-      const held = (await tickets()).filter(({ state }) => state === 'active').map(({ account }) => account);
-      await victim.gone;
-      workers.splice(0);
-      const other = start();
-      await ends();
-      for (const account of held) {
-        const [first] = other.turns.filter((turn) => turn.account === account);
-        expect((first?.from ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(20_000);
-      }
-      expect(held.length).toBeGreaterThan(0);
-      tally.happened('take-overs', held.length);
-    }, 5 * minutes);
-});
+test('the work of a dead worker goes on within 20 seconds', () =>
+  often(async () => {
+    const { start, tickets, ends, workers } = await scene(await newPlace('sqlite', source.folder));
+    const victim = start();
+    await hasBegun(victim);
+    await expect.poll(async () => (await tickets()).some(({ state }) => state === 'active')).toBe(true);
+    victim.child.kill('SIGKILL');
+    const killedAt = performance.now();
+    const held = (await tickets()).filter(({ state }) => state === 'active').map(({ account }) => account);
+    await victim.gone;
+    workers.splice(0);
+    const other = start();
+    await ends();
+    for (const account of held) {
+      const [first] = other.turns.filter((turn) => turn.account === account);
+      expect((first?.from ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(20_000);
+    }
+    expect(held.length).toBeGreaterThan(0);
+    tally.happened('take-overs', held.length);
+  }));
 
 test('a first read that is cut into many turns ends', { timeout: 900_000 }, async () => {
   await tally.run(async () => {

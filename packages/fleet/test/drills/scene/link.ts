@@ -9,8 +9,17 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** A URL of the same database that goes through a link, over TCP. */
+export async function linkTo(url: string) {
+  const link = await openLink({ path: `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432` });
+  const linked = new URL(url);
+  linked.search = '';
+  linked.host = `127.0.0.1:${link.port}`;
+  return { link, url: linked.href };
+}
+
 /** Forwards a port of this machine to a server. */
-export async function openLink(to: NetConnectOpts): Promise<Link> {
+async function openLink(to: NetConnectOpts): Promise<Link> {
   const sockets = new Set<Socket>();
   let isCut = false;
   const keep = (socket: Socket) => {

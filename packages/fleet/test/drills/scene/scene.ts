@@ -142,11 +142,9 @@ export async function newPlace(
       async sids() {
         const found = new Map<string, string[]>();
         for (const [key, { body }] of objects) {
-          const account = new RegExp(`^${prefix}/account=([^/]+)/.*\\.(?:parquet|ndjson\\.gz)$`).exec(
-            key,
-          )?.[1];
+          const account = new RegExp(`^${prefix}/account=([^/]+)/.*\\.parquet$`).exec(key)?.[1];
           if (account === undefined) continue;
-          found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(key, body))]);
+          found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(body))]);
         }
         return found;
       },
@@ -181,6 +179,15 @@ export async function ticketsIn(
   } finally {
     await client.end();
   }
+}
+
+/** All workers end by themselves, all was read, and each account has one ticket. */
+export async function allDone(workers: readonly RunningWorker[], url: string, job: string, source: Source) {
+  for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+  const tickets = await ticketsIn(url, job);
+  expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));
+  const accounts = tickets.map(({ account }) => account).sort();
+  expect(accounts).toEqual([...source.truth.keys()].sort());
 }
 
 /** Turns of two workers with the same account at a time. What a line takes to arrive is no turn. */
