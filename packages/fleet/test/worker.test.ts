@@ -36,6 +36,12 @@ test.runIf(process.platform === 'linux')('a folder that cannot be made is refuse
   await expect(target.prepare(true)).rejects.toMatchObject({ code: 'target_unavailable' });
 });
 
+test('many workers make the folder of a target at once', async () => {
+  const target = await openTarget(`${newInto('folder')}/a/b`, {});
+  const made = Promise.all(Array.from({ length: 20 }, () => target.prepare(false)));
+  await expect(made).resolves.toHaveLength(20);
+});
+
 describe('a job in one process', () => {
   test.each([['3d'], ['60d']] as const)(
     'ends a first read that takes many turns, with a lookback of %s',

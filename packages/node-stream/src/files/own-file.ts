@@ -79,14 +79,15 @@ export function strangeCompanion(path: string, endings: readonly string[]): stri
 
 /** Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists refuses with ENOENT, as /proc does. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
-  try {
-    await mkdir(path, mode);
-  } catch (error) {
-    if ((await stat(path).catch(() => null))?.isDirectory()) return;
-    if (codeOf(error) !== 'ENOENT' || existsSync(dirname(path))) throw error;
-    await makeFolder(dirname(path), mode);
-    await makeFolder(path, mode);
-  }
+  for (let isLast = false; ; isLast = true)
+    try {
+      return void (await mkdir(path, mode));
+    } catch (error) {
+      if ((await stat(path).catch(() => null))?.isDirectory()) return;
+      if (isLast || codeOf(error) !== 'ENOENT') throw error;
+      // Another process may have made the folder around it meanwhile.
+      if (!existsSync(dirname(path))) await makeFolder(dirname(path), mode);
+    }
 }
 
 /**
