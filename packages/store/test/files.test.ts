@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { everything, openStore } from '../src/index.ts';
-import { smallCall } from './small-calls.ts';
+import { openAt, smallCall } from './small-calls.ts';
 
 let folder: string;
 let file: string;
@@ -34,8 +34,7 @@ const some = (count: number, from = 0) =>
   Array.from({ length: count }, (_, at) => smallCall(`c${from + at}`, '2026-01-01 00:00:00', '1.0'));
 
 async function filled(count: number) {
-  const store = await openStore(`sqlite:${file}`);
-  await store.putAccount({ id: '101', name: 'One' });
+  const store = await openAt(`sqlite:${file}`);
   await store.upsert('101', some(count));
   return store;
 }

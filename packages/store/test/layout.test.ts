@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { builtFile, testStores } from '@call-attribution/test-tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStore, querySql } from '../src/index.ts';
-import { runOn, smallCall } from './small-calls.ts';
+import { openAt, runOn, smallCall } from './small-calls.ts';
 
 const call = smallCall('a', '2026-01-01 00:00:00', '1.0', false, { vt_network: 'g', city: 'Peru' });
 
 describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
   const made = async () => {
     const url = await newUrl();
-    await using store = await openStore(url);
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(url);
     await store.upsert('101', [call]);
     return url;
   };
@@ -79,8 +78,7 @@ test.skipIf(process.platform === 'win32')(
     const folder = mkdtempSync(join(tmpdir(), 'calls-read-only-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'calls.db');
-    const store = await openStore(`sqlite:${file}`);
-    await store.putAccount({ id: '101', name: 'One' });
+    const store = await openAt(`sqlite:${file}`);
     await store.upsert('101', [call]);
     const reader = await builtFile(new URL('./fixtures/reader.ts', import.meta.url).href);
     const read = () => String(execFileSync(process.execPath, [reader, `sqlite:${file}`]));

@@ -8,7 +8,7 @@ import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { everything, mirrorSink, openStore, type Store } from '../src/index.ts';
 import { openLimitedStore } from '../src/open-store.ts';
-import { smallCall } from './small-calls.ts';
+import { openAt, smallCall } from './small-calls.ts';
 
 const stores = testStores();
 const caller = '3125550199';
@@ -30,11 +30,6 @@ const spellings: readonly unknown[] = [
 const theirs = (ani: unknown, i: number): Call =>
   smallCall(`erased-sid-${i}`, at(i), '1.0', false, { ani, caller_name: name } as object);
 
-async function openAt(url: string): Promise<Store> {
-  const store = await openStore(url);
-  await store.putAccount({ id: '101', name: 'One' });
-  return store;
-}
 const sidsOf = async (store: Store): Promise<string[]> => {
   const found: string[] = [];
   for await (const { sid } of store.calls('101', everything)) found.push(sid);

@@ -2,6 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { runSql } from '@call-attribution/test-tools/postgres';
 import Database from 'libsql';
+import { openStore, type Store, type StoreOptions } from '../src/index.ts';
 
 const [pattern] = fixtureCalls(1) as [Call];
 
@@ -20,6 +21,13 @@ export function smallCall(
 /** A wire time from seconds since 1970. */
 export function timeText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** A store that has the account 101. */
+export async function openAt(url: string, options: StoreOptions = {}): Promise<Store> {
+  const store = await openStore(url, options);
+  await store.putAccount({ id: '101', name: 'One' });
+  return store;
 }
 
 /** Runs statements in the database of a store, behind its back. */

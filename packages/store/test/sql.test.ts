@@ -7,6 +7,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
 import { everything, openStore, querySql, type SqlRow } from '../src/index.ts';
+import { openAt } from './small-calls.ts';
 
 const calls = fixtureCalls(400) as Call[];
 
@@ -30,8 +31,7 @@ const endless = `with recursive n(i) as (select 1 union all select i + 1 from n 
 describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
   const filled = async () => {
     const url = await newUrl();
-    await using store = await openStore(url);
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(url);
     await store.upsert('101', calls);
     return url;
   };

@@ -17,7 +17,7 @@ import {
   storeName,
 } from '../src/index.ts';
 import { readStoreOptions } from '../src/options.ts';
-import { runOn, smallCall } from './small-calls.ts';
+import { openAt, runOn, smallCall } from './small-calls.ts';
 
 const stores = testStores();
 const inPostgres = stores.filter(({ kind }) => kind === 'postgres');
@@ -26,8 +26,7 @@ const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logg
 const calls = fixtureCalls(30).map(neutral) as Call[];
 
 async function filled(newUrl: () => Promise<string>, options: StoreOptions = {}): Promise<Store> {
-  const store = await openStore(await newUrl(), options);
-  await store.putAccount({ id: '101', name: 'One' });
+  const store = await openAt(await newUrl(), options);
   await store.upsert('101', calls);
   return store;
 }
@@ -161,8 +160,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
   });
 
   test('it keeps calls apart whose sids differ in any character', async () => {
-    await using store = await openStore(await newUrl());
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(await newUrl());
     const sids = [
       'a',
       'a\0',
@@ -356,8 +354,7 @@ test.each(inPostgres)(
     const url = await newUrl();
     const many = fixtureCalls(8000) as Call[];
     {
-      await using store = await openStore(url);
-      await store.putAccount({ id: '101', name: 'One' });
+      await using store = await openAt(url);
       for (let at = 0; at < many.length; at += 500) await store.upsert('101', many.slice(at, at + 500));
     }
     const client = new pg.Client({ connectionString: url });

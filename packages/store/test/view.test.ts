@@ -5,7 +5,7 @@ import { hostileCalls } from '@call-attribution/test-tools/hostile-calls';
 import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { openStore } from '../src/index.ts';
+import { openAt } from './small-calls.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -33,8 +33,7 @@ const calls = fixtureCalls(400) as Call[];
 describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
   test('it has every field under its name, as its type', async () => {
     const url = await newUrl();
-    await using store = await openStore(url);
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(url);
     await store.upsert('101', calls);
     const [first] = await query(url, `SELECT * FROM calls WHERE sid = '${calls[0]?.sid}'`);
     if (kind === 'postgres')
@@ -69,8 +68,7 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
 
   test('what is not of its type is null, and nothing ends a query; the store returns it as it came', async () => {
     const url = await newUrl();
-    await using store = await openStore(url);
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(url);
     const odd = hostileCalls(calls);
     await store.upsert('101', odd);
     const rows = await query(url, 'SELECT * FROM calls');
@@ -99,8 +97,7 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
 
   test('a question about a period reads the rows of the period', async () => {
     const url = await newUrl();
-    await using store = await openStore(url);
-    await store.putAccount({ id: '101', name: 'One' });
+    await using store = await openAt(url);
     const many = Array.from({ length: 10 }, (_, year) =>
       calls.map((call) => ({
         ...call,
