@@ -1,5 +1,5 @@
 import { CallsError } from '@call-attribution/core';
-import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
+import { createTracing, type TraceContext, type TraceOutcome } from '@call-attribution/core/tracing';
 import { metricsText } from '@call-attribution/node-stream/status';
 import { nearest } from '@call-attribution/query-dsl';
 import type * as z from 'zod';
@@ -76,6 +76,13 @@ export interface ToolTrace extends TraceContext {
 }
 
 const tracing = createTracing<ToolTrace>('tool');
+
+/** Publishes the code of an error in place of the error. */
+function noteFailure(trace: ToolTrace, outcome: TraceOutcome<unknown>): void {
+  if (!('error' in outcome)) return;
+  trace.code = outcome.error instanceof ToolError ? outcome.error.code : 'unexpected';
+  trace.error = Object.assign(new Error(trace.code), { code: trace.code });
+}
 
 /** Makes what calls tools, and their metrics in the text format of Prometheus. `log` gets unexpected errors. */
 export function createCaller(tools: readonly Callable[], timeoutMs: number, log: (line: string) => void) {
@@ -156,18 +163,11 @@ export function createCaller(tools: readonly Callable[], timeoutMs: number, log:
     const tally = tallies.get(label) ?? { ok: 0, error: 0, seconds: 0 };
     tallies.set(label, tally);
     try {
-      const result = await tracing.run(
-        () => ({ tool: label }),
-        async () => {
-          if (tool === undefined) throw unknownTool(name, tools);
-          return run(tool, given, request);
-        },
-        (trace, outcome) => {
-          if (!('error' in outcome)) return;
-          const code = outcome.error instanceof ToolError ? outcome.error.code : 'unexpected';
-          Object.assign(trace, { code, error: Object.assign(new Error(code), { code }) });
-        },
-      );
+      const running = async () => {
+        if (tool === undefined) throw unknownTool(name, tools);
+        return run(tool, given, request);
+      };
+      const result = await tracing.run(() => ({ tool: label }), running, noteFailure);
       tally.ok += 1;
       return result;
     } catch (error) {
