@@ -1,5 +1,5 @@
 import type { IdSet } from './ids.ts';
-import type { ReadState, Span } from './proof.ts';
+import type { ReadState, Span, Stretch } from './proof.ts';
 
 /** What a range is asked for. */
 export interface Ask {
@@ -100,4 +100,39 @@ export function judge<T>(
 /** Whether items come in order of their positions. */
 export function isRising(ats: readonly number[]): boolean {
   return ats.every((at, i) => i === 0 || at >= (ats[i - 1] as number));
+}
+
+/** The pace after one more slice. What came before counts half, or not at all where the slice is quite different. */
+export function paceAfter(
+  before: Pick<Pace, 'items' | 'width'> | null,
+  count: number,
+  width: number,
+): Pick<Pace, 'items' | 'width'> {
+  const items = Math.max(count, 1);
+  const isEven =
+    before !== null &&
+    count * before.width < 2 * before.items * width &&
+    before.items * width < 2 * items * before.width;
+  return isEven ? { items: count + before.items / 2, width: width + before.width / 2 } : { items, width };
+}
+
+/** A proved stretch in two, where the time lies in it up to which calls are counted at the end, and no item lies at that time. */
+export function splitAt(
+  { until, step }: Pick<SliceOptions, 'until' | 'step'>,
+  whole: Stretch<number>,
+  ats: readonly number[],
+  fresh: readonly number[],
+): Stretch<number>[] {
+  const isInside =
+    until !== null &&
+    (whole.from === null || whole.from < until) &&
+    (whole.to === null || until < whole.to) &&
+    whole.is === 'proved';
+  if (!isInside || ats.some((at) => !(Math.abs(at - until) >= step))) return [whole];
+  const counted = ats.filter((at) => at < until).length;
+  const calls = fresh.filter((at) => at < until).length;
+  return [
+    { ...whole, to: until, counted, calls },
+    { ...whole, from: until, counted: ats.length - counted, calls: whole.calls - calls, shared: 0 },
+  ];
 }

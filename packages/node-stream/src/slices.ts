@@ -1,6 +1,16 @@
 import { StreamError } from './errors.ts';
 import { IdSet } from './ids.ts';
-import { type Answer, type Ask, type Asked, isRising, judge, type Pace, type SliceOptions } from './judge.ts';
+import {
+  type Answer,
+  type Ask,
+  type Asked,
+  isRising,
+  judge,
+  type Pace,
+  paceAfter,
+  type SliceOptions,
+  splitAt,
+} from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
 
 // A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
@@ -40,6 +50,8 @@ const fewPages = 16;
 
 interface Piece<T> extends Span<number> {
   answer?: Promise<Answer<T> | Misplaced>;
+  /** The answer, once it came. */
+  came?: Answer<T> | Misplaced;
 }
 
 /** An item where it came. */
@@ -83,15 +95,18 @@ class Slicer<T> {
   #isMixed = false;
   /** Items of the last answer that held fewer than were asked for and not all. */
   #short = 0;
-  #empty = 0; // slices before
+  #isQuiet = false; // where the list was seen last
   #peels = 0;
   #left: number; // of an open end
   #first: number | null = null;
-  /** Only whole ranges were asked for so far. */
-  #isFirst: boolean;
+  /** The first range, where it is asked for as a whole. */
+  #whole: Piece<T> | null = null;
   #requests = 0;
+  #coming = 0; // answers
   #delivered = 0;
   #given = 0;
+  /** Somebody waits for the next slice. */
+  #isAwaited = true;
 
   constructor(source: Asked<T>, options: SliceOptions) {
     this.#source = source;
@@ -99,7 +114,6 @@ class Slicer<T> {
     this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
     this.#pace = options.pace;
     this.#left = options.pace?.left ?? 0;
-    this.#isFirst = this.#pace === null;
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {
@@ -108,21 +122,24 @@ class Slicer<T> {
     } catch (error) {
       if (this.#options.keepsArrived) yield* this.#arrived();
       throw error;
+    } finally {
+      this.#work = [];
     }
   }
 
   /** What has arrived of the slices that are on their way, where one answer is all of a slice. */
-  async *#arrived(): AsyncGenerator<Slice<T>, void, void> {
-    const isLate = new Promise<null>((resolve) => setImmediate(resolve, null));
-    for (const piece of this.#work) {
-      const answer = await Promise.race([piece.answer?.catch(() => null), isLate]);
-      if (answer == null || answer instanceof Misplaced) continue;
+  *#arrived(): Generator<Slice<T>, void, void> {
+    for (const piece of this.#work.splice(0)) {
+      const answer = piece.came;
+      if (answer === undefined || answer instanceof Misplaced) continue;
       const { ids, total } = answer;
       // A full page that says that it is all may come from a server that counts no further.
       const isAll = new Set(ids).size === total && ids.length === total && total < this.#options.rows;
       if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
-      const items = ids.map((_, index) => ({ answer, index }));
-      yield this.#deliver(piece, { items, total, passes: 1, is: 'proved' });
+      yield this.#deliver(piece, {
+        items: ids.map((_, index) => ({ answer, index })),
+        ...{ total, passes: 1, is: 'proved' },
+      });
     }
   }
 
@@ -135,6 +152,7 @@ class Slicer<T> {
     }
     this.#asked = { from: ranges[0]?.from ?? null, to: ranges.at(-1)?.to ?? null };
     this.#work = ranges.map(({ from, to }) => ({ from, to }));
+    if (this.#pace === null) this.#whole = this.#work[0] ?? null;
     const pages = from?.pages ?? null;
     if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
     while (this.#work.length > 0) {
@@ -143,24 +161,27 @@ class Slicer<T> {
       // What is on its way is still taken.
       if (head.answer === undefined) return;
       const answer = await head.answer;
+      // It may have become two when its answer came.
+      if (head !== this.#work[0]) continue;
       const gathered = await this.#gather(head, answer);
       if (gathered === 'pages') yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
       else if (gathered !== 'cut') {
         this.#work.shift();
-        this.#isFirst = false;
-        this.#learn(gathered.items.length, head);
+        this.#left -= gathered.items.length;
         const slice = this.#deliver(head, gathered);
+        this.#isAwaited = false;
         this.#lookAhead();
         yield slice;
+        this.#isAwaited = true;
       }
     }
   }
 
   async #ask(range: Span<number>, page = 0, rows = this.#options.rows, after: Ask['after'] = null) {
     this.#requests += 1;
+    this.#coming += 1;
     // What lies at the border of an earlier read comes again: a page at most for each.
-    const most = fewRequests + this.#restored.size + requestsPerSlice * this.#delivered;
-    if (this.#requests > most)
+    if (this.#requests > fewRequests + this.#restored.size + requestsPerSlice * this.#delivered)
       throw new StreamError(
         'too_many_requests',
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
@@ -170,24 +191,49 @@ class Slicer<T> {
     } catch (error) {
       if (error instanceof Misplaced) return error;
       throw error;
+    } finally {
+      this.#coming -= 1;
     }
   }
 
-  /** Asks for the slices that come next, as many as may be on their way. Without a pace only the first. */
+  /** Reads on where pages have shown that there is more, and asks for the slices that come next. Without a pace only for the first. */
   #lookAhead(): void {
-    const { ahead, most } = this.#options;
-    const pieces = Math.min(ahead, Math.ceil((most - this.#given) / 2));
-    for (let i = 0; i < Math.min(pieces, this.#work.length); i += 1) {
+    for (let i = 0; i < this.#work.length && this.#given < this.#options.most; i += 1) {
       const piece = this.#work[i] as Piece<T>;
+      if (i > 0 && (this.#pace === null || !this.#mayAsk())) return;
       if (piece.answer !== undefined) continue;
-      if (i > 0 && this.#pace === null) return;
       const end = this.#endByPace(piece, i);
       const next: Piece<T> = end === null ? piece : { from: piece.from, to: end };
       if (end !== null) this.#work.splice(i, 1, next, { from: end, to: piece.to });
-      next.answer = this.#ask(next);
-      // It is thrown when its slice is next.
-      next.answer.catch(() => {});
+      this.#wait(next, this.#ask(next));
     }
+  }
+
+  /** Whether one more may be on its way. While somebody waits, a few pages more may have come before it is their turn. */
+  #mayAsk(): boolean {
+    const { ahead, most, rows } = this.#options;
+    const asked = this.#work.filter(({ answer }) => answer !== undefined);
+    const held = asked.reduce((sum, { came }) => sum + (came && 'ids' in came ? came.ids.length : 0), 0);
+    const isFew = this.#isAwaited && !this.#isMixed ? held < 2 * (ahead - 1) * rows : asked.length < ahead;
+    return isFew && this.#coming < ahead && asked.length < Math.ceil((most - this.#given) / 2);
+  }
+
+  #wait(piece: Piece<T>, answer: Promise<Answer<T> | Misplaced>): void {
+    piece.answer = answer;
+    // An error is thrown when its slice is next.
+    answer.then(
+      (came) => {
+        piece.came = came;
+        if (came instanceof Misplaced || !this.#work.includes(piece)) return;
+        const judgement = judge(came, piece, this.#options);
+        if (judgement === 'complete') this.#learn(came.ids.length, piece);
+        // Whoever does not wait for a slice causes no more requests.
+        if (!this.#isAwaited || judgement === 'outside') return;
+        const isReadOn = this.#mayAsk() && this.#goOn(piece, came);
+        if (isReadOn || this.#work[0]?.came === undefined) this.#lookAhead();
+      },
+      () => {},
+    );
   }
 
   /** Where a slice of this piece should end so that it fills most of a page; null: ask for it as it is. */
@@ -200,22 +246,12 @@ class Slicer<T> {
     const end = from + ideal;
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
     // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
-    return this.#empty > before || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
+    return this.#isQuiet || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
   #learn(count: number, { from, to }: Span<number>): void {
-    this.#empty = count === 0 ? this.#empty + 1 : 0;
-    this.#left -= count;
-    if (from === null || to === null) return;
-    const [items, width] = [Math.max(count, 1), to - from];
-    const before = this.#pace;
-    const isEven =
-      before !== null &&
-      count * before.width < 2 * before.items * width &&
-      before.items * width < 2 * items * before.width;
-    this.#pace = isEven
-      ? { items: count + before.items / 2, width: width + before.width / 2 }
-      : { items, width };
+    this.#isQuiet = count === 0;
+    if (from !== null && to !== null) this.#pace = paceAfter(this.#pace, count, to - from);
   }
 
   /** Asks for a range until an answer proves it, five times; or finds that it has to be cut, or read page by page. */
@@ -244,7 +280,7 @@ class Slicer<T> {
       const { ids, ats } = answer;
       const total = answer.total ?? 0;
       const isOnePage = ids.length === total;
-      if (this.#isFirst) this.#first ??= total;
+      if (piece === this.#whole) this.#first ??= total;
       if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
       const canCut = ids.length > 0 && this.#canCut(piece, answer);
       if (ids.length > 0 && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
@@ -305,10 +341,7 @@ class Slicer<T> {
     const isAll = got === total && got < this.#options.rows;
     for (let page = 1; rows > 0 && !isAll && got <= total && (got < total || page === 1); page += 1) {
       const next = await this.#ask(piece, page, rows);
-      if (next instanceof Misplaced) {
-        isSteady = false;
-        break;
-      }
+      if (next instanceof Misplaced) return { items, twice: twice.sort(), isProved: false };
       if (judge(next, piece, this.#options) === 'outside') return 'outside' as const;
       const fresh = take(next);
       got += next.ids.length;
@@ -334,7 +367,6 @@ class Slicer<T> {
     // When it gives as few twice although there are more, it never gives more.
     if (ids.length === this.#short) this.#size = ids.length;
     if (ids.length < this.#size) this.#short = ids.length;
-    this.#isFirst = false;
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
     const [first = 0, last = 0] = [known[0], known.at(-1)];
@@ -342,15 +374,7 @@ class Slicer<T> {
     const isUp = isInside && isRising(ats);
     const isDown = isInside && isRising(ats.toReversed());
     this.#isMixed ||= isInside && !isUp && !isDown;
-    // At first places are planned: several slices can be asked for at a time.
-    const few = this.#pace === null ? 2 : fewPages;
-    if (isUp !== isDown && !this.#isMixed && total > ids.length && total < few * size) {
-      // Between two items that lie apart, so that the two ranges have none in common, however the server reads fractions of seconds.
-      const part = total / Math.ceil(total / (0.95 * size));
-      const at = ats.findLastIndex((one, i) => i < part && Math.abs((ats[i + 1] ?? one) - one) > step);
-      const end = Math.min(ats[at] ?? Number.NaN, ats[at + 1] ?? Number.NaN) + step;
-      if (end > lowest && end < highest) return this.#goOn(piece, answer, at + 1, end);
-    }
+    if (this.#goOn(piece, answer)) return 'cut';
     let [from, to] = [piece.from ?? first, piece.to ?? last];
     let ends: readonly number[];
     let left = 0; // how many lie before the first cut; 0 when nobody knows
@@ -398,24 +422,44 @@ class Slicer<T> {
     return 'cut';
   }
 
-  /** Keeps the first items of a page that is in order, and asks for the rest: the two totals together prove both. */
-  async #goOn(piece: Piece<T>, answer: Answer<T>, count: number, end: number): Promise<'cut'> {
+  /** Keeps the items of a page that is in order, and asks for the rest of a range that is not much longer: the two totals prove both. */
+  #goOn(piece: Piece<T>, answer: Answer<T>): boolean {
     const { ids, ats, total } = answer;
-    const before: Piece<T> = { from: piece.from, to: end };
-    const after: Piece<T> = { from: end, to: piece.to };
-    const [kept, rest] = (ats[0] as number) < end ? [before, after] : [after, before];
-    rest.answer = this.#ask(rest);
-    this.#work.splice(0, 1, before, after);
-    if (piece.to === null) this.#left = total ?? 0;
-    const next = await rest.answer;
-    if (!(next instanceof Misplaced) && next.total !== null && total === count + next.total)
-      kept.answer = Promise.resolve({
-        ...answer,
-        ids: ids.slice(0, count),
-        ats: ats.slice(0, count),
-        total: count,
-      });
-    return 'cut';
+    const { step } = this.#options;
+    const [lowest, highest] = [piece.from ?? Number.NEGATIVE_INFINITY, piece.to ?? Number.POSITIVE_INFINITY];
+    const isUp = isRising(ats);
+    const isFull = total !== null && ids.length < total && ids.length >= this.#size;
+    // At first places are planned: several slices can be asked for at a time.
+    const most = (this.#pace === null ? 2 : fewPages) * this.#size;
+    if (!isFull || total >= most || this.#isMixed || !this.#canCut(piece, answer)) return false;
+    if (!ats.every((at) => at >= lowest && at <= highest) || isUp === isRising(ats.toReversed()))
+      return false;
+    // Between two items that lie apart, so that the two ranges have none in common, however the server reads fractions of seconds.
+    const last = ats.findLastIndex((at, i) => Math.abs((ats[i + 1] ?? at) - at) > step);
+    const end = Math.min(ats[last] ?? Number.NaN, ats[last + 1] ?? Number.NaN) + step;
+    if (!(end > lowest && end < highest)) return false;
+    if (piece === this.#whole) this.#first ??= total;
+    if (piece.to === null) this.#left = total;
+    const count = last + 1;
+    const parts: [Piece<T>, Piece<T>] = [
+      { from: piece.from, to: end },
+      { from: end, to: piece.to },
+    ];
+    this.#work.splice(this.#work.indexOf(piece), 1, ...parts);
+    const [kept, rest] = isUp ? parts : [parts[1], parts[0]];
+    this.#learn(count, kept);
+    const own = { ...answer, ids: ids.slice(0, count), ats: ats.slice(0, count), total: count };
+    const next = this.#ask(rest);
+    this.#wait(rest, next);
+    this.#wait(
+      kept,
+      next.then((came) =>
+        !(came instanceof Misplaced) && came.total !== null && total === count + came.total
+          ? own
+          : this.#ask(kept),
+      ),
+    );
+    return true;
   }
 
   /** Leaves out what was delivered before, and counts what is left. */
@@ -438,7 +482,7 @@ class Slicer<T> {
     const stretches: Stretch<number>[] =
       doubled.length > 0
         ? [{ why: 'doubled', missing: 0, ...whole, is: 'short', sids: doubled }]
-        : this.#splitAt(this.#options.until, whole, items, fresh);
+        : splitAt(this.#options, whole, items.map(atOf), fresh.map(atOf));
     return { ...this.#sliceOf(piece, fresh), stretches, pages: null, isReread: passes > 1 };
   }
 
@@ -481,29 +525,6 @@ class Slicer<T> {
     this.#border = new Map([...before, ...found.map((one) => [idOf(one), atOf(one)] as const)]);
   }
 
-  /** A proved stretch in two, where the time lies in it up to which calls are counted at the end, and no item lies at that time. */
-  #splitAt(
-    until: number | null,
-    whole: Stretch<number>,
-    items: readonly Found<T>[],
-    fresh: readonly Found<T>[],
-  ): Stretch<number>[] {
-    const isInside =
-      until !== null &&
-      (whole.from === null || whole.from < until) &&
-      (whole.to === null || until < whole.to) &&
-      whole.is === 'proved';
-    if (!isInside || items.some((one) => !(Math.abs(atOf(one) - until) >= this.#options.step)))
-      return [whole];
-    const isBefore = (one: Found<T>): boolean => atOf(one) < until;
-    const counted = items.filter(isBefore).length;
-    const calls = fresh.filter(isBefore).length;
-    return [
-      { ...whole, to: until, counted, calls },
-      { ...whole, from: until, counted: items.length - counted, calls: whole.calls - calls, shared: 0 },
-    ];
-  }
-
   /** Reads a range that cannot be cut, or has no totals, page by page, and proves it where all of its totals agree. */
   async *#byPages(
     piece: Piece<T>,
@@ -525,7 +546,7 @@ class Slicer<T> {
       answer = null;
       if (next instanceof Misplaced) throw next.cause;
       if (judge(next, piece, this.#options) === 'outside') throw new StreamError('range_ignored');
-      if (this.#isFirst) this.#first ??= next.total;
+      if (piece === this.#whole) this.#first ??= next.total;
       total = total === undefined ? next.total : total;
       isProvable &&=
         total !== null && (next.total === total || next.ids.length === 0) && next.next === undefined;
@@ -563,7 +584,6 @@ class Slicer<T> {
         return;
       }
       this.#work.shift();
-      this.#isFirst = false;
       this.#border = atEnd;
       const { from, to } = piece;
       const missing = total === null ? 0 : total - calls - shared.size;

@@ -266,6 +266,7 @@ export class Copy {
       await syncAccount(await client(), masked, {
         account: accountOfCopy,
         order: 'newest',
+        prefetch: 8,
         // A record that cannot be read must not keep all others out.
         onError: 'skip',
         ...(first === null ? {} : { first }),
