@@ -4,8 +4,8 @@ export type Schema = { [keyword: string]: Schema } & { readonly [keyword: string
 /** Where a value does not match a schema. It supports what the OpenAPI document of the service uses for records. */
 export function schemaProblems(schema: Schema, value: unknown, place: string): string[] {
   const anyOf = schema.anyOf as unknown as Schema[] | undefined;
-  const found = anyOf?.map((one) => schemaProblems(one, value, place));
-  if (found) return found.some((problems) => problems.length === 0) ? [] : found.flat();
+  const byLength = (a: readonly unknown[], b: readonly unknown[]) => a.length - b.length;
+  if (anyOf) return anyOf.map((one) => schemaProblems(one, value, place)).sort(byLength)[0] as string[];
   const types = ([] as unknown[]).concat(schema.type ?? []);
   let type: string = Number.isInteger(value) ? 'integer' : typeof value;
   if (value === null) type = 'null';
