@@ -6,7 +6,7 @@ export function schemaProblems(schema: Schema, value: unknown, place: string): s
   const anyOf = schema.anyOf as unknown as Schema[] | undefined;
   const byLength = (a: readonly unknown[], b: readonly unknown[]) => a.length - b.length;
   if (anyOf) return anyOf.map((one) => schemaProblems(one, value, place)).sort(byLength)[0] as string[];
-  const types = ([] as unknown[]).concat(schema.type ?? []);
+  const types = ([] as unknown[]).concat(schema.type);
   let type: string = Number.isInteger(value) ? 'integer' : typeof value;
   if (value === null) type = 'null';
   const problems = types.includes(type) ? [] : [`${place}: ${type} is not ${types.join(' or ')}`];
