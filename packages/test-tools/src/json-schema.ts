@@ -10,7 +10,7 @@ export function schemaProblems(schema: Schema, value: unknown, place: string): s
   let type: string = Number.isInteger(value) ? 'integer' : typeof value;
   if (value === null) type = 'null';
   const problems = types.includes(type) ? [] : [`${place}: ${type} is not ${types.join(' or ')}`];
-  if (typeof value === 'string' && schema.pattern && !new RegExp(String(schema.pattern)).test(value))
+  if (schema.pattern && !new RegExp(String(schema.pattern)).test(String(value)))
     problems.push(`${place}: "${value}" does not match ${schema.pattern}`);
   if (Array.isArray(schema.enum) && !schema.enum.includes(value))
     problems.push(`${place}: ${value} is not in the enum`);
