@@ -15,8 +15,10 @@ export function schemaProblems(schema: Schema, value: unknown, place: string): s
   if (Array.isArray(schema.enum) && !schema.enum.includes(value))
     problems.push(`${place}: ${value} is not in the enum`);
   if (type === 'object') {
-    for (const name of schema.required as unknown as string[])
-      if (!Object.hasOwn(value as object, name)) problems.push(`${place}: no ${name}`);
+    const missing = (schema.required as unknown as string[]).filter(
+      (name) => !Object.hasOwn(value as object, name),
+    );
+    problems.push(...missing.map((name) => `${place}: no ${name}`));
     for (const [name, inner] of Object.entries(value as object)) {
       const own = schema.properties?.[name];
       if (own) problems.push(...schemaProblems(own, inner, `${place}.${name}`));
