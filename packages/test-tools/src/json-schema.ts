@@ -15,9 +15,8 @@ export function schemaProblems(schema: Schema, value: unknown, place: string): s
   if (Array.isArray(schema.enum) && !schema.enum.includes(value))
     problems.push(`${place}: ${value} is not in the enum`);
   if (type === 'object') {
-    const missing = (schema.required as unknown as string[]).filter(
-      (name) => !Object.hasOwn(value as object, name),
-    );
+    const required = schema.required as unknown as string[];
+    const missing = required.filter((name) => !Object.hasOwn(value as object, name));
     problems.push(...missing.map((name) => `${place}: no ${name}`));
     for (const [name, inner] of Object.entries(value as object)) {
       const own = schema.properties?.[name];
