@@ -141,6 +141,7 @@ export class Copy {
           tried = seen.since;
           if (await partly(store, seen.since)) return { store, ...seen, failure: null };
         }
+        if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
         if (seen.unread !== null) {
           const period = seen.unread;
           // One question asks at a time, however many wait.
@@ -154,7 +155,6 @@ export class Copy {
               seconds: total == null || this.#rate === 0 ? null : (total - there) / this.#rate,
             };
         }
-        if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
         // Another process tells nobody what it has written.
         await Promise.race([news, sleep(systemClock, 200)]);
       }
