@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { escapeControls } from '@call-attribution/core/errors';
-import { createLineReader } from '@call-attribution/node-stream/files';
 import type { JSONRPCMessage, McpServerFactory, Transport } from '@modelcontextprotocol/server';
 import { serveStdio as serveLines } from '@modelcontextprotocol/server/stdio';
 import { errorResponse, idOf, type Refusal, readMessage } from './messages.ts';
@@ -26,6 +25,8 @@ export interface StdioConnection {
 
 /** Longest line accepted from a client; a longer one is refused and logged. */
 const maxLineBytes = 4 * 1024 * 1024;
+/** Bytes of such a line in which its id is looked for, from each end. */
+const edge = 256;
 /** A host that has left may not read the responses: calls that still run after this long are aborted. */
 const graceMs = 5000;
 
@@ -104,15 +105,27 @@ function linesOf(
       settle();
     }
   };
-  const reader = createLineReader((line) => take(line.toString()), {
-    maxBytes: maxLineBytes,
-    onTooLong(first, last) {
-      const message = `Invalid Request: a line may have at most ${maxLineBytes} bytes.`;
-      refuse({ id: idOfLine(first, last), code: -32600, message });
-      log(`A line of more than ${maxLineBytes} bytes was refused.`);
-    },
-  });
-  const onData = (chunk: Uint8Array): void => reader.push(chunk);
+  /** A character stands for a byte. */
+  let line = '';
+  /** How a line begins that is too long. Only its end is kept. */
+  let begin: string | null = null;
+  const onData = (chunk: Buffer): void => {
+    for (const [at, part] of chunk.toString('latin1').split('\n').entries()) {
+      if (at > 0) {
+        if (begin === null) take(Buffer.from(line, 'latin1').toString());
+        else {
+          const message = `Invalid Request: a line may have at most ${maxLineBytes} bytes.`;
+          refuse({ id: idOfLine(begin, line), code: -32600, message });
+          log(`A line of more than ${maxLineBytes} bytes was refused.`);
+        }
+        [line, begin] = ['', null];
+      }
+      line += part;
+      if (line.length <= maxLineBytes) continue;
+      begin ??= line.slice(0, edge);
+      line = line.slice(-edge);
+    }
+  };
   const transport: Transport = {
     async start() {
       input.on('data', onData);
@@ -136,10 +149,10 @@ function linesOf(
 }
 
 /** The id of a request that was not read, from where clients write it: at the beginning or the end of the line. */
-function idOfLine(first: Buffer, last: Buffer): string | number | null {
+function idOfLine(first: string, last: string): string | number | null {
   const id = '"id"\\s*:\\s*("[^"\\\\]{1,100}"|-?\\d{1,15})';
   const found =
-    new RegExp(`${id}\\s*\\}\\s*$`).exec(last.toString()) ??
-    new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2.0"\\s*,\\s*)?${id}`).exec(first.toString());
+    new RegExp(`${id}\\s*\\}\\s*$`).exec(last) ??
+    new RegExp(`^\\s*\\{\\s*(?:"jsonrpc"\\s*:\\s*"2.0"\\s*,\\s*)?${id}`).exec(first);
   return found?.[1] === undefined ? null : idOf({ id: JSON.parse(found[1]) });
 }

@@ -1,4 +1,4 @@
-// Files: written whole or not at all, locked against a second writer, cut into lines.
+// Files: written whole or not at all, locked against a second writer.
 
 export { FileLockedError, type FileLockedErrorCode } from '../errors.ts';
 export {
@@ -10,7 +10,6 @@ export {
   readOwner,
   type Unlock,
 } from './file-lock.ts';
-export { createLineReader, type LineReader, type LineReaderOptions } from './lines.ts';
 export {
   makeFolder,
   makeOwnFolder,
