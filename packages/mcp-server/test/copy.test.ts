@@ -1,12 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiKeys, type Call, type Client, createClient } from '@call-attribution/core';
+import type { Call, Client } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
-import { matcher, parse } from '@call-attribution/query-dsl';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, type CallsMcpServer, callTool, createServer } from '../src/index.ts';
+import { type FakeOptions, fakeClient } from './support/fake-client.ts';
 
 // The copy that questions are asked of, from a server that gives the calls of some times only when the test says so.
 
@@ -21,11 +21,9 @@ const october = { from: '2026-10-01', to: '2026-10-31', calls: 'all' };
 const june = { from: '2026-06-01', to: '2026-06-30', calls: 'all' };
 const inMonth = (month: string): number => calls.filter(({ date_added: at }) => at.startsWith(month)).length;
 
-interface Faults {
+interface Faults extends Pick<FakeOptions, 'hidden'> {
   /** Pages with calls from before this wait. */
   since?: string;
-  /** Calls that are counted, and not given. */
-  hidden?: ReadonlySet<string>;
   isDown?: boolean;
 }
 
@@ -36,30 +34,17 @@ function clientWith(faults: Faults = {}): { client: Client; asked: string[]; ope
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const client = createClient({
-    baseUrl: 'http://127.0.0.1:1',
-    auth: apiKeys('a', 'b'),
-    retry: { attempts: 1 },
-    fetch: async (url, init) => {
+  const client = fakeClient(calls, {
+    ...faults,
+    maxRows: 100,
+    async before({ q, rows, signal }, page) {
       if (faults.isDown) throw new TypeError('fetch failed');
-      const query = new URL(String(url)).searchParams;
-      asked.push(query.get('q') ?? '');
-      const rows = Math.min(100, Number(query.get('rows') ?? 20));
-      const matches = matcher(parse(query.get('q') ?? ''));
-      const all = calls.filter(
-        (call) => matches({ ...call }) && (rows === 1 || !faults.hidden?.has(call.sid)),
-      );
-      const from = Number(query.get('start') ?? 0) * rows;
-      const page = all.slice(from, from + rows);
-      if (rows > 1 && page.some(({ date_added: at }) => at < (faults.since ?? '')))
+      asked.push(q);
+      if (rows !== 1 && page.some(({ date_added: at }) => at < (faults.since ?? '')))
         await Promise.race([
           opened,
-          new Promise((_, reject) =>
-            init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
-          ),
+          new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
         ]);
-      const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
-      return Response.json(page, { headers: { 'content-range': `${range}/${all.length}` } });
     },
   });
   return { client, asked, open: () => open() };

@@ -5,7 +5,7 @@ import { callTool, createServer, type ToolResult, tools } from '../src/index.ts'
 import { redactMessage } from '../src/privacy/text.ts';
 import { clientFrom, problemsOf } from '../src/program.ts';
 import { readSettings } from '../src/settings/index.ts';
-import { fakeClient } from './support/fake-client.ts';
+import { brokenClient, fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
 
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
@@ -164,11 +164,7 @@ describe('a server without credentials', () => {
 describe('an unexpected error', () => {
   it('goes to the log, not to the agent', async () => {
     const log: string[] = [];
-    const broken = fakeClient([], {
-      before: () => {
-        throw new Error('details of the inside');
-      },
-    });
+    const broken = brokenClient(new Error('details of the inside'));
     const result = await callTool(createServer(broken, { log: (line) => log.push(line) }), 'list_calls');
     expectUsable(result);
     expect(textOf(result)).not.toContain('of the inside');

@@ -7,7 +7,7 @@ import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
 import { scrub } from '../../src/privacy/text.ts';
-import { fakeClient } from '../support/fake-client.ts';
+import { brokenClient, fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 import { craftedCalls, leaksInText, leaksOf, people, spellings } from '../support/red-team.ts';
 
@@ -131,13 +131,8 @@ describe('crafted records', () => {
       const formless = /^the (?:name|street|zip)/;
       const written = Object.entries(spellings).filter(([title]) => !formless.test(title));
       for (const text of written.map(([, write]) => write(people[0] as (typeof people)[number]))) {
-        const failing = createServer(
-          fakeClient(craftedCalls, {
-            before: () => {
-              throw new HttpError('bad_request', `The server refused the request: ${text}`, { status: 400 });
-            },
-          }),
-        );
+        const words = `The server refused the request: ${text}`;
+        const failing = createServer(brokenClient(new HttpError('bad_request', words, { status: 400 })));
         const result = await callTool(failing, 'list_calls', {});
         expect(result.isError).toBe(true);
         expect(leaksInText(result.content[0]?.text ?? ''), text).toEqual([]);

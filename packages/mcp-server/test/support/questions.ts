@@ -130,14 +130,25 @@ const allDays = (from: string, days: number): string[] =>
 const analyze = (args: Readonly<Record<string, unknown>>): Ask => ['analyze_calls', args];
 const count = (args: Readonly<Record<string, unknown>>): Ask => ['count_calls', args];
 
+/** A question about how many calls of websites pass some tests. */
+const counted = (ask: string, args: Ask[1], ...tests: readonly Test[]): Question => ({
+  ...{ ask, calls: [count(args)], answer: total },
+  truth: (calls) => sites(calls, ...tests).length,
+});
+/** A question of one analysis. */
+const analyzed = (
+  ask: string,
+  args: Ask[1],
+  answer: Question['answer'],
+  truth: Question['truth'],
+): Question => ({ ask, calls: [analyze(args)], answer, truth });
+/** A question about how many calls of websites each value has. */
+const countedBy = (ask: string, args: Ask[1], name: string, key: Key, ...tests: readonly Test[]): Question =>
+  analyzed(ask, args, table(name), (calls) => counts(sites(calls, ...tests), key));
+
 /** What people ask about totals, time and change. */
 const totals: readonly Question[] = [
-  {
-    ask: 'How many calls did we get in October?',
-    calls: [count(october)],
-    answer: total,
-    truth: (calls) => sites(calls, inOctober).length,
-  },
+  counted('How many calls did we get in October?', october, inOctober),
   {
     ask: 'And with the calls that people dialed straight from an ad?',
     calls: [count({ ...october, calls: 'all' })],
@@ -150,152 +161,130 @@ const totals: readonly Question[] = [
     answer: total,
     truth: (calls) => calls.filter((call) => inSeptember(call) && !website(call)).length,
   },
-  {
-    ask: 'What part of our calls comes straight from ads?',
-    calls: [analyze({ calls: 'all', group_by: 'is_extension' })],
-    answer: table('is_extension', 'share'),
-    truth: (calls) => {
+  analyzed(
+    'What part of our calls comes straight from ads?',
+    { calls: 'all', group_by: 'is_extension' },
+    table('is_extension', 'share'),
+    (calls) => {
       const part = calls.filter((call) => !website(call)).length;
       return { false: share(calls.length - part, calls.length), true: share(part, calls.length) };
     },
-  },
-  {
-    ask: 'How did we do yesterday?',
-    calls: [analyze({ from: 'yesterday', to: 'yesterday', measures: 'calls,missed,talk_sum' })],
-    answer: only('calls', 'missed', 'talk_sum'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'How did we do yesterday?',
+    { from: 'yesterday', to: 'yesterday', measures: 'calls,missed,talk_sum' },
+    only('calls', 'missed', 'talk_sum'),
+    (calls) => {
       const list = sites(calls, on('2026-10-31', '2026-10-31'));
       return [list.length, list.filter(isMissed).length, tenths(list)];
     },
-  },
-  {
-    ask: 'last 7 days?',
-    calls: [count({ from: '7d', to: 'yesterday' })],
-    answer: total,
-    truth: (calls) => sites(calls, on('2026-10-25', '2026-10-31')).length,
-  },
-  {
-    ask: 'How many conversations of five minutes or more were there?',
-    calls: [count({ where: 'talk_minutes >= 5' })],
-    answer: total,
-    truth: (calls) => sites(calls, (call) => minutes(call) >= 5).length,
-  },
-  {
-    ask: 'Monthly trend please',
-    calls: [analyze({ group_by: 'month' })],
-    answer: table('month'),
-    truth: (calls) => counts(sites(calls), (call) => call.date_added.slice(0, 7)),
-  },
-  {
-    ask: 'Give me October day by day',
-    calls: [analyze({ ...october, group_by: 'day', measures: 'calls' })],
-    answer: table('day'),
-    truth: (calls) => {
+  ),
+  counted('last 7 days?', { from: '7d', to: 'yesterday' }, on('2026-10-25', '2026-10-31')),
+  counted(
+    'How many conversations of five minutes or more were there?',
+    { where: 'talk_minutes >= 5' },
+    (call) => minutes(call) >= 5,
+  ),
+  countedBy('Monthly trend please', { group_by: 'month' }, 'month', (call) => call.date_added.slice(0, 7)),
+  analyzed(
+    'Give me October day by day',
+    { ...october, group_by: 'day', measures: 'calls' },
+    table('day'),
+    (calls) => {
       const found = counts(sites(calls, inOctober), dateOf);
       return Object.fromEntries(allDays('2026-10-01', 31).map((day) => [day, found[day] ?? 0]));
     },
-  },
-  {
-    ask: 'What was the busiest day of October?',
-    calls: [analyze({ ...october, group_by: 'day', order: 'calls desc', limit: 1 })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(sites(calls, inOctober), dateOf)), 1),
-  },
-  {
-    ask: 'Which weekday has the most calls?',
-    calls: [analyze({ group_by: 'weekday' })],
-    answer: table('weekday'),
-    truth: (calls) => counts(sites(calls), weekdayOf),
-  },
-  {
-    ask: 'when does the phone ring? by hour',
-    calls: [analyze({ group_by: 'hour', measures: 'calls' })],
-    answer: table('hour'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'What was the busiest day of October?',
+    { ...october, group_by: 'day', order: 'calls desc', limit: 1 },
+    column('calls'),
+    (calls) => largest(Object.values(counts(sites(calls, inOctober), dateOf)), 1),
+  ),
+  countedBy('Which weekday has the most calls?', { group_by: 'weekday' }, 'weekday', weekdayOf),
+  analyzed(
+    'when does the phone ring? by hour',
+    { group_by: 'hour', measures: 'calls' },
+    table('hour'),
+    (calls) => {
       const found = counts(sites(calls), hourOf);
       return Object.fromEntries(Array.from({ length: 24 }, (_, hour) => [hour, found[hour] ?? 0]));
     },
-  },
-  {
-    ask: 'At which hour of which weekday do most calls come in?',
-    calls: [analyze({ group_by: 'weekday,hour', order: 'calls desc', limit: 1 })],
-    answer: column('calls'),
-    truth: (calls) =>
+  ),
+  analyzed(
+    'At which hour of which weekday do most calls come in?',
+    { group_by: 'weekday,hour', order: 'calls desc', limit: 1 },
+    column('calls'),
+    (calls) =>
       largest(Object.values(counts(sites(calls), (call) => `${weekdayOf(call)} ${hourOf(call)}`)), 1),
-  },
-  {
-    ask: 'Did October beat September?',
-    calls: [analyze({ ...october, compare: 'previous' })],
-    answer: only('calls', 'calls_before', 'calls_change'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'Did October beat September?',
+    { ...october, compare: 'previous' },
+    only('calls', 'calls_before', 'calls_change'),
+    (calls) => {
       const [now, before] = [sites(calls, inOctober).length, sites(calls, inSeptember).length];
       return [now, before, rounded(now / 31 - before / 30)];
     },
-  },
-  {
-    ask: 'Compare the week of 20 October with the week before it, with call extensions',
-    calls: [
-      analyze({ from: '2026-10-20', to: '2026-10-26', compare: '2026-10-13..2026-10-19', calls: 'all' }),
-    ],
-    answer: only('calls', 'calls_before'),
-    truth: (calls) => [
+  ),
+  analyzed(
+    'Compare the week of 20 October with the week before it, with call extensions',
+    { from: '2026-10-20', to: '2026-10-26', compare: '2026-10-13..2026-10-19', calls: 'all' },
+    only('calls', 'calls_before'),
+    (calls) => [
       calls.filter(on('2026-10-20', '2026-10-26')).length,
       calls.filter(on('2026-10-13', '2026-10-19')).length,
     ],
-  },
-  {
-    ask: 'Since when do we have data?',
-    calls: [analyze({ calls: 'all', measures: 'first,last' })],
-    answer: only('first', 'last'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'Since when do we have data?',
+    { calls: 'all', measures: 'first,last' },
+    only('first', 'last'),
+    (calls) => {
       const times = calls.map((call) => call.date_added).sort();
       return [times[0], times.at(-1)];
     },
-  },
-  {
-    ask: 'How many calls on 15 October, in Los Angeles time?',
-    calls: [count({ from: '2026-10-15', to: '2026-10-15', time_zone: 'America/Los_Angeles' })],
-    answer: total,
-    truth: (calls) =>
-      sites(calls, ({ date_added: at }) => at >= '2026-10-15 03:00:00' && at < '2026-10-16 03:00:00').length,
-  },
+  ),
+  counted(
+    'How many calls on 15 October, in Los Angeles time?',
+    { from: '2026-10-15', to: '2026-10-15', time_zone: 'America/Los_Angeles' },
+    ({ date_added: at }) => at >= '2026-10-15 03:00:00' && at < '2026-10-16 03:00:00',
+  ),
 ];
 
 /** What people ask about missed calls and talk. */
 const talk: readonly Question[] = [
-  {
-    ask: 'How many calls did we miss in October?',
-    calls: [analyze({ ...october, measures: 'missed,missed_rate' })],
-    answer: only('missed', 'missed_rate'),
-    truth: (calls) => {
+  analyzed(
+    'How many calls did we miss in October?',
+    { ...october, measures: 'missed,missed_rate' },
+    only('missed', 'missed_rate'),
+    (calls) => {
       const list = sites(calls, inOctober);
       const missed = list.filter(isMissed).length;
       return [missed, share(missed, list.length)];
     },
-  },
-  {
-    ask: 'At what time of day do we miss most?',
-    calls: [analyze({ group_by: 'hour', measures: 'missed' })],
-    answer: table('hour', 'missed'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'At what time of day do we miss most?',
+    { group_by: 'hour', measures: 'missed' },
+    table('hour', 'missed'),
+    (calls) => {
       const found = counts(sites(calls, isMissed), hourOf);
       return Object.fromEntries(Array.from({ length: 24 }, (_, hour) => [hour, found[hour] ?? 0]));
     },
-  },
-  {
-    ask: 'Which city has the worst missed rate, if it has at least 30 calls?',
-    calls: [
-      analyze({
-        where: 'city IS NOT NULL',
-        group_by: 'city',
-        measures: 'calls,missed_rate',
-        having: 'calls >= 30',
-        order: 'missed_rate desc',
-        limit: 1,
-      }),
-    ],
-    answer: column('missed_rate'),
-    truth: (calls) =>
+  ),
+  analyzed(
+    'Which city has the worst missed rate, if it has at least 30 calls?',
+    {
+      where: 'city IS NOT NULL',
+      group_by: 'city',
+      measures: 'calls,missed_rate',
+      having: 'calls >= 30',
+      order: 'missed_rate desc',
+      limit: 1,
+    },
+    column('missed_rate'),
+    (calls) =>
       largest(
         [
           ...grouped(
@@ -307,41 +296,38 @@ const talk: readonly Question[] = [
           .map((list) => share(list.filter(isMissed).length, list.length)),
         1,
       ),
-  },
-  {
-    ask: 'missed after hours (before 8, from 18)?',
-    calls: [count({ where: 'missed AND (hour < 8 OR hour >= 18)' })],
-    answer: total,
-    truth: (calls) => sites(calls, isMissed, (call) => hourOf(call) < 8 || hourOf(call) >= 18).length,
-  },
-  {
-    ask: 'How busy are weekends?',
-    calls: [count({ where: "weekday IN ('Sat', 'Sun')" })],
-    answer: total,
-    truth: (calls) => sites(calls, (call) => /^S/.test(weekdayOf(call))).length,
-  },
-  {
-    ask: 'Total talk time in October, in minutes',
-    calls: [analyze({ ...october, measures: 'talk_sum' })],
-    answer: only('talk_sum'),
-    truth: (calls) => [tenths(sites(calls, inOctober))],
-  },
-  {
-    ask: 'How long is a typical call? And a long one?',
-    calls: [analyze({ measures: 'talk_mean,talk_median,talk_p90' })],
-    answer: only('talk_mean', 'talk_median', 'talk_p90'),
-    truth: (calls) => {
+  ),
+  counted(
+    'missed after hours (before 8, from 18)?',
+    { where: 'missed AND (hour < 8 OR hour >= 18)' },
+    isMissed,
+    (call) => hourOf(call) < 8 || hourOf(call) >= 18,
+  ),
+  counted('How busy are weekends?', { where: "weekday IN ('Sat', 'Sun')" }, (call) =>
+    /^S/.test(weekdayOf(call)),
+  ),
+  analyzed(
+    'Total talk time in October, in minutes',
+    { ...october, measures: 'talk_sum' },
+    only('talk_sum'),
+    (calls) => [tenths(sites(calls, inOctober))],
+  ),
+  analyzed(
+    'How long is a typical call? And a long one?',
+    { measures: 'talk_mean,talk_median,talk_p90' },
+    only('talk_mean', 'talk_median', 'talk_p90'),
+    (calls) => {
       const list = sites(calls);
       const values = list.map(minutes);
       return [rounded(tenths(list) / list.length), rank(values, 0.5), rank(values, 0.9)];
     },
-  },
-  {
-    ask: 'Same thing, but only for calls that were answered',
-    calls: [analyze({ where: 'NOT missed', measures: 'talk_median' })],
-    answer: only('talk_median'),
-    truth: (calls) => [rank(sites(calls, (call) => !isMissed(call)).map(minutes), 0.5)],
-  },
+  ),
+  analyzed(
+    'Same thing, but only for calls that were answered',
+    { where: 'NOT missed', measures: 'talk_median' },
+    only('talk_median'),
+    (calls) => [rank(sites(calls, (call) => !isMissed(call)).map(minutes), 0.5)],
+  ),
   {
     ask: 'What was our longest call in the last four weeks?',
     calls: [
@@ -368,24 +354,23 @@ const talk: readonly Question[] = [
 
 /** What people ask about ads, pages and sources. */
 const attribution: readonly Question[] = [
-  {
-    ask: 'Top campaign in October?',
-    calls: [analyze({ ...october, group_by: 'campaign' })],
-    answer: table('ppc_campaign'),
-    truth: (calls) => counts(sites(calls, inOctober), field('ppc_campaign')),
-  },
-  {
-    ask: 'Best keyword in each campaign',
-    calls: [
-      analyze({
-        where: 'ppc_keywords IS NOT NULL',
-        group_by: 'campaign,keyword',
-        top_per: 1,
-        measures: 'calls',
-      }),
-    ],
-    answer: table('ppc_campaign'),
-    truth: (calls) =>
+  countedBy(
+    'Top campaign in October?',
+    { ...october, group_by: 'campaign' },
+    'ppc_campaign',
+    field('ppc_campaign'),
+    inOctober,
+  ),
+  analyzed(
+    'Best keyword in each campaign',
+    {
+      where: 'ppc_keywords IS NOT NULL',
+      group_by: 'campaign,keyword',
+      top_per: 1,
+      measures: 'calls',
+    },
+    table('ppc_campaign'),
+    (calls) =>
       Object.fromEntries(
         [
           ...grouped(
@@ -397,72 +382,68 @@ const attribution: readonly Question[] = [
           largest(Object.values(counts(list, field('ppc_keywords'))), 1)[0],
         ]),
       ),
-  },
-  {
-    ask: 'Which keywords bring people who talk longest on average (50 calls or more)?',
-    calls: [
-      analyze({
-        group_by: 'keyword',
-        measures: 'talk_mean,calls',
-        having: 'calls >= 50',
-        order: 'talk_mean desc',
-        limit: 3,
-      }),
-    ],
-    answer: column('talk_mean'),
-    truth: (calls) =>
+  ),
+  analyzed(
+    'Which keywords bring people who talk longest on average (50 calls or more)?',
+    {
+      group_by: 'keyword',
+      measures: 'talk_mean,calls',
+      having: 'calls >= 50',
+      order: 'talk_mean desc',
+      limit: 3,
+    },
+    column('talk_mean'),
+    (calls) =>
       largest(
         [...grouped(sites(calls), field('ppc_keywords')).values()]
           .filter((list) => list.length >= 50)
           .map((list) => rounded(tenths(list) / list.length)),
         3,
       ),
-  },
-  {
-    ask: 'ad groups, most calls first',
-    calls: [analyze({ group_by: 'ad group', limit: 5, measures: 'calls' })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(sites(calls), field('ppc_adgroup'))), 5),
-  },
-  {
-    ask: 'Which landing pages make people call, and do we pick up?',
-    calls: [analyze({ group_by: 'landing page', measures: 'calls,missed' })],
-    answer: table('landing_page', 'missed'),
-    truth: (calls) =>
+  ),
+  analyzed(
+    'ad groups, most calls first',
+    { group_by: 'ad group', limit: 5, measures: 'calls' },
+    column('calls'),
+    (calls) => largest(Object.values(counts(sites(calls), field('ppc_adgroup'))), 5),
+  ),
+  analyzed(
+    'Which landing pages make people call, and do we pick up?',
+    { group_by: 'landing page', measures: 'calls,missed' },
+    table('landing_page', 'missed'),
+    (calls) =>
       Object.fromEntries(
         [...grouped(sites(calls), field('landing_page'))].map(([page, list]) => [
           String(page),
           list.filter(isMissed).length,
         ]),
       ),
-  },
-  {
-    ask: 'Where do callers come from on the web?',
-    calls: [analyze({ group_by: 'source', limit: 3, measures: 'calls' })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(sites(calls), field('referrer'))), 3),
-  },
-  {
-    ask: 'Which campaign lost most against September?',
-    calls: [
-      analyze({
-        ...october,
-        group_by: 'campaign',
-        compare: 'previous',
-        measures: 'calls',
-        order: 'calls_change',
-        limit: 1,
-      }),
-    ],
-    answer: column('calls_change'),
-    truth: (calls) => {
+  ),
+  analyzed(
+    'Where do callers come from on the web?',
+    { group_by: 'source', limit: 3, measures: 'calls' },
+    column('calls'),
+    (calls) => largest(Object.values(counts(sites(calls), field('referrer'))), 3),
+  ),
+  analyzed(
+    'Which campaign lost most against September?',
+    {
+      ...october,
+      group_by: 'campaign',
+      compare: 'previous',
+      measures: 'calls',
+      order: 'calls_change',
+      limit: 1,
+    },
+    column('calls_change'),
+    (calls) => {
       const [now, before] = [inOctober, inSeptember].map((test) =>
         counts(sites(calls, test), field('ppc_campaign')),
       ) as [Record<string, number>, Record<string, number>];
       const names = [...new Set([...Object.keys(now), ...Object.keys(before)])];
       return [rounded(Math.min(...names.map((name) => (now[name] ?? 0) / 31 - (before[name] ?? 0) / 30)))];
     },
-  },
+  ),
   {
     ask: 'What does a call cost us? Brand cost 900 dollars, Generic 4,100',
     calls: [
@@ -488,42 +469,37 @@ const attribution: readonly Question[] = [
       return { 900: rounded(900 / callsOf('Brand')), 4100: rounded(4100 / callsOf('Generic')) };
     },
   },
-  {
-    ask: 'How are the match types doing?',
-    calls: [analyze({ group_by: 'match type' })],
-    answer: table('ppc_match_type'),
-    truth: (calls) => counts(sites(calls), field('ppc_match_type')),
-  },
-  {
-    ask: 'Mobile or desktop ads?',
-    calls: [analyze({ group_by: 'device', measures: 'calls' })],
-    answer: table('vt_device'),
-    truth: (calls) => counts(sites(calls), field('vt_device')),
-  },
-  {
-    ask: 'What are the top three browsers of callers?',
-    calls: [analyze({ group_by: 'browser', limit: 3, measures: 'calls' })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(sites(calls), field('browser'))), 3),
-  },
-  {
-    ask: 'How sure are the matches to web visits?',
-    calls: [analyze({ group_by: 'rank' })],
-    answer: table('rank'),
-    truth: (calls) => counts(sites(calls), field('rank')),
-  },
-  {
-    ask: 'What made the number on the page change?',
-    calls: [analyze({ group_by: 'activity_type', measures: 'calls' })],
-    answer: (content) => Object.values(table('activity_type')(content)).sort(),
-    truth: (calls) => Object.values(counts(sites(calls), field('activity_type_id'))).sort(),
-  },
-  {
-    ask: 'Which of our tracking numbers is called most?',
-    calls: [analyze({ group_by: 'label', measures: 'calls' })],
-    answer: table('phone_label'),
-    truth: (calls) => counts(sites(calls), field('phone_label')),
-  },
+  countedBy(
+    'How are the match types doing?',
+    { group_by: 'match type' },
+    'ppc_match_type',
+    field('ppc_match_type'),
+  ),
+  countedBy(
+    'Mobile or desktop ads?',
+    { group_by: 'device', measures: 'calls' },
+    'vt_device',
+    field('vt_device'),
+  ),
+  analyzed(
+    'What are the top three browsers of callers?',
+    { group_by: 'browser', limit: 3, measures: 'calls' },
+    column('calls'),
+    (calls) => largest(Object.values(counts(sites(calls), field('browser'))), 3),
+  ),
+  countedBy('How sure are the matches to web visits?', { group_by: 'rank' }, 'rank', field('rank')),
+  analyzed(
+    'What made the number on the page change?',
+    { group_by: 'activity_type', measures: 'calls' },
+    (content) => Object.values(table('activity_type')(content)).sort(),
+    (calls) => Object.values(counts(sites(calls), field('activity_type_id'))).sort(),
+  ),
+  countedBy(
+    'Which of our tracking numbers is called most?',
+    { group_by: 'label', measures: 'calls' },
+    'phone_label',
+    field('phone_label'),
+  ),
   {
     ask: 'Calls from search ads on the emergency page that lasted over ten minutes',
     calls: [count({ where: "landing_page = '/emergency' AND talk_minutes > 10 AND ppc_gclid IS NOT NULL" })],
@@ -535,32 +511,27 @@ const attribution: readonly Question[] = [
           call.landing_page === '/emergency' && minutes(call) > 10 && field('ppc_gclid')(call) !== null,
       ).length,
   },
-  {
-    ask: 'Texas and California, at least two minutes, by campaign',
-    calls: [
-      analyze({
-        where: "state IN ('TX', 'CA') AND talk_minutes >= 2",
-        group_by: 'campaign',
-        measures: 'calls',
-      }),
-    ],
-    answer: table('ppc_campaign'),
-    truth: (calls) =>
-      counts(
-        sites(calls, (call) => /^(?:TX|CA)$/.test(String(call.state)) && minutes(call) >= 2),
-        field('ppc_campaign'),
-      ),
-  },
+  countedBy(
+    'Texas and California, at least two minutes, by campaign',
+    {
+      where: "state IN ('TX', 'CA') AND talk_minutes >= 2",
+      group_by: 'campaign',
+      measures: 'calls',
+    },
+    'ppc_campaign',
+    field('ppc_campaign'),
+    (call) => /^(?:TX|CA)$/.test(String(call.state)) && minutes(call) >= 2,
+  ),
 ];
 
 /** What people ask about uploads, data quality and numbers that differ. */
 const quality: readonly Question[] = [
-  {
-    ask: 'How much of the ad data is final?',
-    calls: [analyze({ group_by: 'ppc_status' })],
-    answer: table('ppc_status'),
-    truth: (calls) => counts(sites(calls), field('ppc_status')),
-  },
+  countedBy(
+    'How much of the ad data is final?',
+    { group_by: 'ppc_status' },
+    'ppc_status',
+    field('ppc_status'),
+  ),
   {
     ask: 'How many calls still wait for their keyword?',
     calls: [count({ where: "ppc_status IN ('Not Processed', 'Waiting For Keyword')", calls: 'all' })],
@@ -596,24 +567,19 @@ const quality: readonly Question[] = [
       sites(calls, (call) => field('ppc_gclid')(call) !== null && field('ppc_campaign')(call) === null)
         .length,
   },
-  {
-    ask: 'How many calls have no city?',
-    calls: [count({ where: 'city IS NULL' })],
-    answer: total,
-    truth: (calls) => sites(calls, (call) => field('city')(call) === null).length,
-  },
-  {
-    ask: 'In how many cities do our callers live?',
-    calls: [analyze({ measures: 'distinct(city)' })],
-    answer: only('distinct_city'),
-    truth: (calls) => [
+  counted('How many calls have no city?', { where: 'city IS NULL' }, (call) => field('city')(call) === null),
+  analyzed(
+    'In how many cities do our callers live?',
+    { measures: 'distinct(city)' },
+    only('distinct_city'),
+    (calls) => [
       new Set(
         sites(calls)
           .map(field('city'))
           .filter((city) => city !== null),
       ).size,
     ],
-  },
+  ),
   {
     ask: 'The dashboard shows a higher number for October. Why?',
     calls: [count(october)],
@@ -652,36 +618,36 @@ const quality: readonly Question[] = [
 
 /** What people ask about callers and single calls. */
 const people: readonly Question[] = [
-  {
-    ask: 'How many different people called in October?',
-    calls: [analyze({ ...october, measures: 'callers' })],
-    answer: only('callers'),
-    truth: (calls) => [callers(sites(calls, inOctober))],
-  },
-  {
-    ask: 'How many of them called more than once?',
-    calls: [analyze({ ...october, measures: 'repeat_callers' })],
-    answer: only('repeat_callers'),
-    truth: (calls) => [repeats(sites(calls, inOctober))],
-  },
-  {
-    ask: 'New callers in October?',
-    calls: [analyze({ ...october, measures: 'first_time_callers', calls: 'all' })],
-    answer: only('first_time_callers'),
-    truth: (calls) => [[...firsts(calls)].filter(inOctober).length],
-  },
-  {
-    ask: 'Do returning callers talk longer?',
-    calls: [analyze({ group_by: 'caller_type', measures: 'calls', calls: 'all' })],
-    answer: (content) => rowsOf(content).find((row) => row.caller_type === 'first')?.calls,
-    truth: (calls) => firsts(calls).size,
-  },
-  {
-    ask: 'Who calls most often?',
-    calls: [analyze({ group_by: 'caller', limit: 1, calls: 'all' })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(calls, callerOf)), 1),
-  },
+  analyzed(
+    'How many different people called in October?',
+    { ...october, measures: 'callers' },
+    only('callers'),
+    (calls) => [callers(sites(calls, inOctober))],
+  ),
+  analyzed(
+    'How many of them called more than once?',
+    { ...october, measures: 'repeat_callers' },
+    only('repeat_callers'),
+    (calls) => [repeats(sites(calls, inOctober))],
+  ),
+  analyzed(
+    'New callers in October?',
+    { ...october, measures: 'first_time_callers', calls: 'all' },
+    only('first_time_callers'),
+    (calls) => [[...firsts(calls)].filter(inOctober).length],
+  ),
+  analyzed(
+    'Do returning callers talk longer?',
+    { group_by: 'caller_type', measures: 'calls', calls: 'all' },
+    (content) => rowsOf(content).find((row) => row.caller_type === 'first')?.calls,
+    (calls) => firsts(calls).size,
+  ),
+  analyzed(
+    'Who calls most often?',
+    { group_by: 'caller', limit: 1, calls: 'all' },
+    column('calls'),
+    (calls) => largest(Object.values(counts(calls, callerOf)), 1),
+  ),
   {
     ask: 'Show me everything that caller did in the last week',
     calls: [
@@ -703,14 +669,14 @@ const people: readonly Question[] = [
       largest(Object.values(counts(sites(calls, on('2026-10-25', '2026-10-31')), callerOf)), 1)[0],
     ],
   },
-  {
-    ask: 'How long does it take from the visit to the call?',
-    calls: [analyze({ measures: 'lag_median' })],
-    answer: only('lag_median'),
-    truth: (calls) => [
+  analyzed(
+    'How long does it take from the visit to the call?',
+    { measures: 'lag_median' },
+    only('lag_median'),
+    (calls) => [
       rank(sites(calls, (call) => String(call.displayed_timestamp) <= call.date_added).map(lag), 0.5),
     ],
-  },
+  ),
   {
     ask: 'Tell me about this call',
     calls: [(_, calls) => ['get_call', { sid: sites(calls)[7]?.sid, fields: 'date_added,talk_minutes' }]],
@@ -720,12 +686,12 @@ const people: readonly Question[] = [
       return { sid: call.sid, date_added: call.date_added, talk_minutes: minutes(call) };
     },
   },
-  {
-    ask: 'From which states do people call?',
-    calls: [analyze({ group_by: 'state', limit: 4, measures: 'calls' })],
-    answer: column('calls'),
-    truth: (calls) => largest(Object.values(counts(sites(calls), field('state'))), 4),
-  },
+  analyzed(
+    'From which states do people call?',
+    { group_by: 'state', limit: 4, measures: 'calls' },
+    column('calls'),
+    (calls) => largest(Object.values(counts(sites(calls), field('state'))), 4),
+  ),
   {
     ask: 'Which of our numbers can receive texts?',
     calls: [['list_sms_numbers', {}]],

@@ -1,9 +1,8 @@
-import { HttpError } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
-import { fakeClient } from '../support/fake-client.ts';
+import { failed, fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 import { initialize } from '../support/rpc.ts';
 
@@ -16,7 +15,7 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
     fakeClient(calls, {
       before: () => {
         asked.push(name);
-        if (fails && name === 'berlin') throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
+        if (fails && name === 'berlin') return failed(403);
       },
     });
   const server = createServer(

@@ -1,20 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HttpError } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
-import { fakeClient } from '../support/fake-client.ts';
+import { failed, fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 
 const calls = fixtureCalls(700);
 const exportFolder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
 afterAll(() => rmSync(exportFolder, { recursive: true }));
-
-const refused = () => {
-  throw new HttpError('unauthorized', 'Not allowed.', { status: 403 });
-};
 
 const twoAccounts = (options: CallsMcpOptions, berlin = fakeClient(fixtureCalls(40, 2))) =>
   createServer(
@@ -42,7 +37,7 @@ describe('a file of rows', () => {
     let requests = 0;
     const before = () => {
       requests += 1;
-      if (requests > 5) throw new HttpError('server_error', 'Down.', { status: 503 });
+      if (requests > 5) return failed(503);
     };
     const server = createServer(fakeClient(calls, { maxRows: 50, before }), { exportFolder });
     const { isError, content } = await callTool(server, tool, { ...args, to_file: true });
@@ -51,7 +46,7 @@ describe('a file of rows', () => {
   });
 
   it('is not written without an account that cannot be read, which is named', async () => {
-    const server = twoAccounts({}, fakeClient([], { before: refused }));
+    const server = twoAccounts({}, fakeClient([], { before: () => failed(403) }));
     const { content } = await callTool(server, 'analyze_calls', { group_by: ['city'], to_file: true });
     expect(content[0]?.text).toMatch(/wrote no file\.\nWhy: .*berlin could not be read.*berlin failed/);
   });

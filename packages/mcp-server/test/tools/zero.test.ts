@@ -1,9 +1,9 @@
-import { type Call, HttpError, type ListQuery } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
-import { fakeClient } from '../support/fake-client.ts';
+import { type Asked, failed, fakeClient } from '../support/fake-client.ts';
 
 const calls: readonly Call[] = fixtureCalls(137).map((call, i) => ({
   ...call,
@@ -116,9 +116,7 @@ describe('an answer of zero says why', () => {
   });
 
   it('of nothing when the API fails after the answer', async () => {
-    const before = ({ rows }: ListQuery) => {
-      if (rows === 1) throw new HttpError('server_error', 'Down.', { status: 503 });
-    };
+    const before = ({ rows }: Asked) => (rows === 1 ? failed(503) : undefined);
     const down = createServer(fakeClient(calls, { before }));
     const { structuredContent } = await callTool(down, 'analyze_calls', { period: '2019' });
     expect(structuredContent).toMatchObject({ calls: 0, complete: true });
