@@ -104,7 +104,6 @@ export const zones = 14 * hour;
 export class CallSource implements Asked<RawRecord> {
   readonly query: CallQuery;
   account: string | null = null;
-  retries = 0;
   readonly #client: PageClient;
   readonly #settings: RequestSettings;
   /** Numbers of the ends of the query, so that they are sent as they were written. */
@@ -128,7 +127,6 @@ export class CallSource implements Asked<RawRecord> {
   async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
     const slice = this.spanOf(range);
     const answer = await this.#fetch(slice, page, rows, signal);
-    this.retries += Math.max(0, answer.meta.attempts - 1);
     const ranges = answer.byteRanges();
     const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
     for (const account of scanField(bytes, ranges, 'acct_id')) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CheckpointError } from './errors.ts';
 import type { Checkpoint } from './page.ts';
 
@@ -35,36 +35,12 @@ export function checkCheckpoint(value: unknown, of: string): Checkpoint {
   return checkpoint;
 }
 
-function checksumOf(value: unknown): string {
-  const hash = createHash('sha256');
-  let text = '';
-  const add = (part: string) => {
-    text += part;
-    if (text.length < 65_536) return;
-    hash.update(text);
-    text = '';
-  };
-  addCanonical(value, add);
-  return hash.update(text).digest('hex').slice(0, 16);
-}
-
-/** The JSON of a value with the names of objects in order, piece by piece: as one string it may be longer than a string can be. */
-function addCanonical(value: unknown, add: (part: string) => void): void {
-  if (Array.isArray(value)) {
-    add('[');
-    for (const [at, each] of value.entries()) {
-      if (at > 0) add(',');
-      addCanonical(each, add);
-    }
-    add(']');
-  } else if (typeof value === 'object' && value !== null) {
-    add('{');
-    const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-    for (const [name, each] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
-      add(`${JSON.stringify(name)}:`);
-      addCanonical(each, add);
-      add(',');
-    }
-    add('}');
-  } else add(JSON.stringify(value) ?? 'null');
+/** Of the JSON of a value, with the names of objects in order. */
+function checksumOf(value: object): string {
+  const text = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+  return hash('sha256', text, 'hex').slice(0, 16);
 }

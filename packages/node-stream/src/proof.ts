@@ -81,14 +81,9 @@ export interface Gap<P extends Position = string> extends Span<P> {
 
 /** Something to know that takes nothing from the proof. */
 export interface Note<P extends Position = string> {
-  /**
-   * `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. `reread`: `count` slices had
-   * to be asked for again.
-   */
-  readonly code: 'young' | 'reread';
-  /** How many; null where the code has no number. */
-  readonly count: number | null;
-  /** Where it begins; null where the code has no place. */
+  /** `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. */
+  readonly code: 'young';
+  /** Where it begins. */
   readonly from: P | null;
 }
 
@@ -124,8 +119,6 @@ export interface ReadState<P extends Position = string> {
   } | null;
   /** The account of all calls so far. */
   readonly account: string | null;
-  /** Slices that were asked for again. */
-  readonly rereads: number;
 }
 
 const beginsBefore = <P extends Position>(a: P | null, b: P | null): boolean =>
@@ -373,7 +366,8 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const { proof, gaps, notes } = verdict;
   const calls = plural(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
-  return [lead, ...describeGaps(gaps), ...notes.map(describeNote)].join('; ');
+  const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
+  return [lead, ...describeGaps(gaps), ...young].join('; ');
 }
 
 /** What is not proved, a sentence for each reason. */
@@ -405,14 +399,6 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
     uncounted: `the server did not count the calls ${where} at the end`,
   };
   return sentences[why];
-}
-
-function describeNote({ code, count, from }: Note<Position>): string {
-  const sentences: Readonly<Record<Note['code'], string>> = {
-    young: `counted up to ${from}, later calls may follow`,
-    reread: `reread ${plural(count ?? 0, 'slice')}`,
-  };
-  return sentences[code];
 }
 
 function placeOf(gap: Span<Position> | undefined): string {

@@ -27,12 +27,6 @@ export interface Progress {
   readonly total: number | null;
   /** Calls a second of this run. */
   readonly rate: number;
-  /** Milliseconds that the rest will take; null when nobody knows. */
-  readonly etaMs: number | null;
-  /** Requests that were sent again. */
-  readonly retries: number;
-  /** Slices that were asked for again. */
-  readonly rereads: number;
 }
 
 /** The items of a slice as they are delivered, each made when it is taken: what is held as bytes is collected cheaply. */
@@ -65,7 +59,7 @@ const wholeRead = {
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
   extends Omit<SliceOptions, 'until' | 'stop' | keyof typeof wholeRead> {
-  readonly source: Asked<R> & { account?: string | null; retries?: number };
+  readonly source: Asked<R> & { account?: string | null };
   /** What is read, for checkpoints. */
   readonly of: string;
   readonly asked: Span<P>;
@@ -220,7 +214,7 @@ export class Reading<R, T, P extends Position> {
   stop(reason?: unknown): void {
     this.options.signal?.removeEventListener('abort', this.#abort);
     this.#stop.abort(reason);
-    if (!this.#isOver) this.#end(this.#verdict([]));
+    if (!this.#isOver) this.#end(this.#verdict());
   }
 
   readonly #abort = (): void => this.stop(this.options.signal?.reason);
@@ -238,7 +232,7 @@ export class Reading<R, T, P extends Position> {
     this.#place = placeOf(of, this.#state, checkpoint);
     if (this.#state.account !== null) source.account = this.#state.account;
     this.#isResumed = true;
-    this.#before = deliveredOf(this.#verdict([]));
+    this.#before = deliveredOf(this.#verdict());
   }
 
   /** A slice was delivered: what is known now. */
@@ -259,7 +253,6 @@ export class Reading<R, T, P extends Position> {
       pages: slice.pages === null ? null : { ...slice.pages, left: all },
       first: this.#isResumed ? before.first : slice.first,
       account: source.account ?? null,
-      rereads: before.rereads + (slice.isReread ? 1 : 0),
     };
     this.#slicesRead += 1;
     this.#report();
@@ -279,40 +272,32 @@ export class Reading<R, T, P extends Position> {
       this.#state = { ...this.#state, stretches: counted };
       this.#place = placeOf(this.options.of, this.#state);
       const first = counted.find(({ is, at }) => is === 'proved' && at === null);
-      if (first !== undefined) young.push({ code: 'young', count: null, from: first.from });
+      if (first !== undefined) young.push({ code: 'young', from: first.from });
     }
     return this.#verdict(young);
   }
 
-  #verdict(young: readonly Note<P>[]): Verdict<P> {
-    const { stretches, first, rereads } = this.#state;
-    const notes: Note<P>[] = [...young];
-    if (rereads > 0) notes.push({ code: 'reread', count: rereads, from: null });
-    return verdictOf(stretches, this.options.asked, { first, notes });
+  #verdict(young: readonly Note<P>[] = []): Verdict<P> {
+    const { stretches, first } = this.#state;
+    return verdictOf(stretches, this.options.asked, { first, notes: young });
   }
 
   #report(): void {
-    const { onProgress, source } = this.options;
-    if (onProgress === undefined) return;
-    const { first: total, rereads, stretches } = this.#state;
+    const { first: total, stretches } = this.#state;
     const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
-    const more = { done, total, rereads, retries: source.retries ?? 0 };
-    reportProgress(onProgress, more, done - this.#before, Date.now() - this.#began);
+    reportProgress(this.options.onProgress, { done, total }, done - this.#before, Date.now() - this.#began);
   }
 }
 
 /** Tells how far a read has come. `fresh`: calls of this run, which took so many milliseconds. */
 export function reportProgress(
-  onProgress: (progress: Progress) => void,
-  progress: Omit<Progress, 'rate' | 'etaMs'>,
+  onProgress: ReadingOptions<never, never, never>['onProgress'],
+  progress: Omit<Progress, 'rate'>,
   fresh: number,
   millis: number,
 ): void {
-  const { done, total } = progress;
-  const rate = (fresh * 1000) / Math.max(1, millis);
-  const etaMs = total === null || rate === 0 ? null : (Math.max(0, total - done) * 1000) / rate;
   try {
-    onProgress({ ...progress, rate, etaMs });
+    onProgress?.({ ...progress, rate: (fresh * 1000) / Math.max(1, millis) });
   } catch {
     // What watches a read does not end it.
   }
@@ -324,7 +309,6 @@ const startState: ReadState<never> = {
   first: null,
   pages: null,
   account: null,
-  rereads: 0,
 };
 
 /** Where a read may go on. Its checkpoint is made when it is asked for. */

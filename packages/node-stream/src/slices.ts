@@ -35,8 +35,6 @@ export interface Slice<T> extends Span<number> {
   readonly first: number | null;
   /** How close items lie here; null while that is not known. */
   readonly pace: Pace | null;
-  /** It had to be asked for more than once. */
-  readonly isReread: boolean;
 }
 
 const tries = 5;
@@ -67,7 +65,6 @@ const idOf = <T>({ answer, index }: Found<T>): string => answer.ids[index] ?? ''
 interface Gathered<T> extends Pick<Stretch<number>, 'is' | 'why' | 'missing' | 'sids'> {
   readonly items: readonly Found<T>[];
   readonly total: number | null;
-  readonly passes: number;
 }
 
 /** Reads ranges of a list, which are in order: slice after slice, each item once. */
@@ -138,7 +135,7 @@ class Slicer<T> {
       if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
       yield this.#deliver(piece, {
         items: ids.map((_, index) => ({ answer, index })),
-        ...{ total, passes: 1, is: 'proved' },
+        ...{ total, is: 'proved' },
       });
     }
   }
@@ -258,7 +255,7 @@ class Slicer<T> {
   async #gather(piece: Piece<T>, given: Answer<T> | Misplaced): Promise<Gathered<T> | 'cut' | 'pages'> {
     const all = new Map<string, Found<T>>();
     let last: { readonly total: number | null; readonly twice: string } = { total: null, twice: '' };
-    const came = (total: number | null, passes: number) => ({ items: [...all.values()], total, passes });
+    const came = (total: number | null) => ({ items: [...all.values()], total });
     let refusal: Misplaced | null = null;
     let outside = 0;
     const noteOutside = (): void => {
@@ -288,7 +285,7 @@ class Slicer<T> {
         return this.#cut(piece, answer);
       // Nearly every slice: no more than this has to be looked at.
       if (isOnePage && total < this.#options.rows && new Set(ids).size === total)
-        return { items: ids.map((_, index) => ({ answer, index })), total, passes: pass, is: 'proved' };
+        return { items: ids.map((_, index) => ({ answer, index })), total, is: 'proved' };
       const found = await this.#pass(piece, answer, !canCut);
       if (found === 'cut') return this.#cut(piece, answer);
       if (found === 'outside') {
@@ -297,15 +294,15 @@ class Slicer<T> {
       }
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
-      if (found.isProved) return { items: [...found.items.values()], total, passes: pass, is: 'proved' };
+      if (found.isProved) return { items: [...found.items.values()], total, is: 'proved' };
       // Twice in one answer: a page that repeats another one is not the one that was asked for.
       if (isOnePage && new Set(ids).size < total && twice === last.twice)
-        return { ...came(total, pass), is: 'short', why: 'doubled', missing: 0, sids: found.twice };
+        return { ...came(total), is: 'short', why: 'doubled', missing: 0, sids: found.twice };
       last = { total, twice };
     }
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
     if (refusal !== null && this.#first === null && this.#delivered === 0) throw refusal.cause;
-    const most = came(last.total, tries);
+    const most = came(last.total);
     if (last.total === null) return { ...most, is: 'short', why: 'fewer' };
     const missing = last.total - all.size;
     if (missing > 0) return { ...most, is: 'short', why: 'fewer', missing };
@@ -464,7 +461,7 @@ class Slicer<T> {
 
   /** Leaves out what was delivered before, and counts what is left. */
   #deliver(piece: Span<number>, gathered: Gathered<T>): Slice<T> {
-    const { items, total, passes, sids = [], ...judged } = gathered;
+    const { items, total, sids = [], ...judged } = gathered;
     const fresh: Found<T>[] = [];
     const doubled = [...sids];
     let shared = 0;
@@ -483,7 +480,7 @@ class Slicer<T> {
       doubled.length > 0
         ? [{ why: 'doubled', missing: 0, ...whole, is: 'short', sids: doubled }]
         : splitAt(this.#options, whole, items.map(atOf), fresh.map(atOf));
-    return { ...this.#sliceOf(piece, fresh), stretches, pages: null, isReread: passes > 1 };
+    return { ...this.#sliceOf(piece, fresh), stretches, pages: null };
   }
 
   #sliceOf(piece: Span<number>, fresh: readonly Found<T>[]) {
@@ -578,7 +575,7 @@ class Slicer<T> {
       const isSame = fresh.length === 0 && shared.size === before;
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
-        yield { ...this.#sliceOf(piece, fresh), border: next.ids, isReread: false, stretches: null, pages };
+        yield { ...this.#sliceOf(piece, fresh), border: next.ids, stretches: null, pages };
         if (this.#given < this.#options.most) continue;
         this.#work = [];
         return;
@@ -592,7 +589,7 @@ class Slicer<T> {
       else if (isProvable && missing > 0) judged = { is: 'short', why: 'fewer', missing };
       else if (isProvable && missing === 0 && got === total) judged = { is: 'proved' };
       const stretch = { ...judged, from, to, counted: total, shared: shared.size, calls, at: null };
-      yield { ...this.#sliceOf(piece, fresh), isReread: false, stretches: [stretch], pages: null };
+      yield { ...this.#sliceOf(piece, fresh), stretches: [stretch], pages: null };
       return;
     }
   }

@@ -19,13 +19,7 @@ export function watch(
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
   const line = progressLine(io, label);
-  const onProgress = ({ done, total, rate, retries, rereads }: Progress): void => {
-    const notes = [
-      ...(retries > 0 ? [plural(retries, 'retry', 'retries')] : []),
-      ...(rereads > 0 ? [plural(rereads, 'slice reread', 'slices reread')] : []),
-    ];
-    line.update({ done, total, rate, note: notes.join(', ') });
-  };
+  const onProgress = (progress: Progress): void => line.update({ ...progress, note: '' });
   return { line, onProgress };
 }
 

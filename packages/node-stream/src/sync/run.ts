@@ -64,7 +64,6 @@ export class SyncRun {
   readonly #asked: Span;
   #part: SyncPart;
   #pagesLeft: number;
-  #rereads = 0;
   #done = 0;
 
   constructor(client: PageClient, loaded: SyncState | null, options: SyncSettings) {
@@ -165,7 +164,6 @@ export class SyncRun {
     let isDone = false;
     for await (const slice of read) {
       this.#pagesLeft -= 1;
-      if (slice.isReread) this.#rereads += 1;
       if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
       yield this.#take(slice, range);
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
@@ -222,8 +220,7 @@ export class SyncRun {
     const read = this.#part.stretches.filter(({ at }) => at === null);
     const done = firsts.reduce((sum, first) => sum + knownIn(read, first), 0);
     const total = firsts.length === 0 ? null : firsts.reduce((sum, first) => sum + first.total, 0);
-    const more = { done, total, retries: this.#source.retries, rereads: this.#rereads };
-    reportProgress(onProgress, more, this.#done, clock.now() - this.#startedAt);
+    reportProgress(onProgress, { done, total }, this.#done, clock.now() - this.#startedAt);
   }
 
   /** Counts what was read, in the second pass only what that pass has read. Returns what has to be read again. */

@@ -71,7 +71,7 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
     asked: period,
     proved: verdicts.reduce((sum, { proved }) => sum + proved, 0),
     gaps: all,
-    notes: isYoung ? [{ code: 'young', count: null, from: countedTo }] : [],
+    notes: isYoung ? [{ code: 'young', from: countedTo }] : [],
   };
 }
 
