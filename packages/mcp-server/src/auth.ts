@@ -44,18 +44,14 @@ export function createGate(auth: HttpAuth | undefined, log: (error: unknown) => 
   const ofServers = metadata && verify === undefined ? verifierOf(metadata, log) : null;
   const gate = requireBearerAuth({
     requiredScopes,
-    ...(metadata
-      ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource)) }
-      : {}),
+    ...(metadata && {
+      resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource)),
+    }),
     verifier: {
       async verifyAccessToken(given) {
         // What is not a JWT may do all that the endpoint can, for as long as it is not changed.
-        const info = {
-          token: given,
-          clientId: '',
-          scopes: requiredScopes,
-          expiresAt: Number.MAX_SAFE_INTEGER,
-        };
+        const rights = { clientId: '', scopes: requiredScopes, expiresAt: Number.MAX_SAFE_INTEGER };
+        const info = { token: given, ...rights };
         if (token !== undefined && sameSecret(given, token)) return info;
         if (verify !== undefined && (await verify(given))) return info;
         if (ofServers !== null) return ofServers(given);
@@ -97,7 +93,7 @@ export function metadataResponse({ method, url }: Request, metadata: AuthMetadat
     resource: metadata.resource,
     authorization_servers: metadata.authorizationServers,
     bearer_methods_supported: ['header'],
-    ...(metadata.scopes === undefined ? {} : { scopes_supported: metadata.scopes }),
+    scopes_supported: metadata.scopes,
   };
   return Response.json(document, { headers: { 'access-control-allow-origin': '*' } });
 }

@@ -1,8 +1,13 @@
 import { derivedFields, periodWords } from '@call-attribution/questions';
 
-/** The language of conditions. */
-export function conditionsDocument(): string {
-  return `# Conditions
+/** The language of conditions, as a resource. */
+export const conditionsResource = {
+  uri: 'calls://conditions',
+  name: 'conditions',
+  title: 'Conditions',
+  description: 'The language of where, with examples.',
+  mimeType: 'text/markdown',
+  text: `# Conditions
 
 \`where\` takes a condition on any field, as in SQL:
 
@@ -24,5 +29,5 @@ An error names the corrected condition. The same conditions stand in the measure
 
 ${periodWords.map(({ example, meaning }) => `- \`${example}\`: ${meaning}`).join('\n')}
 - \`from="28d"\`: from the midnight 28 days ago up to now
-`;
-}
+`,
+};

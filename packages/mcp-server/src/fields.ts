@@ -7,17 +7,7 @@ import { didYouMean, invalid } from './text/failures.ts';
 
 // The fields of calls by their names, and their values as agents see them.
 
-const inBothVersions = [
-  'sid',
-  'date_added',
-  'talk_minutes',
-  'ani',
-  'city',
-  'state',
-  'channel',
-  'rank',
-  'search_term',
-];
+const inBothVersions = 'sid date_added talk_minutes ani city state channel rank search_term'.split(' ');
 
 /** The fields that `summary` means: what most questions about single calls need. */
 const summary: Readonly<Record<Version, readonly string[]>> = {

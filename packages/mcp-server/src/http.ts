@@ -10,6 +10,7 @@ import {
   isInitializeRequest,
   isJsonContentType,
   type McpServerFactory,
+  ProtocolErrorCode,
   readRequestBody,
   validateHostHeader,
 } from '@modelcontextprotocol/server';
@@ -148,11 +149,11 @@ function createEndpoint(
     // An unknown name gives away a web page that points its own name at this machine (DNS rebinding).
     const host = validateHostHeader(request.headers.get('host') ?? new URL(request.url).host, []).hostname;
     if (host === undefined || !(isLoopback(host) || allowedHosts.includes(host)))
-      return refuse(403, { code: -32600, message: unknownHost });
+      return refuse(403, unknownHost);
     const origin = request.headers.get('origin');
     const { pathname, port } = new URL(request.url);
     if (origin !== null && !allowedOrigins.includes(origin) && !isOwnOrigin(origin, port))
-      return refuse(403, { code: -32600, message: unknownOrigin });
+      return refuse(403, unknownOrigin);
     if (pathname !== path) {
       const metadata = auth?.metadata && metadataResponse(request, auth.metadata);
       if (metadata) return metadata;
@@ -171,7 +172,7 @@ function createEndpoint(
     const refused = await gate?.(request);
     if (refused) return refused;
     if (request.method !== 'POST')
-      return refuse(405, { code: -32600, message: 'Method Not Allowed: use POST.' }, { allow: 'POST' });
+      return refuse(405, 'Method Not Allowed: use POST.', { headers: { allow: 'POST' } });
     const body = await readBody(request, parsed);
     if (body instanceof Response) return body;
     // A client may have left while its body was read.
@@ -191,26 +192,24 @@ function createEndpoint(
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= mcp.close());
   const fetch = async (request: Request, parsed?: unknown): Promise<Response> => {
-    if (closed !== undefined) return refuse(503, { code: -32603, message: 'This endpoint has been closed.' });
+    if (closed !== undefined) return refuse(503, 'This endpoint has been closed.', internal);
     try {
       return withOrigin(await route(request, parsed), request, allowedOrigins);
     } catch (error) {
       report(error);
-      return refuse(500, { code: -32603, message: 'Internal error' });
+      return refuse(500, 'Internal error', internal);
     }
   };
   const listener = getRequestListener(
     (request, { incoming }) => {
       if (!propertyOf(incoming, 'readableDidRead')) return fetch(request);
       const body = propertyOf(incoming, 'body');
-      return body === undefined || body === null
-        ? refuse(500, { code: -32603, message: readBefore })
-        : fetch(request, body);
+      return body === undefined || body === null ? refuse(500, readBefore, internal) : fetch(request, body);
     },
     {
       // A program that mounts the endpoint keeps its own Request and Response.
       overrideGlobalObjects: false,
-      errorHandler: () => refuse(403, { code: -32600, message: unknownHost }),
+      errorHandler: () => refuse(403, unknownHost),
     },
   );
   return {
@@ -229,14 +228,18 @@ function isOwnOrigin(origin: string, port: string): boolean {
   return url?.protocol === 'http:' && url.port === port && isLoopback(url.hostname);
 }
 
+const internal = { code: ProtocolErrorCode.InternalError };
+
 const readBefore =
   'The body was read before it reached the MCP endpoint. Pass it on as request.body, or mount the endpoint before the parser.';
 
-const refuse = (
+function refuse(
   status: number,
-  { id = null, code, message }: Partial<Refusal> & Omit<Refusal, 'id'>,
-  headers: Record<string, string> = {},
-): Response => Response.json(errorResponse({ id, code, message }), { status, headers });
+  message: string,
+  { id = null, code = ProtocolErrorCode.InvalidRequest, headers = {} }: Partial<Refusal> & ResponseInit = {},
+): Response {
+  return Response.json(errorResponse({ id, code, message }), { status, headers });
+}
 
 /** Most bytes of a request body. */
 const maxBytes = 1024 * 1024;
@@ -244,35 +247,26 @@ const maxBytes = 1024 * 1024;
 /** Reads messages that the SDK can answer: one, or a batch. `parsed`: what a parser of the application has read before. */
 async function readBody(request: Request, parsed: unknown): Promise<{ readonly value: unknown } | Response> {
   if (!isJsonContentType(request.headers.get('content-type')))
-    return refuse(415, {
-      code: -32600,
-      message: 'Unsupported Media Type: Content-Type must be application/json.',
-    });
+    return refuse(415, 'Unsupported Media Type: Content-Type must be application/json.');
   let value = parsed;
   if (typeof parsed !== 'object') {
     const body =
       typeof parsed === 'string'
         ? { tooLarge: Buffer.byteLength(parsed) > maxBytes, text: parsed }
         : await readRequestBody(request, maxBytes).catch(() => ({ tooLarge: false, text: '' }));
-    if (body.tooLarge) {
-      const message = `Payload Too Large: the body may have at most ${maxBytes} bytes.`;
-      return refuse(413, { code: -32600, message });
-    }
+    if (body.tooLarge) return refuse(413, `Payload Too Large: the body may have at most ${maxBytes} bytes.`);
     try {
       value = JSON.parse(String(propertyOf(body, 'text')));
     } catch {
-      return refuse(400, { code: -32700, message: 'Parse error: the body is not valid JSON.' });
+      return refuse(400, 'Parse error: the body is not valid JSON.', { code: ProtocolErrorCode.ParseError });
     }
   }
   const reads = (Array.isArray(value) ? value : [value]).map(readMessage);
   const messages = reads.flatMap((read) => ('message' in read ? [read.message] : []));
   const refused = reads.find((read) => 'refusal' in read);
-  if (refused) return refuse(400, refused.refusal);
+  if (refused) return refuse(400, refused.refusal.message, refused.refusal);
   if (messages.length === 0 || (Array.isArray(value) && messages.some(isInitializeRequest)))
-    return refuse(400, {
-      code: -32600,
-      message: 'Invalid Request: a batch has messages, and no initialize.',
-    });
+    return refuse(400, 'Invalid Request: a batch has messages, and no initialize.');
   return { value: Array.isArray(value) ? messages : messages[0] };
 }
 

@@ -50,7 +50,7 @@ export function readMessage(
   if (method === 'tools/call' && params !== undefined) {
     // Some hosts send null or a string of JSON.
     const { arguments: given, ...others } = params;
-    const args = typeof given === 'string' ? parsed(given) : (given ?? {});
+    const args = typeof given === 'string' ? parseJson(given) : (given ?? {});
     if (!isObject(args))
       return refuse(ProtocolErrorCode.InvalidParams, 'The arguments must be one JSON object.');
     request = { ...value, params: { ...others, arguments: args } };
@@ -80,10 +80,11 @@ export const errorResponse = ({ id, code, message }: Refusal) => ({
   error: { code, message },
 });
 
-function parsed(text: string): unknown {
+/** The value of a JSON string, or the string itself. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null;
+    return text;
   }
 }

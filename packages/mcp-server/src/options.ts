@@ -17,21 +17,10 @@ export const mcpOptions = {
 } as const;
 
 /** What was chosen of them. */
-export interface McpChoices {
-  /** `--reveal`. */
-  readonly reveal?: readonly string[];
-  /** `--memory`. */
-  readonly memory?: boolean;
-  /** `--check`. */
-  readonly check?: boolean;
-  /** `--http`. */
-  readonly http?: string;
-  /** `--allow-host`. */
-  readonly allowHost?: readonly string[];
-  /** `--allow-origin`. */
-  readonly allowOrigin?: readonly string[];
-  /** `--resource`. */
-  readonly resource?: string;
-  /** `--authorization-server`. */
-  readonly authorizationServer?: readonly string[];
-}
+export type McpChoices = Readonly<
+  Partial<
+    Record<'memory' | 'check', boolean> &
+      Record<'http' | 'resource', string> &
+      Record<'reveal' | 'allowHost' | 'allowOrigin' | 'authorizationServer', readonly string[]>
+  >
+>;

@@ -158,18 +158,18 @@ export async function serveProgram(
 ): Promise<number> {
   const reveal = (choices.reveal ?? []).map(revealed);
   const http = choices.http === undefined ? undefined : await httpOptionsOf(choices.http, choices, io.env);
-  if (choices.check) return check(isList(accounts) ? accounts : [], io);
-  if (isList(accounts))
-    for (const { settings } of accounts) for (const problem of problemsOf(settings)) io.log(problem);
+  const served = isList(accounts) ? accounts : [];
+  if (choices.check) return check(served, io);
+  for (const { settings } of served) for (const problem of problemsOf(settings)) io.log(problem);
   const folder = join(
     io.env.XDG_DATA_HOME || join(io.env.HOME || homedir(), '.local', 'share'),
     'call-attribution',
   );
   const server = createServer(isList(accounts) ? accounts.map(mcpAccount) : accounts, {
     ...{ log: io.log, reveal },
-    ...(choices.memory ? {} : { copyFolder: folder }),
+    copyFolder: choices.memory ? undefined : folder,
     // A host on this machine can open files; one over HTTP may be anywhere.
-    ...(http === undefined ? { exportFolder: join(folder, 'exports') } : {}),
+    exportFolder: http === undefined ? join(folder, 'exports') : undefined,
   });
   try {
     if (http === undefined) {
@@ -251,11 +251,8 @@ export function problemsOf(settings: Settings): readonly string[] {
 function mcpAccount({ name, client, settings }: ServedAccount): McpAccount {
   const { apiVersion, timeZone } = settings;
   const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
-  return {
-    ...{ name, client, version: apiVersion.value },
-    ...(credential === null ? {} : { pseudonymKey: pseudonymKeyFrom(credential.value) }),
-    ...(timeZone === null ? {} : { timeZone: timeZone.value }),
-  };
+  const pseudonymKey = credential ? pseudonymKeyFrom(credential.value) : undefined;
+  return { name, client, version: apiVersion.value, timeZone: timeZone?.value, pseudonymKey };
 }
 
 /** Tests the credentials with the smallest possible requests, and says what works. */

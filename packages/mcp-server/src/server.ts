@@ -21,7 +21,7 @@ import {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { appResource } from './app/app.ts';
-import { conditionsDocument } from './conditions-document.ts';
+import { conditionsResource } from './conditions-document.ts';
 import { Copy } from './copy/copy.ts';
 import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
 import { showRecord } from './fields.ts';
@@ -44,11 +44,11 @@ export interface McpAccount {
   /** Its client, or a function when it may not be ready yet. No other account uses it. */
   readonly client: Client | (() => Client | Promise<Client>);
   /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
-  readonly version?: Version;
+  readonly version?: Version | undefined;
   /** Time zone of its times. */
-  readonly timeZone?: string;
+  readonly timeZone?: string | undefined;
   /** Key of its pseudonyms. Default: that of the server. */
-  readonly pseudonymKey?: string | Uint8Array;
+  readonly pseudonymKey?: string | Uint8Array | undefined;
 }
 
 /** How `createServer` shows calls, and its limits. */
@@ -82,10 +82,10 @@ export interface CallsMcpOptions {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-const optionNames = [
-  ...['version', 'budget', 'reveal', 'pseudonymKey', 'timeZone', 'copyFolder', 'exportFolder'],
-  ...['tools', 'callTimeout', 'clock', 'log'],
-];
+const optionNames =
+  'version budget reveal pseudonymKey timeZone copyFolder exportFolder tools callTimeout clock log'.split(
+    ' ',
+  );
 
 /** A server: `serveStdio` and `serveHttp` connect it to clients, `callTool` calls it in this process. */
 export interface CallsMcpServer {
@@ -128,11 +128,10 @@ export function createServer(
   const contextOf = (chosen: readonly Opened[]): Omit<ToolContext, 'signal' | 'progress'> => {
     const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [Opened, ...Opened[]];
     return {
-      ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields },
+      ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields, timeZone },
       source: new Source(chosen, clock.now),
       view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
       now: () => naiveAt(clock.now(), timeZone ?? machineZone()),
-      ...(timeZone === undefined ? {} : { timeZone }),
     };
   };
   const context = contextOf(opened);
@@ -141,23 +140,11 @@ export function createServer(
   const { version: spoken, client: open, view, timeZone } = context;
   for (const tool of added) {
     const isTaken = callable.some(({ name }) => name === tool.name);
-    const shared = { version: spoken, client: open, fields, view };
-    callable.push(customTool(tool, isTaken, { ...shared, ...(timeZone === undefined ? {} : { timeZone }) }));
+    callable.push(customTool(tool, isTaken, { version: spoken, client: open, fields, view, timeZone }));
   }
   const { call, metrics } = createCaller(callable, timeoutMs, log);
   const names = opened.length > 1 ? opened.map(({ name }) => name) : [];
   const said = instructions(spoken, timeZone, names, tools);
-  const documents = [
-    {
-      uri: 'calls://conditions',
-      name: 'conditions',
-      title: 'Conditions',
-      description: 'The language of where, with examples.',
-      mimeType: 'text/markdown',
-      text: conditionsDocument(),
-    },
-    appResource,
-  ];
 
   /** The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls tools. */
   const connect = (): McpServer => {
@@ -200,7 +187,7 @@ export function createServer(
       if (callable.some((tool) => tool.name === name)) return result;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
     });
-    for (const { uri, name, text, ...listed } of documents)
+    for (const { uri, name, text, ...listed } of [conditionsResource, appResource])
       mcp.registerResource(name, uri, listed, () => ({
         contents: [{ uri, mimeType: listed.mimeType, text }],
       }));
@@ -256,14 +243,12 @@ const unchecked = (json: JsonSchema) => ({
   },
 });
 
-type OptionalName = Omit<McpAccount, 'name'> & { readonly name?: string };
-
-/** The accounts that a server answers for: one without a name, or those of a list, each with a name of its own. */
+/** The accounts that a server answers for: one whose name is empty, or those of a list, each with a name of its own. */
 function accountsOf(
   client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
   { version: spoken, timeZone }: CallsMcpOptions,
-): readonly OptionalName[] {
-  if (!isList(client)) return [{ client, ...(spoken && { version: spoken }), ...(timeZone && { timeZone }) }];
+): readonly McpAccount[] {
+  if (!isList(client)) return [{ name: '', client, version: spoken, timeZone }];
   if (client.length === 0)
     throw new ConfigurationError('invalid_option', 'createServer needs at least one account.');
   const wrong = client.find(
@@ -279,12 +264,12 @@ function accountsOf(
 const isList = (client: unknown): client is readonly McpAccount[] => Array.isArray(client);
 
 function openAccount(
-  account: OptionalName,
+  account: McpAccount,
   options: CallsMcpOptions,
   reveal: ReadonlySet<Reveal>,
   clock: Pick<Clock, 'now'>,
 ): Opened {
-  const { client, timeZone, name = '' } = account;
+  const { client, timeZone, name } = account;
   const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   let made: Promise<Client> | undefined;
   // Made with the first call, and again after a failure: a key may have been set since.
@@ -333,7 +318,7 @@ function ownTool(
       inputSchema: toJsonSchema(input, 'input'),
       outputSchema: toJsonSchema(output, 'output'),
       annotations: { readOnlyHint: true, idempotentHint: true },
-      ...(meta === undefined ? {} : { _meta: meta }),
+      _meta: meta,
     },
     input,
     isCustom: false,

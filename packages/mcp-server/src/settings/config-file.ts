@@ -99,11 +99,7 @@ export function readConfigFile(
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
-    file: {
-      path,
-      isExposed: holdsCredential && isReadable,
-      ...(service === undefined ? {} : { service }),
-    },
+    file: { path, isExposed: holdsCredential && isReadable, service },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
   };

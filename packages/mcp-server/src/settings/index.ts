@@ -3,7 +3,6 @@
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export {
   type ConfiguredAccount,
-  type Connection,
   connectionOf,
   missingSettings,
   readAccounts,

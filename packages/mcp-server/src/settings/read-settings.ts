@@ -1,15 +1,6 @@
 import { execSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import {
-  type Auth,
-  apiKeys,
-  bearerToken,
-  type KeyAuth,
-  type Logger,
-  type LogLevel,
-  lineLogger,
-  type Version,
-} from '@call-attribution/core';
+import { apiKeys, bearerToken, type ClientOptions, lineLogger } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Environment,
@@ -122,7 +113,7 @@ function readFile(source: SettingsSource) {
 const reportTo =
   (problems: SettingProblem[]): Report =>
   (place, message, hint) =>
-    void problems.push({ place, message, ...(hint === undefined ? {} : { hint }) });
+    void problems.push({ place, message, hint });
 
 function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): Settings {
   const { content, accounts, problems } = file;
@@ -259,8 +250,7 @@ export function readAccounts(
       key = settings.secret('accessKey') ?? settings.secret('bearerToken');
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      const hint = error.hint === undefined ? {} : { hint: error.hint };
-      return and({ place: 'setting', message: error.summary, ...hint, of: 'accessKey' });
+      return and({ place: 'setting', message: error.summary, hint: error.hint, of: 'accessKey' });
     }
     if (key === null) return settings;
     const server = `${settings.baseUrl?.value} ${settings.apiVersion.value} ${key.value}`;
@@ -310,68 +300,45 @@ export function secretCommand(command: string, from: string): () => Setting {
   };
 }
 
+const legacy = 'legacy users may set CALLS_BEARER_TOKEN instead of the two keys';
+const credentials: Readonly<Record<SecretName, readonly [what: string, hint?: string]>> = {
+  bearerToken: ['v2 needs the bearer token of the account'],
+  accessKey: ['the access key of the account', legacy],
+  secretKey: ['the secret key of the account', legacy],
+};
+
 /** What a program still has to be given before it can read calls; empty when nothing is missing. */
 export function missingSettings({ account, apiVersion, baseUrl, secret }: Settings): SettingProblem[] {
-  const legacy = 'legacy users may set CALLS_BEARER_TOKEN instead of the two keys';
-  const credential = (of: SecretName, what: string, hint?: string): SettingProblem[] => {
-    if (secret(of) !== null) return [];
-    if (account === null) {
-      const message = `${secretSettings[of]} is missing: ${what}`;
-      return [{ place: 'setting', message, ...(hint === undefined ? {} : { hint }), of }];
-    }
-    const name = of.replace(/([A-Z])/g, ' $1').toLowerCase();
-    const message = `account ${quoted(account.name)} has no ${name}${apiVersion.value === 'v2' ? ', which v2 needs' : ''}`;
-    return [{ place: 'setting', message, hint: reference(account.name, of), of }];
-  };
-  const missing: SettingProblem[] = [];
-  if (baseUrl === null)
-    missing.push({
-      place: 'setting',
-      message:
-        account === null
-          ? `${plainSettings.baseUrl.variable} is missing: the URL of the API`
-          : `account ${quoted(account.name)} has no "baseUrl", and none is set for all accounts`,
-      of: 'baseUrl',
-    });
-  if (apiVersion.value === 'v2')
-    return [...missing, ...credential('bearerToken', 'v2 needs the bearer token of the account')];
-  if (secret('bearerToken') !== null) return missing;
+  const isV2 = apiVersion.value === 'v2';
+  const missing = (of: string, outside: string, inAccount: string, hint?: string): SettingProblem => ({
+    ...{ place: 'setting', of, hint },
+    message: account === null ? outside : `account ${quoted(account.name)} has no ${inAccount}`,
+  });
+  let names: SecretName[] = secret('bearerToken') === null ? ['accessKey', 'secretKey'] : [];
+  if (isV2) names = ['bearerToken'];
+  const url = `${plainSettings.baseUrl.variable} is missing: the URL of the API`;
   return [
-    ...missing,
-    ...credential('accessKey', 'the access key of the account', legacy),
-    ...credential('secretKey', 'the secret key of the account', legacy),
+    ...(baseUrl === null ? [missing('baseUrl', url, '"baseUrl", and none is set for all accounts')] : []),
+    ...names
+      .filter((of) => secret(of) === null)
+      .map((of) => {
+        const [what, hint] = credentials[of];
+        const name = `${of.replace(/([A-Z])/g, ' $1').toLowerCase()}${isV2 ? ', which v2 needs' : ''}`;
+        const more = account === null ? hint : reference(account.name, of);
+        return missing(of, `${secretSettings[of]} is missing: ${what}`, name, more);
+      }),
   ];
-}
-
-/** Settings in the form of client options. */
-export interface Connection {
-  /** Empty when it is not set; `createClient` refuses that. */
-  readonly baseUrl: string;
-  /** URL of the SMS listing. */
-  readonly legacyBaseUrl?: string;
-  /** Version of the API. */
-  readonly version: Version;
-  /** Credentials for calls. */
-  readonly auth?: Auth;
-  /** Keys of the SMS listing. */
-  readonly legacyAuth?: KeyAuth;
-  /** Milliseconds after which a request ends, whatever it is doing. */
-  readonly timeout?: number;
-  /** Where `CALLS_LOG` sends its lines, when it is set. */
-  readonly logger?: Logger;
-  /** What `CALLS_LOG` says. */
-  readonly logLevel?: LogLevel;
 }
 
 /**
  * The settings as options of `createClient`: keys before a token in v3, a token in v2. The SMS number listing takes the
- * keys even where calls are read with a token.
+ * keys even where calls are read with a token. A URL that is not set is empty, which `createClient` refuses.
  *
  * @param writeLog where the lines go that `CALLS_LOG` switches on: stderr, unless it is given.
  * @example
  * const client = createClient(connectionOf(readSettings()));
  */
-export function connectionOf(settings: Settings, writeLog?: (line: string) => void): Connection {
+export function connectionOf(settings: Settings, writeLog?: (line: string) => void): ClientOptions {
   const access = settings.secret('accessKey');
   const secret = settings.secret('secretKey');
   const token = settings.secret('bearerToken');

@@ -22,19 +22,15 @@ export interface SettingProblem {
   /** What is wrong, as one sentence. */
   readonly message: string;
   /** What to do about it, when there is more to say. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The setting, where it is about one, such as `baseUrl`. */
-  readonly of?: string;
+  readonly of?: string | undefined;
 }
 
 /** A value as people wrote it, short enough for a message. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
-const wrong = (message: string, hint?: string): SettingProblem => ({
-  place: 'setting',
-  message,
-  ...(hint === undefined ? {} : { hint }),
-});
+const wrong = (message: string, hint?: string): SettingProblem => ({ place: 'setting', message, hint });
 
 /** All there is to say of a setting: its names, its check and its default. */
 export interface SettingSpec<T> {

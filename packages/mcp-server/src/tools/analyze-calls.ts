@@ -109,16 +109,16 @@ export const analyzeCalls = tool({
           : `Days and hours are in ${period.timeZone}.`,
       );
 
-    const before = compared === null ? '' : periodText(compared.from, compared.to);
-    const isExplained = args.explain === true && compared !== null;
-    const said = [
-      ...(incomplete === '' ? [] : [incomplete]),
-      scopeSentence(calls, chosen.scope, { extensionsLeftOut: extensions.leftOut, asOf }),
-      ...(isExplained ? [`${formatCount(Number(total.calls_before ?? 0))} ${before}.`] : []),
-      ...(compared !== null && !isExplained ? [`Compared with the time ${before}.`] : []),
-    ].join(' ');
+    let before = '';
+    if (compared !== null) {
+      const when = periodText(compared.from, compared.to);
+      const count = formatCount(Number(total.calls_before ?? 0));
+      before = args.explain === true ? `${count} ${when}.` : `Compared with the time ${when}.`;
+    }
+    const scope = scopeSentence(calls, chosen.scope, { extensionsLeftOut: extensions.leftOut, asOf });
+    const said = `${incomplete} ${scope} ${before}`.trim();
     const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
-    const table = isExplained
+    const table = args.explain
       ? await changeOf(question, said, notes, context)
       : tableOf(answer, said, notes, asOf, budget, context);
     const { groups, notes: all, _meta, ...shown } = table;
@@ -218,19 +218,15 @@ type Args = z.infer<typeof input>;
 
 /** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
 function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
-  const groupBy = args.group_by ?? [];
+  const { group_by: groupBy = [], measures, having, order, limit, top_per: topPer, compare, spend } = args;
   const isTime = groupBy.some(isTimeGroup);
-  const { measures, having, order, top_per: topPer, compare, spend } = args;
   const question: Question = {
     ...selection,
-    groupBy,
+    ...{ groupBy, having, order, topPer },
     measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
-    limit: args.limit ?? (isTime ? usualTimeLimit : usualLimit),
-    ...(having === undefined ? {} : { having }),
-    ...(order === undefined ? {} : { order }),
-    ...(topPer === undefined ? {} : { topPer }),
-    ...(compare === undefined ? {} : { compare: comparedWith(compare) }),
-    ...(spend === undefined ? {} : { spend: readSpend(spend) }),
+    limit: limit ?? (isTime ? usualTimeLimit : usualLimit),
+    compare: compare && comparedWith(compare),
+    spend: spend && readSpend(spend),
     // Records were masked before.
     personal: 'show',
   };
@@ -264,9 +260,9 @@ const mostRows = 12;
 
 /** The groups that changed most between two periods: the same comparison by everything that usually explains it. */
 async function changeOf(question: Question, said: string, notes: readonly string[], context: ToolContext) {
-  const { groupBy: _, having: __, order: ___, topPer: ____, spend: _____, ...asked } = question;
+  const none = { having: undefined, order: undefined, topPer: undefined, spend: undefined };
   const { answers } = await context.source.analyze(
-    dimensions.map((by) => ({ ...asked, groupBy: [by], measures: ['calls'], limit: 5000 })),
+    dimensions.map((by) => ({ ...question, ...none, groupBy: [by], measures: ['calls'], limit: 5000 })),
     context,
   );
   const changes = answers.flatMap(({ rows }, i) => {

@@ -13,6 +13,7 @@ import {
 } from '@call-attribution/questions';
 import * as z from 'zod';
 import { findField } from '../fields.ts';
+import { parseJson } from '../messages.ts';
 import { agentsSee, isPseudonym, neededAsTheyAre } from '../privacy/mask.ts';
 import { quotable, scrub } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
@@ -52,15 +53,6 @@ export function readArguments(tool: string, input: z.ZodObject, given: unknown):
   const more = hint === '' ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
   const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.${more}`;
   throw invalid('invalid_argument', sentence, taken);
-}
-
-/** The value of a JSON string, or the string itself. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The type inside optional and default wrappers. */
@@ -126,12 +118,9 @@ export function choose(
   ];
   for (const condition of conditions) refusePersonal(readWhere(condition), context);
   const selection: CallSelection = {
-    ...(from === null ? {} : { from }),
-    ...(to === null ? {} : { to }),
-    calls: kind,
-    ...(conditions.length === 0 ? {} : { where: conditions.map((text) => `(${text})`).join(' AND ') }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-    ...(inZone === undefined || inZone === timeZone ? {} : { inZone }),
+    ...{ from: from ?? undefined, to: to ?? undefined, calls: kind, timeZone },
+    where: conditions.map((text) => `(${text})`).join(' AND ') || undefined,
+    inZone: inZone === timeZone ? undefined : inZone,
   };
   return {
     selection,

@@ -46,12 +46,12 @@ export interface Callable {
   readonly name: string;
   /** As hosts see it, besides its name. */
   readonly definition: {
-    readonly title?: string;
+    readonly title?: string | undefined;
     readonly description: string;
     readonly inputSchema: JsonSchema;
-    readonly outputSchema?: JsonSchema;
-    readonly annotations?: Readonly<Record<string, boolean | string>>;
-    readonly _meta?: Readonly<Record<string, unknown>>;
+    readonly outputSchema?: JsonSchema | undefined;
+    readonly annotations?: Readonly<Record<string, boolean | string>> | undefined;
+    readonly _meta?: Readonly<Record<string, unknown>> | undefined;
   };
   readonly input: z.ZodObject;
   /** The messages of its errors are for agents, and it may not watch the signal. */

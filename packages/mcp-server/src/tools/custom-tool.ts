@@ -60,11 +60,9 @@ export function customTool(
   return {
     name,
     definition: {
-      ...(title === undefined ? {} : { title }),
-      description,
+      ...{ title, description, annotations },
       inputSchema: toJsonSchema(input, 'input'),
-      ...(output === null ? {} : { outputSchema: toJsonSchema(output, 'output') }),
-      ...(annotations === undefined ? {} : { annotations }),
+      outputSchema: output === null ? undefined : toJsonSchema(output, 'output'),
     },
     input,
     isCustom: true,

@@ -93,7 +93,6 @@ export const describeData = tool({
     const others = [...available, ...derivedFields]
       .map((field) => field.name)
       .filter((field) => !inTable.has(field));
-    const incomplete = origin.without.length === 0 ? '' : `${withoutSentence(origin.without)} `;
     const last = origin.last === null ? '' : `, the last ${origin.last}`;
     const basis =
       since === null
@@ -105,7 +104,8 @@ export const describeData = tool({
         ? `${machineZone()}; the time zone of the calls is unknown`
         : `${context.timeZone}, the time zone of the calls`;
     return {
-      summary: `${incomplete}${formatCount(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing}`,
+      summary:
+        `${withoutSentence(origin.without)} ${formatCount(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing}`.trim(),
       columns,
       rows: shown,
       ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),
