@@ -193,7 +193,7 @@ class Slicer<T> {
     }
   }
 
-  /** Reads on where pages have shown that there is more, and asks for the slices that come next. Without a pace only for the first. */
+  /** Asks for the slices that come next. Without a pace only for the first. */
   #lookAhead(): void {
     for (let i = 0; i < this.#work.length && this.#given < this.#options.most; i += 1) {
       const piece = this.#work[i] as Piece<T>;
