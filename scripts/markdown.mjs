@@ -18,6 +18,10 @@ export const withoutBlocks = (text) => text.replace(/^(```+|~~~+)[^\n]*\n[\s\S]*
 const withoutCode = (text) =>
   withoutBlocks(text).replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 
+/** What stands in backticks, outside of blocks. @param {string} text */
+export const inlineCode = (text) =>
+  [...withoutBlocks(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
 /** Anchors as GitHub makes them from headings. @param {string} text */
 export function anchors(text) {
   /** @type {Map<string, number>} */

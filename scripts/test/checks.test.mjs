@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { unshown, unused } from '../exports.mjs';
-import { deadLinks } from '../links.mjs';
+import { deadLinks, deadPaths } from '../links.mjs';
 import { anchors, codeBlocks, links } from '../markdown.mjs';
 import { npmProblems, releaseProblems, treeProblems, unpinnedActions } from '../release-checks.mjs';
 import { packages, root } from '../workspace.mjs';
@@ -64,6 +64,15 @@ test('links: a link to a missing file or heading is named, code is left alone', 
   expect(deadLinks('README.md', dead)).toEqual([
     'README.md: no-such-file.md leads to no file',
     'README.md: README.md#no-such-heading leads to no heading of README.md',
+  ]);
+});
+
+test('links: a path of the repository in backticks that is not there is named', () => {
+  const named =
+    '`packages/core/src/gone.ts`, `core/src/index.ts`, `core/src/gone.ts`, `scripts/<name>.mjs`, `docs/`';
+  expect(deadPaths('README.md', named)).toEqual([
+    'README.md: `packages/core/src/gone.ts` is no file',
+    'README.md: `core/src/gone.ts` is no file',
   ]);
 });
 
