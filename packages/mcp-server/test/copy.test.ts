@@ -6,6 +6,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, type CallsMcpServer, callTool, createServer } from '../src/index.ts';
+import { ask } from './support/ask.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
 
 // The copy that questions are asked of, from a server that gives the calls of some times only when the test says so.
@@ -75,12 +76,6 @@ function serve(client: Client, options: CallsMcpOptions = {}, wait = 0): CallsMc
   servers.push(server);
   return server;
 }
-
-const ask = async (server: CallsMcpServer, name: string, args: object = {}) => {
-  const { structuredContent, content } = await callTool(server, name, { ...args });
-  expect(structuredContent, content[0]?.text).toBeDefined();
-  return structuredContent as Record<string, unknown> & { summary: string; notes: string[] };
-};
 
 describe('while the copy is loaded', () => {
   it('the period of a question is read before all others, and answered when it is there', async () => {

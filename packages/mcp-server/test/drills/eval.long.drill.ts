@@ -8,8 +8,9 @@ import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
+import type { Content } from '../support/ask.ts';
 import { fieldQuestions } from '../support/field-questions.ts';
-import { type Ask, askedAt, type Content, type Question, questions, zone } from '../support/questions.ts';
+import { type Ask, askedAt, type Question, questions, zone } from '../support/questions.ts';
 
 // The published evaluation: each question over a copy that is there and over one that has nothing yet, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
 
@@ -47,7 +48,7 @@ async function play(server: CallsMcpServer, { calls: asks, answer, truth }: Ques
     if (isError) return { isRight: false, calls: asks.length, tokens };
     results.push(structuredContent as Content);
   }
-  const isRight = isDeepStrictEqual(answer(results.at(-1) ?? {}, results), truth(calls, results));
+  const isRight = isDeepStrictEqual(answer(results.at(-1) as Content, results), truth(calls, results));
   return { isRight, calls: asks.length, tokens };
 }
 

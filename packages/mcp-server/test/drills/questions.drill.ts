@@ -7,7 +7,8 @@ import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
-import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
+import type { Content } from '../support/ask.ts';
+import { type Ask, askedAt, questions, zone } from '../support/questions.ts';
 
 // Every question over a local copy that the server has filled itself, at a size that no one reads call by call.
 

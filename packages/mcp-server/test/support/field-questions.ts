@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import type { Ask, Content, Question } from './questions.ts';
+import type { Content } from './ask.ts';
+import type { Ask, Question } from './questions.ts';
 
 // Questions that follow from the field table: what is in a field, how often, how much, when. Truth is plain JavaScript over the records.
 

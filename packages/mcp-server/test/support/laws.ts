@@ -9,6 +9,7 @@ import { fieldGroups } from '../../src/fields.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
 import { toJsonSchema } from '../../src/tools/tool.ts';
+import { ask, type Content } from './ask.ts';
 import { fakeClient } from './fake-client.ts';
 
 // What holds for every result. The tests try a few cases, the drills many.
@@ -125,7 +126,7 @@ export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tal
           expect(result.isError, text).toBeUndefined();
           expect(validators.get(tool)?.(result.structuredContent).errorMessage).toBeUndefined();
           expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
-          const { columns, rows } = result.structuredContent as { columns: string[]; rows: unknown[][] };
+          const { columns, rows } = result.structuredContent as Content;
           for (const row of rows) {
             for (const [i, cell] of row.entries()) {
               if (typeof cell !== 'string') continue;
@@ -145,24 +146,9 @@ export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tal
   );
 }
 
-/** A result of `list_calls`. */
-export interface Page {
-  readonly summary: string;
-  readonly columns: string[];
-  readonly rows: unknown[][];
-  readonly first: number;
-  readonly last: number;
-  readonly total?: number;
-  readonly next_cursor?: string;
-  readonly notes: string[];
-}
-
 /** Calls `list_calls`, which must succeed. */
-export async function list(server: CallsMcpServer, args: Record<string, unknown> = {}): Promise<Page> {
-  const result = await callTool(server, 'list_calls', args);
-  if (result.isError) throw new Error(result.content[0]?.text);
-  return result.structuredContent as unknown as Page;
-}
+export const list = (server: CallsMcpServer, args: object = {}): Promise<Content> =>
+  ask(server, 'list_calls', args);
 
 /** Whatever the page size and the budget are, following the cursors returns every call once and in order. */
 export async function pagingReturnsEveryCallOnce(numRuns: number, tally = new Tally()): Promise<void> {

@@ -1,12 +1,9 @@
 import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
+import type { Content } from './ask.ts';
 
 // Questions as people ask them, the tool calls that a sensible agent makes for each, and the truth, computed from the
 // records in plain JavaScript.
-
-/** The data of a tool result. */
-// biome-ignore lint/suspicious/noExplicitAny: each question knows the shape of its own answer.
-export type Content = Record<string, any>;
 
 /** A tool and its arguments. */
 export type Ask = readonly [tool: string, args: Readonly<Record<string, unknown>>];
@@ -45,6 +42,10 @@ const field =
   (name: keyof Call): Key =>
   (call) =>
     call[name] === '' ? null : (call[name] ?? null);
+const has =
+  (name: keyof Call): Test =>
+  (call) =>
+    field(name)(call) !== null;
 const dateOf = (call: Call): string => call.date_added.slice(0, 10);
 const hourOf = (call: Call): number => Number(call.date_added.slice(11, 13));
 const weekdayOf = (call: Call): string =>
@@ -130,6 +131,24 @@ const allDays = (from: string, days: number): string[] =>
 const analyze = (args: Readonly<Record<string, unknown>>): Ask => ['analyze_calls', args];
 const count = (args: Readonly<Record<string, unknown>>): Ask => ['count_calls', args];
 
+const byHour = (calls: readonly Call[]): Record<string, number> => {
+  const found = counts(calls, hourOf);
+  return Object.fromEntries(Array.from({ length: 24 }, (_, hour) => [hour, found[hour] ?? 0]));
+};
+/** A question whose answer says something. */
+const told = (ask: string, call: Ask, text: RegExp): Question => ({
+  ...{ ask, calls: [call], answer: says(text), truth: yes },
+});
+/** A question about how many of all calls pass a test. */
+const countedOfAll = (ask: string, args: Ask[1], test: Test): Question => ({
+  ...{ ask, calls: [count({ ...args, calls: 'all' })], answer: total },
+  truth: (calls) => calls.filter(test).length,
+});
+/** A question about the largest groups of calls of websites. */
+const most = (ask: string, limit: number, args: Ask[1], key: Key, ...tests: readonly Test[]): Question =>
+  analyzed(ask, { ...args, limit }, column('calls'), (calls) =>
+    largest(Object.values(counts(sites(calls, ...tests), key)), limit),
+  );
 /** A question about how many calls of websites pass some tests. */
 const counted = (ask: string, args: Ask[1], ...tests: readonly Test[]): Question => ({
   ...{ ask, calls: [count(args)], answer: total },
@@ -149,12 +168,7 @@ const countedBy = (ask: string, args: Ask[1], name: string, key: Key, ...tests: 
 /** What people ask about totals, time and change. */
 const totals: readonly Question[] = [
   counted('How many calls did we get in October?', october, inOctober),
-  {
-    ask: 'And with the calls that people dialed straight from an ad?',
-    calls: [count({ ...october, calls: 'all' })],
-    answer: total,
-    truth: (calls) => calls.filter(inOctober).length,
-  },
+  countedOfAll('And with the calls that people dialed straight from an ad?', october, inOctober),
   {
     ask: 'Calls through call extensions, September',
     calls: [count({ from: '2026-09', to: '2026-09', calls: 'extensions' })],
@@ -195,28 +209,25 @@ const totals: readonly Question[] = [
       return Object.fromEntries(allDays('2026-10-01', 31).map((day) => [day, found[day] ?? 0]));
     },
   ),
-  analyzed(
+  most(
     'What was the busiest day of October?',
-    { ...october, group_by: 'day', order: 'calls desc', limit: 1 },
-    column('calls'),
-    (calls) => largest(Object.values(counts(sites(calls, inOctober), dateOf)), 1),
+    1,
+    { ...october, group_by: 'day', order: 'calls desc' },
+    dateOf,
+    inOctober,
   ),
   countedBy('Which weekday has the most calls?', { group_by: 'weekday' }, 'weekday', weekdayOf),
   analyzed(
     'when does the phone ring? by hour',
     { group_by: 'hour', measures: 'calls' },
     table('hour'),
-    (calls) => {
-      const found = counts(sites(calls), hourOf);
-      return Object.fromEntries(Array.from({ length: 24 }, (_, hour) => [hour, found[hour] ?? 0]));
-    },
+    (calls) => byHour(sites(calls)),
   ),
-  analyzed(
+  most(
     'At which hour of which weekday do most calls come in?',
-    { group_by: 'weekday,hour', order: 'calls desc', limit: 1 },
-    column('calls'),
-    (calls) =>
-      largest(Object.values(counts(sites(calls), (call) => `${weekdayOf(call)} ${hourOf(call)}`)), 1),
+    1,
+    { group_by: 'weekday,hour', order: 'calls desc' },
+    (call) => `${weekdayOf(call)} ${hourOf(call)}`,
   ),
   analyzed(
     'Did October beat September?',
@@ -268,10 +279,7 @@ const talk: readonly Question[] = [
     'At what time of day do we miss most?',
     { group_by: 'hour', measures: 'missed' },
     table('hour', 'missed'),
-    (calls) => {
-      const found = counts(sites(calls, isMissed), hourOf);
-      return Object.fromEntries(Array.from({ length: 24 }, (_, hour) => [hour, found[hour] ?? 0]));
-    },
+    (calls) => byHour(sites(calls, isMissed)),
   ),
   analyzed(
     'Which city has the worst missed rate, if it has at least 30 calls?',
@@ -286,12 +294,7 @@ const talk: readonly Question[] = [
     column('missed_rate'),
     (calls) =>
       largest(
-        [
-          ...grouped(
-            sites(calls, (call) => field('city')(call) !== null),
-            field('city'),
-          ).values(),
-        ]
+        [...grouped(sites(calls, has('city')), field('city')).values()]
           .filter((list) => list.length >= 30)
           .map((list) => share(list.filter(isMissed).length, list.length)),
         1,
@@ -372,12 +375,7 @@ const attribution: readonly Question[] = [
     table('ppc_campaign'),
     (calls) =>
       Object.fromEntries(
-        [
-          ...grouped(
-            sites(calls, (call) => field('ppc_keywords')(call) !== null),
-            field('ppc_campaign'),
-          ),
-        ].map(([campaign, list]) => [
+        [...grouped(sites(calls, has('ppc_keywords')), field('ppc_campaign'))].map(([campaign, list]) => [
           String(campaign),
           largest(Object.values(counts(list, field('ppc_keywords'))), 1)[0],
         ]),
@@ -401,12 +399,7 @@ const attribution: readonly Question[] = [
         3,
       ),
   ),
-  analyzed(
-    'ad groups, most calls first',
-    { group_by: 'ad group', limit: 5, measures: 'calls' },
-    column('calls'),
-    (calls) => largest(Object.values(counts(sites(calls), field('ppc_adgroup'))), 5),
-  ),
+  most('ad groups, most calls first', 5, { group_by: 'ad group', measures: 'calls' }, field('ppc_adgroup')),
   analyzed(
     'Which landing pages make people call, and do we pick up?',
     { group_by: 'landing page', measures: 'calls,missed' },
@@ -419,11 +412,11 @@ const attribution: readonly Question[] = [
         ]),
       ),
   ),
-  analyzed(
+  most(
     'Where do callers come from on the web?',
-    { group_by: 'source', limit: 3, measures: 'calls' },
-    column('calls'),
-    (calls) => largest(Object.values(counts(sites(calls), field('referrer'))), 3),
+    3,
+    { group_by: 'source', measures: 'calls' },
+    field('referrer'),
   ),
   analyzed(
     'Which campaign lost most against September?',
@@ -481,11 +474,11 @@ const attribution: readonly Question[] = [
     'vt_device',
     field('vt_device'),
   ),
-  analyzed(
+  most(
     'What are the top three browsers of callers?',
-    { group_by: 'browser', limit: 3, measures: 'calls' },
-    column('calls'),
-    (calls) => largest(Object.values(counts(sites(calls), field('browser'))), 3),
+    3,
+    { group_by: 'browser', measures: 'calls' },
+    field('browser'),
   ),
   countedBy('How sure are the matches to web visits?', { group_by: 'rank' }, 'rank', field('rank')),
   analyzed(
@@ -500,17 +493,11 @@ const attribution: readonly Question[] = [
     'phone_label',
     field('phone_label'),
   ),
-  {
-    ask: 'Calls from search ads on the emergency page that lasted over ten minutes',
-    calls: [count({ where: "landing_page = '/emergency' AND talk_minutes > 10 AND ppc_gclid IS NOT NULL" })],
-    answer: total,
-    truth: (calls) =>
-      sites(
-        calls,
-        (call) =>
-          call.landing_page === '/emergency' && minutes(call) > 10 && field('ppc_gclid')(call) !== null,
-      ).length,
-  },
+  counted(
+    'Calls from search ads on the emergency page that lasted over ten minutes',
+    { where: "landing_page = '/emergency' AND talk_minutes > 10 AND ppc_gclid IS NOT NULL" },
+    (call) => call.landing_page === '/emergency' && minutes(call) > 10 && has('ppc_gclid')(call),
+  ),
   countedBy(
     'Texas and California, at least two minutes, by campaign',
     {
@@ -532,41 +519,28 @@ const quality: readonly Question[] = [
     'ppc_status',
     field('ppc_status'),
   ),
-  {
-    ask: 'How many calls still wait for their keyword?',
-    calls: [count({ where: "ppc_status IN ('Not Processed', 'Waiting For Keyword')", calls: 'all' })],
-    answer: total,
-    truth: (calls) =>
-      calls.filter(({ ppc_status: status }) => status === 'Not Processed' || status === 'Waiting For Keyword')
-        .length,
-  },
-  {
-    ask: 'Which calls can go to Google Ads today? (click within 90 days, one minute, processed)',
-    calls: [
-      count({
-        where:
-          "ppc_gclid IS NOT NULL AND talk_minutes >= 1 AND ppc_status = 'Processed' AND displayed_timestamp >= '2026-08-03'",
-        calls: 'all',
-      }),
-    ],
-    answer: total,
-    truth: (calls) =>
-      calls.filter(
-        (call) =>
-          field('ppc_gclid')(call) !== null &&
-          minutes(call) >= 1 &&
-          call.ppc_status === 'Processed' &&
-          String(call.displayed_timestamp) >= '2026-08-03 00:00:00',
-      ).length,
-  },
-  {
-    ask: 'Do we have ad clicks without a campaign?',
-    calls: [count({ where: 'ppc_gclid IS NOT NULL AND ppc_campaign IS NULL' })],
-    answer: total,
-    truth: (calls) =>
-      sites(calls, (call) => field('ppc_gclid')(call) !== null && field('ppc_campaign')(call) === null)
-        .length,
-  },
+  countedOfAll(
+    'How many calls still wait for their keyword?',
+    { where: "ppc_status IN ('Not Processed', 'Waiting For Keyword')" },
+    ({ ppc_status: status }) => status === 'Not Processed' || status === 'Waiting For Keyword',
+  ),
+  countedOfAll(
+    'Which calls can go to Google Ads today? (click within 90 days, one minute, processed)',
+    {
+      where:
+        "ppc_gclid IS NOT NULL AND talk_minutes >= 1 AND ppc_status = 'Processed' AND displayed_timestamp >= '2026-08-03'",
+    },
+    (call) =>
+      has('ppc_gclid')(call) &&
+      minutes(call) >= 1 &&
+      call.ppc_status === 'Processed' &&
+      String(call.displayed_timestamp) >= '2026-08-03 00:00:00',
+  ),
+  counted(
+    'Do we have ad clicks without a campaign?',
+    { where: 'ppc_gclid IS NOT NULL AND ppc_campaign IS NULL' },
+    (call) => has('ppc_gclid')(call) && field('ppc_campaign')(call) === null,
+  ),
   counted('How many calls have no city?', { where: 'city IS NULL' }, (call) => field('city')(call) === null),
   analyzed(
     'In how many cities do our callers live?',
@@ -580,12 +554,11 @@ const quality: readonly Question[] = [
       ).size,
     ],
   ),
-  {
-    ask: 'The dashboard shows a higher number for October. Why?',
-    calls: [count(october)],
-    answer: says(/through call extensions left out|call extensions left out; calls="all" adds them/),
-    truth: yes,
-  },
+  told(
+    'The dashboard shows a higher number for October. Why?',
+    count(october),
+    /through call extensions left out|call extensions left out; calls="all" adds them/,
+  ),
   {
     ask: 'My export of October ends with the 30th: how many calls should it have?',
     calls: [count({ ...october, to: '2026-10-30' })],
@@ -655,7 +628,7 @@ const people: readonly Question[] = [
       ([first]) => [
         'list_calls',
         {
-          caller: first?.rows[0][0],
+          caller: first?.rows[0]?.[0],
           from: '7d',
           to: 'yesterday',
           fields: 'date_added,landing_page',
@@ -663,7 +636,7 @@ const people: readonly Question[] = [
         },
       ],
     ],
-    answer: ({ total: number }, [first]) => [number === first?.rows[0][1], number],
+    answer: ({ total: number }, [first]) => [number === first?.rows[0]?.[1], number],
     truth: (calls) => [
       true,
       largest(Object.values(counts(sites(calls, on('2026-10-25', '2026-10-31')), callerOf)), 1)[0],
@@ -686,12 +659,7 @@ const people: readonly Question[] = [
       return { sid: call.sid, date_added: call.date_added, talk_minutes: minutes(call) };
     },
   },
-  analyzed(
-    'From which states do people call?',
-    { group_by: 'state', limit: 4, measures: 'calls' },
-    column('calls'),
-    (calls) => largest(Object.values(counts(sites(calls), field('state'))), 4),
-  ),
+  most('From which states do people call?', 4, { group_by: 'state', measures: 'calls' }, field('state')),
   {
     ask: 'Which of our numbers can receive texts?',
     calls: [['list_sms_numbers', {}]],
@@ -715,27 +683,24 @@ const limits: readonly Question[] = [
   {
     ask: 'What does rank mean?',
     calls: [['describe_data', { fields: 'rank' }]],
-    answer: ({ rows }) => /confiden/.test(String(rows[0][1])),
+    answer: ({ rows }) => /confiden/.test(String(rows[0]?.[1])),
     truth: yes,
   },
-  {
-    ask: 'How much revenue did the calls bring?',
-    calls: [['describe_data', { fields: 'talk_minutes' }]],
-    answer: says(/Not in the data: revenue, sales and bookings/),
-    truth: yes,
-  },
-  {
-    ask: 'Which agent answers best?',
-    calls: [['describe_data', { fields: 'talk_minutes' }]],
-    answer: says(/Not in the data: .*the agents who answered/),
-    truth: yes,
-  },
-  {
-    ask: 'What did people complain about on the phone?',
-    calls: [['describe_data', { fields: 'talk_minutes' }]],
-    answer: says(/Not in the data: .*transcripts, topics/),
-    truth: yes,
-  },
+  told(
+    'How much revenue did the calls bring?',
+    ['describe_data', { fields: 'talk_minutes' }],
+    /Not in the data: revenue, sales and bookings/,
+  ),
+  told(
+    'Which agent answers best?',
+    ['describe_data', { fields: 'talk_minutes' }],
+    /Not in the data: .*the agents who answered/,
+  ),
+  told(
+    'What did people complain about on the phone?',
+    ['describe_data', { fields: 'talk_minutes' }],
+    /Not in the data: .*transcripts, topics/,
+  ),
 ];
 
 /** All questions. */

@@ -2,26 +2,13 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
+import { ask, type Content } from '../support/ask.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 const calls = fixtureCalls(137);
 
-interface Summary {
-  readonly summary: string;
-  readonly columns: string[];
-  readonly rows: (string | number | null)[][];
-  readonly groups: number;
-  readonly calls: number;
-  readonly totals: Record<string, unknown>;
-  readonly complete: boolean;
-  readonly partial?: Record<string, string>;
-}
-
-async function summarize(args: Record<string, unknown>, options: CallsMcpOptions = {}): Promise<Summary> {
-  const server = createServer(fakeClient(calls), options);
-  const { structuredContent } = await callTool(server, 'analyze_calls', { calls: 'all', ...args });
-  return structuredContent as unknown as Summary;
-}
+const summarize = (args: object, options: CallsMcpOptions = {}): Promise<Content> =>
+  ask(createServer(fakeClient(calls), options), 'analyze_calls', { calls: 'all', ...args });
 
 describe('analyze_calls', () => {
   it.each([['channel'], ['rank'], ['city'], ['ppc_status'], ['activity_type_id']])(

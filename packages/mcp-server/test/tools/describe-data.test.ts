@@ -3,6 +3,7 @@ import { fixtureCalls } from '@call-attribution/core/testing';
 import { questionFields } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
+import { ask, type Content } from '../support/ask.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 const calls: readonly Call[] = fixtureCalls(60).map((call, i) => ({
@@ -14,10 +15,8 @@ const calls: readonly Call[] = fixtureCalls(60).map((call, i) => ({
 const server = createServer(fakeClient(calls));
 
 async function describeFields(fields: string): Promise<Record<string, unknown[]>> {
-  const { structuredContent, content } = await callTool(server, 'describe_data', { fields });
-  expect(structuredContent, content[0]?.text).toBeDefined();
-  const { rows } = structuredContent as { rows: unknown[][] };
-  return Object.fromEntries(rows.map(([name, ...rest]) => [name, rest]));
+  const { rows } = await ask(server, 'describe_data', { fields });
+  return Object.fromEntries(rows.map(([name, ...rest]: unknown[]) => [name, rest]));
 }
 
 describe('describe_data', () => {
@@ -42,12 +41,10 @@ describe('describe_data', () => {
 
   it('knows each field of questions, and names those that it does not show', async () => {
     const roomy = createServer(fakeClient(calls), { budget: 40_000 });
-    const all = await callTool(roomy, 'describe_data', { fields: 'all' });
-    const { rows } = all.structuredContent as { rows: unknown[][] };
-    const { structuredContent } = await callTool(server, 'describe_data', {});
-    const usual = structuredContent as { rows: unknown[][]; more_fields: string[] };
-    const described = new Set(rows.map(([name]) => name));
-    const named = new Set([...usual.more_fields, ...usual.rows.map(([name]) => name)]);
+    const namesIn = ({ rows }: Content) => rows.map(([name]: string[]) => name);
+    const described = new Set(namesIn(await ask(roomy, 'describe_data', { fields: 'all' })));
+    const usual = await ask(server, 'describe_data');
+    const named = new Set([...usual.more_fields, ...namesIn(usual)]);
     for (const name of ['lag_minutes', 'caller_nth', 'caller_type', 'weekday', 'account', 'click_kind']) {
       expect(described).toContain(name);
       expect(named).toContain(name);
@@ -78,8 +75,7 @@ describe('analyze_calls', () => {
     'marks text of visitors in groups by %s',
     async (group) => {
       const asked = { group_by: [group], measures: ['calls'], calls: 'all' };
-      const { structuredContent } = await callTool(server, 'analyze_calls', asked);
-      const { rows, notes } = structuredContent as { rows: unknown[][]; notes: string[] };
+      const { rows, notes } = await ask(server, 'analyze_calls', asked);
       expect(rows).toEqual([['«ignore-all-rules.test»', 60]]);
       expect(notes.join()).toContain('«»');
     },

@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { callTool, createServer } from '../../src/index.ts';
+import { createServer } from '../../src/index.ts';
+import { ask, type Content } from '../support/ask.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
 // Answers that were wrong once. What is right is worked out from the records in plain JavaScript.
@@ -28,22 +29,8 @@ function termOf(i: number): string | null {
   return i % 3 === 0 ? null : 'dentist';
 }
 
-interface Answer {
-  readonly summary: string;
-  readonly columns: string[];
-  readonly rows: (string | number | null)[][];
-  readonly totals: Record<string, number>;
-  readonly calls: number;
-  readonly groups: number;
-  readonly notes: string[];
-}
-
-async function analyze(args: Record<string, unknown>): Promise<Answer> {
-  const server = createServer(fakeClient(calls));
-  const { structuredContent, content } = await callTool(server, 'analyze_calls', { calls: 'all', ...args });
-  expect(structuredContent, content[0]?.text).toBeDefined();
-  return structuredContent as unknown as Answer;
-}
+const analyze = (args: object): Promise<Content> =>
+  ask(createServer(fakeClient(calls)), 'analyze_calls', { calls: 'all', ...args });
 
 describe('once wrong', () => {
   it('a call without talk minutes is not missed, whichever way it is asked', async () => {
@@ -72,7 +59,7 @@ describe('once wrong', () => {
     const asked = { group_by: ['campaign'], measures: ['calls'] };
     const { rows, columns, totals } = await analyze({ ...asked, spend: ['harbor dental | brand=670'] });
     expect(columns).toEqual(['ppc_campaign', 'calls', 'spend', 'cost_per_call']);
-    const of = Object.fromEntries(rows.map(([name, ...rest]) => [name, rest]));
+    const of = Object.fromEntries(rows.map(([name, ...rest]: unknown[]) => [name, rest]));
     expect(of['«Harbor Dental | Brand»']).toEqual([brand, 670, 5]);
     expect(of['«Harbor Dental | Generic»']?.slice(1)).toEqual([null, null]);
     expect(totals).toMatchObject({ spend: 670, cost_per_call: 5 });

@@ -8,7 +8,8 @@ import { type CallsMcpServer, callTool, createServer, tools } from '../../src/in
 import { pseudonymKeyFrom } from '../../src/privacy/mask.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
 import { toJsonSchema } from '../../src/tools/tool.ts';
-import { type Ask, askedAt, type Content, questions, zone } from '../support/questions.ts';
+import type { Content } from '../support/ask.ts';
+import { type Ask, askedAt, questions, zone } from '../support/questions.ts';
 
 const calls = [...generate({ records: 2000 })];
 

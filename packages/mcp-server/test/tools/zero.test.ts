@@ -2,7 +2,8 @@ import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { callTool, createServer } from '../../src/index.ts';
+import { createServer } from '../../src/index.ts';
+import { ask } from '../support/ask.ts';
 import { type Asked, failed, fakeClient } from '../support/fake-client.ts';
 
 const calls: readonly Call[] = fixtureCalls(137).map((call, i) => ({
@@ -16,11 +17,8 @@ const first = calls[0]?.date_added ?? '';
 const last = calls.at(-1)?.date_added ?? '';
 const server = createServer(fakeClient(calls));
 
-const notesOf = async (tool: string, args: Record<string, unknown>): Promise<string> => {
-  const { structuredContent, content } = await callTool(server, tool, args);
-  expect(structuredContent, content[0]?.text).toBeDefined();
-  return (structuredContent as { notes: string[] }).notes.join('\n');
-};
+const notesOf = async (tool: string, args: object, of = server): Promise<string> =>
+  (await ask(of, tool, args)).notes.join('\n');
 
 describe('an answer of zero says why', () => {
   it.each([
@@ -82,8 +80,7 @@ describe('an answer of zero says why', () => {
   it('of a time that is compared with and begins before the data', async () => {
     const some = createServer(fakeClient(fixtureCalls(1200)));
     const asked = { calls: 'all', from: '2024-01-02', to: '2024-01-03', compare: 'previous' };
-    const { structuredContent } = await callTool(some, 'analyze_calls', asked);
-    const { notes, rows } = structuredContent as { notes: string[]; rows: number[][] };
+    const { notes, rows } = await ask(some, 'analyze_calls', asked);
     expect(rows[0]?.[1]).toBeGreaterThan(0);
     expect(notes.join()).toContain('nothing is known of the period before');
   });
@@ -111,23 +108,17 @@ describe('an answer of zero says why', () => {
 
   it('of calls that all came through ads', async () => {
     const only = createServer(fakeClient(calls.filter(isCallExtension)));
-    const { structuredContent } = await callTool(only, 'count_calls', {});
-    expect((structuredContent as { notes: string[] }).notes.join()).toContain('all through call extensions');
+    expect(await notesOf('count_calls', {}, only)).toContain('all through call extensions');
   });
 
   it('of nothing when the API fails after the answer', async () => {
     const before = ({ rows }: Asked) => (rows === 1 ? failed(503) : undefined);
     const down = createServer(fakeClient(calls, { before }));
-    const { structuredContent } = await callTool(down, 'analyze_calls', { period: '2019' });
-    expect(structuredContent).toMatchObject({ calls: 0, complete: true });
+    expect(await ask(down, 'analyze_calls', { period: '2019' })).toMatchObject({ calls: 0, complete: true });
   });
 
   it('says so of an account without calls', async () => {
-    const { structuredContent } = await callTool(createServer(fakeClient([])), 'count_calls', {
-      period: '2024',
-    });
-    expect((structuredContent as { notes: string[] }).notes.join()).toContain(
-      'The account has no calls at all.',
-    );
+    const notes = await notesOf('count_calls', { period: '2024' }, createServer(fakeClient([])));
+    expect(notes).toContain('The account has no calls at all.');
   });
 });
