@@ -7,7 +7,7 @@ import { otherCommands, otherOptions, secretNames } from './names.ts';
 import { sharedOptions } from './options.ts';
 
 /** A command to run, and what was typed for it. */
-export interface Asked {
+export interface ChosenCommand {
   readonly command: Command;
   readonly args: Args;
 }
@@ -92,7 +92,7 @@ const conflicts: Readonly<Record<string, readonly string[]>> = {
 export function programOf(
   commands: readonly Command[],
   groups: readonly Group[],
-  found: (asked: Asked) => void,
+  found: (asked: ChosenCommand) => void,
 ): Calls {
   const program = new Calls('calls');
   program.enablePositionalOptions().helpCommand(false);
@@ -120,7 +120,7 @@ function addCommon(command: Calls): void {
   );
 }
 
-function addCommand(parent: Calls, name: string, spec: Command, found: (asked: Asked) => void): void {
+function addCommand(parent: Calls, name: string, spec: Command, found: (asked: ChosenCommand) => void): void {
   const command = parent.command(name) as Calls;
   command.spec = spec;
   command.description(spec.summary);

@@ -1,6 +1,6 @@
 import { CliError, ClosedPipe, exitCodes, Interrupted } from './errors.ts';
 import { type Io, show, write } from './io.ts';
-import type { Asked } from './program.ts';
+import type { ChosenCommand } from './program.ts';
 import { widthOf } from './terminal/style.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** The command that was typed; the exit status where something was shown instead. */
-async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
+async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | number> {
   const [first = '', ...rest] = argv;
   if (first === '--version' || first === '-V') {
     const { version } = await import('./version.ts');
@@ -36,7 +36,7 @@ async function ask(argv: readonly string[], io: Io): Promise<Asked | number> {
   }
   const { HelpWanted, programOf } = await import('./program.ts');
   const { commands, groups } = await import('./commands/index.ts');
-  const asked: Asked[] = [];
+  const asked: ChosenCommand[] = [];
   const program = programOf(commands, groups, (found) => asked.push(found));
   if (first === 'complete') {
     const { printCompletions } = await import('./completion/complete.ts');

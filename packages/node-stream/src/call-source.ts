@@ -16,7 +16,7 @@ import {
   toFilter,
 } from '@call-attribution/query-dsl';
 import { StreamError } from './errors.ts';
-import type { Answer, Ask, Asked } from './judge.ts';
+import type { Answer, Ask, ListSource } from './judge.ts';
 import type { Span } from './proof.ts';
 import { Misplaced } from './slices.ts';
 
@@ -101,7 +101,7 @@ export const callSteps = { step: second, stray: hour } as const;
 export const zones = 14 * hour;
 
 /** The calls of a query, as a list that can be asked for ranges. */
-export class CallSource implements Asked<RawRecord> {
+export class CallSource implements ListSource<RawRecord> {
   readonly query: CallQuery;
   account: string | null = null;
   readonly #client: PageClient;

@@ -13,7 +13,7 @@ export interface Ask {
 }
 
 /** A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that was asked for. */
-export interface Asked<T> {
+export interface ListSource<T> {
   ask(request: Ask): Promise<Answer<T>>;
 }
 

@@ -2,7 +2,7 @@
 // counted, and says what it cannot prove.
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
-import type { Answer, Ask, Asked } from './judge.ts';
+import type { Answer, Ask, ListSource } from './judge.ts';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
@@ -103,7 +103,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;
     throw new ConfigurationError('invalid_option', 'The `fetch` of a list returns { items, total, next }.');
   };
-  const source: Asked<T> = {
+  const source: ListSource<T> = {
     async ask({ range, rows, ...request }: Ask): Promise<Answer<T>> {
       const { items, total = null, next } = await fetch({ ...range, ...request, size: rows });
       return {

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
-import type { Asked, SliceOptions } from './judge.ts';
+import type { ListSource, SliceOptions } from './judge.ts';
 import type { Checkpoint, Page, Range } from './page.ts';
 import {
   add,
@@ -59,7 +59,7 @@ const wholeRead = {
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
   extends Omit<SliceOptions, 'until' | 'stop' | keyof typeof wholeRead> {
-  readonly source: Asked<R> & { account?: string | null };
+  readonly source: ListSource<R> & { account?: string | null };
   /** What is read, for checkpoints. */
   readonly of: string;
   readonly asked: Span<P>;

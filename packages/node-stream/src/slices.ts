@@ -3,9 +3,9 @@ import { IdSet } from './ids.ts';
 import {
   type Answer,
   type Ask,
-  type Asked,
   isRising,
   judge,
+  type ListSource,
   type Pace,
   paceAfter,
   type SliceOptions,
@@ -69,13 +69,13 @@ interface Gathered<T> extends Pick<Stretch<number>, 'is' | 'why' | 'missing' | '
 
 /** Reads ranges of a list, which are in order: slice after slice, each item once. */
 export const slices = <T>(
-  source: Asked<T>,
+  source: ListSource<T>,
   ranges: readonly Span<number>[],
   options: SliceOptions,
 ): AsyncGenerator<Slice<T>, void, void> => new Slicer(source, options).read(ranges);
 
 class Slicer<T> {
-  readonly #source: Asked<T>;
+  readonly #source: ListSource<T>;
   readonly #options: SliceOptions;
   readonly #seen = new IdSet();
   /** Ids that may come again, with where they lie. */
@@ -105,7 +105,7 @@ class Slicer<T> {
   /** Somebody waits for the next slice. */
   #isAwaited = true;
 
-  constructor(source: Asked<T>, options: SliceOptions) {
+  constructor(source: ListSource<T>, options: SliceOptions) {
     this.#source = source;
     this.#options = options;
     this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
@@ -226,8 +226,8 @@ class Slicer<T> {
         if (judgement === 'complete') this.#learn(came.ids.length, piece);
         // Whoever does not wait for a slice causes no more requests.
         if (!this.#isAwaited || judgement === 'outside') return;
-        const isReadOn = this.#mayAsk() && this.#goOn(piece, came);
-        if (isReadOn || this.#work[0]?.came === undefined) this.#lookAhead();
+        const isContinued = this.#mayAsk() && this.#keepAndContinue(piece, came);
+        if (isContinued || this.#work[0]?.came === undefined) this.#lookAhead();
       },
       () => {},
     );
@@ -371,7 +371,7 @@ class Slicer<T> {
     const isUp = isInside && isRising(ats);
     const isDown = isInside && isRising(ats.toReversed());
     this.#isMixed ||= isInside && !isUp && !isDown;
-    if (this.#goOn(piece, answer)) return 'cut';
+    if (this.#keepAndContinue(piece, answer)) return 'cut';
     let [from, to] = [piece.from ?? first, piece.to ?? last];
     let ends: readonly number[];
     let left = 0; // how many lie before the first cut; 0 when nobody knows
@@ -420,7 +420,7 @@ class Slicer<T> {
   }
 
   /** Keeps the items of a page that is in order, and asks for the rest of a range that is not much longer: the two totals prove both. */
-  #goOn(piece: Piece<T>, answer: Answer<T>): boolean {
+  #keepAndContinue(piece: Piece<T>, answer: Answer<T>): boolean {
     const { ids, ats, total } = answer;
     const { step } = this.#options;
     const [lowest, highest] = [piece.from ?? Number.NEGATIVE_INFINITY, piece.to ?? Number.POSITIVE_INFINITY];

@@ -83,7 +83,7 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
           rows.map(({ sid }) => String(sid)),
         );
       });
-    if (purged > 0) await driver.scrub(false);
+    if (purged > 0) await driver.overwriteDeleted(false);
     return purged;
   },
 
@@ -103,7 +103,7 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
       if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
       return place !== undefined;
     });
-    return { deleted, sids, remains: await driver.scrub(true) };
+    return { deleted, sids, remains: await driver.overwriteDeleted(true) };
   },
 
   removals: (account) => driver.read((session) => readRemovals(session, account)),
@@ -120,7 +120,7 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
     });
     const { isErased } = openRemovals({ erased, purgedBefore: null });
     const sids = erased.length === 0 ? [] : await deleteCallsOf(driver, account, isErased);
-    if (sids.length > 0) await driver.scrub(true);
+    if (sids.length > 0) await driver.overwriteDeleted(true);
     return sids.length;
   },
 });

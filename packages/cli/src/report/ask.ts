@@ -23,7 +23,7 @@ import { type Io, say } from '../io.ts';
 import type { AskedAccount } from './question.ts';
 
 /** Answers, and how it is known that they are about all calls. */
-export interface Asked {
+export interface ReportAnswers {
   readonly answers: readonly Answer[];
   /** Which calls were read or counted, a sentence for each account or copy. */
   readonly ends: readonly string[];
@@ -39,7 +39,7 @@ export interface Asked {
 export interface Place {
   readonly accounts: readonly AskedAccount[];
   /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
-  ask(questions: readonly Question[]): Promise<Asked>;
+  ask(questions: readonly Question[]): Promise<ReportAnswers>;
 }
 
 /** Who answers the questions of a command. */
@@ -54,7 +54,7 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
   return { accounts, ask: (questions) => askApi(accounts, questions, args, io) };
 }
 
-async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<Asked> {
+async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
     const answers = await source.ask(questions);
@@ -104,7 +104,7 @@ async function askApi(
   questions: readonly Question[],
   args: Args,
   io: Io,
-): Promise<Asked> {
+): Promise<ReportAnswers> {
   const isOne = accounts.every(({ name }) => name === null);
   if (isOne && questions[0]?.groupBy?.includes('account'))
     throw new UsageError('--by account groups the calls of several accounts', [

@@ -29,7 +29,7 @@ export interface CopyHost {
 }
 
 /** The calls that a question needs are there. */
-export interface Held {
+export interface LoadedCopy {
   readonly store: Store;
   /** As of when, in milliseconds since 1970. */
   readonly asOf: number;
@@ -106,7 +106,7 @@ export class Copy {
     periods: readonly Period[],
     { signal, progress }: Waiting,
     partly?: (store: Store, since: string) => Promise<boolean>,
-  ): Promise<Held | Loading> {
+  ): Promise<LoadedCopy | Loading> {
     const { clock } = this.#host;
     const done = new AbortController();
     const [isLate, isLateForNews] = [patience.calls, patience.refresh].map((millis) => {

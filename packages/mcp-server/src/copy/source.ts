@@ -24,7 +24,7 @@ import {
   always,
   type Copy,
   filterOf,
-  type Held,
+  type LoadedCopy,
   type Loading,
   newestOf,
   type Period,
@@ -86,7 +86,7 @@ export class NotLoaded extends Error {
 }
 
 /** A copy that can answer, and whose it is. */
-interface Ready extends Held {
+interface Ready extends LoadedCopy {
   readonly name: string;
 }
 

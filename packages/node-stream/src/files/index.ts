@@ -11,9 +11,9 @@ export {
   type Unlock,
 } from './file-lock.ts';
 export {
+  findForeignFile,
   makeFolder,
   makeOwnFolder,
   openOwnList,
-  strangeCompanion,
 } from './own-file.ts';
 export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';

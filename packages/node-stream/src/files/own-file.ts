@@ -63,7 +63,7 @@ export async function openOwnList(path: string, refuse: (what: string) => Error)
  * What is strange about the files that a database engine keeps next to its own, which it opens without such care: one is a link, a
  * pipe or a folder, or belongs to neither this user nor the owner of the database. Null when none is.
  */
-export function strangeCompanion(path: string, endings: readonly string[]): string | null {
+export function findForeignFile(path: string, endings: readonly string[]): string | null {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   for (const ending of endings) {
     const companion = `${path}${ending}`;

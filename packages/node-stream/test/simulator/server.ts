@@ -1,4 +1,4 @@
-import type { Answer, Ask, Asked } from '../../src/judge.ts';
+import type { Answer, Ask, ListSource } from '../../src/judge.ts';
 import type { Span } from '../../src/proof.ts';
 import type { Dice } from './dice.ts';
 
@@ -213,7 +213,7 @@ export class ModelServer {
 }
 
 /** The server behind a network: what is possible next happens in any order, and the list moves in between. */
-export class ModelNetwork implements Asked<ModelRecord> {
+export class ModelNetwork implements ListSource<ModelRecord> {
   readonly #server: ModelServer;
   readonly #dice: Dice;
   readonly #tick: () => void;

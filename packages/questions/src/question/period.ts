@@ -74,7 +74,7 @@ interface PeriodWords {
 
 const months = 'january february march april may june july august september october november december';
 
-/** The place of a month in its year by its name, -1 for what is none. */
+/** The place of a month in its year by its name, -1 for another word. */
 const monthNamed = (word = ''): number =>
   word.length < 3 ? -1 : months.split(' ').findIndex((month) => month === word || month.slice(0, 3) === word);
 

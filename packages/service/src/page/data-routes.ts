@@ -52,14 +52,14 @@ export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
 }
 
 /** What is asked for, by whom. */
-interface Asked {
+interface PageRequest {
   readonly c: AppContext;
   readonly source: PageSource;
   readonly account: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-type Responder = (asked: Asked) => Promise<Response>;
+type Responder = (asked: PageRequest) => Promise<Response>;
 
 /** A client that has left, as for another question, ends the work for it. */
 function leftSignal({ env, req }: AppContext): AbortSignal {
@@ -68,14 +68,14 @@ function leftSignal({ env, req }: AppContext): AbortSignal {
   return AbortSignal.any([left.signal, req.raw.signal]);
 }
 
-async function summary({ c, source, account, parameters }: Asked): Promise<Response> {
+async function summary({ c, source, account, parameters }: PageRequest): Promise<Response> {
   const question = readQuestion(parameters);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
   return jsonReply(c, JSON.stringify(await source.summary(account, question, by, leftSignal(c))));
 }
 
 /** All values of a field with their calls, for people. */
-async function groupsCsv({ c, source, account, parameters }: Asked): Promise<Response> {
+async function groupsCsv({ c, source, account, parameters }: PageRequest): Promise<Response> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(parameters, 'field', pageDimensions);
   const groups = await source.groups(account, readQuestion(parameters), field, leftSignal(c));
@@ -86,7 +86,7 @@ async function groupsCsv({ c, source, account, parameters }: Asked): Promise<Res
   });
 }
 
-async function calls({ c, source, account, parameters }: Asked): Promise<Response> {
+async function calls({ c, source, account, parameters }: PageRequest): Promise<Response> {
   const sid = parameters.get('sid');
   if (sid !== undefined) {
     const call = await source.call(account, sid);
@@ -104,7 +104,7 @@ async function calls({ c, source, account, parameters }: Asked): Promise<Respons
   return jsonReply(c, JSON.stringify({ total, calls: all }));
 }
 
-async function csv({ c, source, account, parameters }: Asked): Promise<Response> {
+async function csv({ c, source, account, parameters }: PageRequest): Promise<Response> {
   const columns = fieldsOf(parameters);
   const question = readQuestion(parameters);
   const limit = Number.MAX_SAFE_INTEGER;

@@ -72,7 +72,7 @@ export interface Driver {
    *
    * @param isWhole write the whole database again, which takes a while, so that nothing at all is left.
    */
-  scrub(isWhole: boolean): Promise<Erasure['remains']>;
+  overwriteDeleted(isWhole: boolean): Promise<Erasure['remains']>;
   close(): Promise<void>;
 }
 

@@ -142,7 +142,7 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
     },
     write: (body) => transaction(settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN', body),
     // Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes.
-    scrub: (): Promise<Erasure['remains']> => Promise.resolve(['vacuum']),
+    overwriteDeleted: (): Promise<Erasure['remains']> => Promise.resolve(['vacuum']),
     close: () => pool.end(),
   };
 }

@@ -2,7 +2,7 @@ import { accessSync, type BigIntStats, constants, existsSync, realpathSync, stat
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Erasure } from '@call-attribution/node-stream/copies';
-import { strangeCompanion } from '@call-attribution/node-stream/files';
+import { findForeignFile } from '@call-attribution/node-stream/files';
 import Database from 'libsql';
 import { recordColumns } from '../columns.ts';
 import type { StoreSettings } from '../options.ts';
@@ -66,7 +66,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
     return new SqliteDriver({ file, path, patienceMs, writer: reader, reader, access });
   }
   // SQLite would write into them, wherever they lead.
-  const strange = strangeCompanion(path, ['-wal', '-shm', '-journal']);
+  const strange = findForeignFile(path, ['-wal', '-shm', '-journal']);
   if (strange !== null)
     throw new StoreError(
       'store_url',
@@ -158,7 +158,7 @@ class SqliteDriver implements Driver {
   }
 
   /** Deleted rows were overwritten. A new image of the database has nothing of them either in what pages have left over. */
-  async scrub(isWhole: boolean): Promise<Erasure['remains']> {
+  async overwriteDeleted(isWhole: boolean): Promise<Erasure['remains']> {
     const { path, writer, patienceMs } = this.#open;
     if (path === null) return [];
     return writer.inTurn(async () => {
