@@ -2,7 +2,7 @@ import { parseCondition } from '@call-attribution/questions';
 import { expect, test } from 'vitest';
 import { commands, groups } from '../src/commands/index.ts';
 import { sharedOptions } from '../src/options.ts';
-import { type Asked, programOf } from '../src/program.ts';
+import { type ChosenCommand, programOf } from '../src/program.ts';
 import { runQuick, wordsOf } from './in-process.ts';
 
 const helpOf = async (...words: string[]): Promise<string> => {
@@ -12,8 +12,8 @@ const helpOf = async (...words: string[]): Promise<string> => {
 };
 
 /** The command that a line runs, and its options, without running it. */
-function parsed(argv: readonly string[]): Asked | undefined {
-  const asked: Asked[] = [];
+function parsed(argv: readonly string[]): ChosenCommand | undefined {
+  const asked: ChosenCommand[] = [];
   programOf(commands, groups, (found) => asked.push(found)).parse(argv, { from: 'user' });
   return asked[0];
 }
