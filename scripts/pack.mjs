@@ -43,7 +43,10 @@ export function withNeeded(names) {
   /** @param {string} name */
   const add = (name) => {
     const found = packages.find((pkg) => pkg.name === name);
-    if (!found) throw new Error(`there is no package ${name}`);
+    if (!found) {
+      console.error(`there is no package ${name}: ${packages.map((pkg) => pkg.name).join(', ')}`);
+      process.exit(2);
+    }
     all.add(name);
     for (const need of Object.keys(found.manifest.dependencies ?? {}))
       if (need.startsWith(scope) && !all.has(need.slice(scope.length))) add(need.slice(scope.length));

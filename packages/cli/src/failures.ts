@@ -138,7 +138,7 @@ const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOpti
     time_limit: '--timeout 5m raises the limit; or ask for a shorter time',
     unknown_account:
       'calls store accounts lists those it has; calls store accounts add --account 101 adds one',
-    in_the_way: 'a name with {date} is another one each day: -o clicks-{date}.csv',
+    in_the_way: 'or name another file with --output; {date} in its name is the day',
     engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
     credential_missing: ({ hint }) =>
       hint ?? '--keys (CALLS_FLEET_KEYS) names the folder with the credentials',

@@ -66,10 +66,13 @@ export class Calls extends Commander {
     if (this.commands.length > 0) {
       const words = this.commands.map((each) => each.name());
       const next = this.args.find((word) => words.includes(word));
+      const near = nearest(
+        shown,
+        this.options.map(({ long }) => long ?? ''),
+      );
+      const lists = near ? `did you mean ${this.path} ${near}?` : `${this.path} --help lists the commands`;
       throw new UsageError(`${this.path} needs a command before ${shown}`, [
-        next === undefined
-          ? `${this.path} --help lists the commands`
-          : `options of a command come after it: ${this.path} ${next} ${shown}`,
+        next === undefined ? lists : `options of a command come after it: ${this.path} ${next} ${shown}`,
       ]);
     }
     throw noSuchOption(shown, this);

@@ -92,6 +92,8 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ],
   ['report --by page', /may mean landing_page or conversion_page/],
   ['report --order callers', /no column "callers"/],
+  ['export -o x --partition week', /--partition cannot be "week"/, /use one of: month/],
+  ['--verison', /needs a command before --verison/, /did you mean calls --version\?/],
   [
     'report --period 2026-10 --compare soon',
     /--compare is "soon", which is not a period/,

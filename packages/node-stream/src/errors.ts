@@ -41,7 +41,7 @@ export class CheckpointError extends CallsError<CheckpointErrorCode> {
 }
 
 const fileLockedErrors = codeTable({
-  disk: {
+  busy: {
     file_locked:
       'Another process holds the lock file. Wait until it ends; remove the file if that process has nothing to do with it.',
   },

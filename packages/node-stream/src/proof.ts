@@ -396,7 +396,7 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
     unreadable: `${plural(lost, 'call')} ${where} could not be read and ${lost === 1 ? 'was' : 'were'} left out`,
     rose: `at the end the server counts more calls ${where} than it gave before: ${missing}`,
     fell: `the server counted more calls ${where} at first than later, so calls were removed or are missing`,
-    uncounted: `the server did not count the calls ${where} at the end`,
+    uncounted: `the calls ${where} were read, but not counted at the end`,
   };
   return sentences[why];
 }

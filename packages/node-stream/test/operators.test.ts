@@ -520,6 +520,7 @@ test('a chain is read once, and refuses what is no sink with what to write inste
   await expect(through(numbers).into('x.csv' as never)).rejects.toThrow(
     "into() takes a sink, not a string. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks",
   );
+  await expect(through(numbers).into([] as never)).rejects.toThrow('into() takes a sink, not an object.');
 });
 
 test('an operator of your own keeps its state between pages', async () => {

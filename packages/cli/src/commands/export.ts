@@ -25,6 +25,7 @@ export const exportCalls = command({
     ...accounts,
     ...connection,
   },
+  choices: { partition: ['month'] },
   examples: {
     'calls export -o calls.parquet --period "last 3 months" --time-zone America/New_York':
       'three months, typed columns',

@@ -225,7 +225,7 @@ test('with {date} in its name a sheet is another file each day, and a day withou
   const sameDay = await at(night);
   expect(sameDay.code).toBe(2);
   expect(sameDay.stderr).toMatch(
-    /clicks-2026-11-21\.csv exists already\. If it was uploaded, remove or rename it/,
+    /clicks-2026-11-21\.csv exists already\. If it was uploaded, remove or rename it.*\n.*another file with --output/,
   );
 
   const next = await at(new Date('2026-11-23T04:00:00Z'));

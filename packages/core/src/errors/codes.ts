@@ -23,7 +23,7 @@ export const configurationErrors = codeTable({
 export const httpErrors = codeTable({
   usage: {
     not_found:
-      'The server has nothing at this URL (status 404), or the account no call with this sid. Check the sid, its account, and that the base URL ends before `/v2` or `/v3`.',
+      'The server has nothing at this URL, or the account no call with this sid (status 404). Check the sid, its account, and that the base URL ends before `/v2` or `/v3`.',
     redirect_refused:
       'The server redirected the request to another server, which must not get the credentials (status 301 to 308). Set the base URL to the final URL.',
   },

@@ -34,7 +34,7 @@ export const errorKinds = {
     fault: 'server',
   },
   disk: {
-    means: 'A file cannot be written or read: no space, no permission, a lock, damage.',
+    means: 'A file cannot be written or read: no space, no permission, damage.',
     exitStatus: 7,
     isRetryable: true,
     fault: 'machine',

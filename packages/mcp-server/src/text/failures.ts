@@ -61,7 +61,7 @@ export function invalidWhere(
   return invalid(
     'invalid_where',
     `${argument}: ${message}`,
-    corrected === undefined ? frame : `Use ${written}.`,
+    corrected === undefined ? `\n${frame}` : `Use ${written}.`,
   );
 }
 

@@ -53,7 +53,7 @@ class OperatorChain<T> implements Chain<T> {
     if (typeof sink !== 'function')
       throw new ConfigurationError(
         'invalid_option',
-        `into() takes a sink, not a ${typeof sink}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
+        `into() takes a sink, not ${typeof sink === 'object' ? 'an object' : `a ${typeof sink}`}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
       );
     const written = await sink(this);
     const verdict = await this.verdict;
