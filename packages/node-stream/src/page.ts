@@ -1,14 +1,9 @@
-import type { Verdict } from './proof.ts';
+import type { Span, Verdict } from './proof.ts';
 
 // What passes from a reader through operators into a sink: whole pages, each with the place to go on after it.
 
 /** A period by `date_added`, `YYYY-MM-DD HH:MM:SS`; null is an open end. Both ends are part of it. */
-export interface Range {
-  /** Where it begins. */
-  readonly from: string | null;
-  /** Where it ends. */
-  readonly to: string | null;
-}
+export type Range = Span;
 
 /** Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is the reader's and the operators' business. */
 export interface Checkpoint {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
 import { describe, expect, it, test } from 'vitest';
-import { toCsv, toParquet } from '../src/encoders/index.ts';
+import { toCsv } from '../src/encoders/index.ts';
 import {
   type AnyOperator,
   aggregate,
@@ -342,22 +342,15 @@ describe('a field that items do not have', () => {
       () => tumbling({ size: '1h', measures, time: any('date_aded') }),
       'date_aded. Did you mean date_added?',
     ],
-    ['key', () => dedupe({ key: any('who') }), 'who. docs/fields.md lists the fields of calls.'],
+    ['key', () => dedupe({ key: any('who') }), 'who. What is no field is read by a function.'],
     [
       'sum with half of a name',
       () => aggregate({ measures: { m: sum(any('talk_mins')) } }),
-      'talk_mins. Did you mean talk_minutes or talk_start or talk_end?',
+      'talk_mins. What is no field is read by a function.',
     ],
     ['on', () => join([], { on: any('dniss'), key: any('phone'), as: 'shop' }), 'dniss. Did you mean dnis?'],
     ['by of topN', () => topN<Call>({ count: 1, by: any('talk_minuts') }), 'talk_minuts. Did you'],
   ];
-  it('is told when one name stands where a list is expected', () => {
-    const words = 'is a string; expected a list: ';
-    expect(() => aggregate({ by: any('ani'), measures })).toThrow(`by ${words}by: ['ani'].`);
-    expect(() => toCsv({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
-    expect(() => toParquet({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
-  });
-
   test.each(wrong)('in %s is refused before calls are read', async (_, make, words) => {
     const source = Object.assign(pagesOf([callOf({ sid: 'a' })], 1), { calls: 'v3' as const });
     const read = (operators: readonly AnyOperator[]) => through(source, ...operators).toArray();
@@ -444,26 +437,18 @@ describe('the checkpoint of a chain', () => {
     throw new Error('no page');
   };
 
-  test.each<[string, AnyOperator[], RegExp]>([
-    ['no operator', [], /it has aggregate where this one has nothing/],
-    ['another operator', [topN<Row>({ count: 1, by: 'n' })], /it has aggregate where this one has topN/],
-    [
-      'another key',
-      [aggregate<Measures, 'sid', Row>({ by: ['sid'], measures })],
-      /settings of aggregate are not/,
-    ],
-    [
-      'one more',
-      [dedupe<Row>({ key: 'sid' }), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })],
-      /has aggregate where this one has dedupe/,
-    ],
-  ])('is refused by a chain with %s', async (_, operators, message) => {
+  test.each<[string, AnyOperator[]]>([
+    ['no operator', []],
+    ['another operator', [topN<Row>({ count: 1, by: 'n' })]],
+    ['another key', [aggregate<Measures, 'sid', Row>({ by: ['sid'], measures })]],
+    ['one more', [dedupe<Row>({ key: 'sid' }), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })]],
+  ])('is refused by a chain with %s', async (_, operators) => {
     const checkpoint = await firstOf(chain());
     await expect(
       through(pagesOf(rows, 5), ...operators)
         .pages(checkpoint)
         .next(),
-    ).rejects.toThrow(message);
+    ).rejects.toThrow('The checkpoint belongs to another chain.');
   });
 
   test('is refused when a digit was changed, and by another read; not when names come in another order', async () => {

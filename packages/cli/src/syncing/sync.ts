@@ -146,7 +146,7 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
           async (account) => {
             try {
               const run = await once(account);
-              status.succeeded(labelOf(account), run.summary, run.tookMs);
+              status.succeeded(labelOf(account), run.summary);
               return await report(run);
             } catch (error) {
               if (!io.signal.aborted) status.failed(labelOf(account), codeOf(error));

@@ -130,8 +130,11 @@ class OperatorChain<T> implements Chain<T> {
     const { of, read, chain } = checkCheckpoint(given, this.#source.of ?? '');
     const saved = (chain ?? { of: [], states: [], isEnded: false }) as SavedChain;
     const now = this.#operators.map(described);
-    const other = [...now, ...saved.of].findIndex((_, at) => now[at] !== saved.of[at]);
-    if (other >= 0) throw otherChain(saved.of[other], now[other]);
+    if (JSON.stringify(now) !== JSON.stringify(saved.of))
+      throw new CheckpointError(
+        'checkpoint_invalid',
+        'The checkpoint belongs to another chain. Use the same operators, columns and encoders, or start without the checkpoint.',
+      );
     return { position: checkpointOf(of, read), states: saved.states, isEnded: saved.isEnded };
   }
 
@@ -212,21 +215,6 @@ const pageOf = <T>(items: readonly T[], save: () => Checkpoint): Page<T> => ({
 });
 
 const described = ({ kind, settings }: AnyOperator): string => JSON.stringify([kind, settings ?? null]);
-
-/** Names of settings only: their values may be a caller's data. */
-function otherChain(saved: string | undefined, now: string | undefined): CheckpointError {
-  const [was, is] = [saved, now].map((each) =>
-    each === undefined ? 'nothing' : (JSON.parse(each) as string[])[0],
-  );
-  const what =
-    was === is
-      ? `the settings of ${is} are not those of the earlier run`
-      : `it has ${was} where this one has ${is}`;
-  return new CheckpointError(
-    'checkpoint_invalid',
-    `The checkpoint belongs to another chain: ${what}. Use the same operators, columns and encoders, or start without the checkpoint.`,
-  );
-}
 
 /**
  * Sends the items of anything that can be iterated, or of a stream of calls, through operators.

@@ -5,13 +5,12 @@ import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped' | 'pending', number>> &
-  CopyVerdict;
+export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped', number>> & CopyVerdict;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
   /** Records that the sync of an account succeeded. */
-  succeeded(account: string, counts: SyncCounts, milliseconds: number): void;
+  succeeded(account: string, counts: SyncCounts): void;
   /** Records that the sync of an account failed, with the code of the error. */
   failed(account: string, code: string): void;
   /** What keeps the copy from being ready, in one sentence; null when all accounts are fresh and whole. */
@@ -33,7 +32,7 @@ export interface SyncStatusOptions {
 }
 
 interface AccountState {
-  last: { readonly at: number; readonly seconds: number; readonly counts: SyncCounts } | null;
+  last: { readonly at: number; readonly counts: SyncCounts } | null;
   /** The code of the failure after it; null when there was none. */
   failure: string | null;
   readonly runs: { ok: number; failed: number };
@@ -68,9 +67,9 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     return lacks === null ? [] : [`the copy${of} is not whole: ${lacks}`];
   };
   return {
-    succeeded(account, counts, milliseconds) {
+    succeeded(account, counts) {
       const state = stateOf(account);
-      state.last = { at: clock.now(), seconds: milliseconds / 1000, counts };
+      state.last = { at: clock.now(), counts };
       state.failure = null;
       state.runs.ok += 1;
       for (const kind of kinds) state.rows[kind] += counts[kind];
@@ -111,14 +110,12 @@ function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): Met
     family('calls_sync_runs_total', 'Syncs.', 'result', ({ runs }) => runs),
     family('calls_sync_rows_total', 'Calls by what became of them.', 'kind', ({ rows }) => rows),
     family('calls_sync_errors_total', 'Syncs that failed, by code.', 'code', ({ errors }) => errors),
-    gauge('calls_sync_pending', 'Calls whose attribution is not final.', ({ counts }) => counts.pending),
     gauge('calls_sync_missing', 'Calls that the copy is known to lack.', ({ counts }) => counts.missing),
     gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ counts }) => counts.gaps.length),
     gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ at }) =>
       Math.floor(at / 1000),
     ),
     gauge('calls_sync_lag_seconds', 'Time since then.', ({ at }) => Math.round((now - at) / 1000)),
-    gauge('calls_sync_seconds', 'How long that sync took.', ({ seconds }) => Number(seconds.toFixed(3))),
   ];
 }
 
