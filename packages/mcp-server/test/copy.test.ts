@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, type CallsMcpServer, callTool, createServer } from '../src/index.ts';
 import { ask } from './support/ask.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
+import { gate } from './support/held.ts';
 
 // The copy that questions are asked of, from a server that gives the calls of some times only when the test says so.
 
@@ -31,10 +32,7 @@ interface Faults extends Pick<FakeOptions, 'hidden'> {
 /** A client of a server with these faults, and what was asked of it. */
 function clientWith(faults: Faults = {}): { client: Client; asked: string[]; open: () => void } {
   const asked: string[] = [];
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { open, opened } = gate();
   const client = fakeClient(calls, {
     ...faults,
     maxRows: 100,
@@ -48,7 +46,7 @@ function clientWith(faults: Faults = {}): { client: Client; asked: string[]; ope
         ]);
     },
   });
-  return { client, asked, open: () => open() };
+  return { client, asked, open };
 }
 
 const folders: string[] = [];

@@ -121,7 +121,7 @@ describe('a tool call that takes too long', () => {
   });
 
   it('can be cancelled, and its socket is closed', async () => {
-    hostile.next({ silent: true });
+    fault = { silent: true };
     const seen = hostile.abortSeen();
     const controller = new AbortController();
     const before = hostile.requests.length;
@@ -129,6 +129,7 @@ describe('a tool call that takes too long', () => {
     await expect.poll(() => hostile.requests.length).toBeGreaterThan(before);
     controller.abort();
     expectUsable(await result);
+    fault = undefined;
     expect((await seen).aborted).toBe(true);
   });
 });

@@ -301,11 +301,8 @@ describe('accounts', () => {
       expect(settings.secret('bearerToken')).toBe(null);
       expect(connectionOf(settings)).not.toHaveProperty('auth');
     }
-    expect(
-      all()
-        .flatMap(missingSettings)
-        .map(({ message }) => message),
-    ).toEqual([
+    const missing = all().flatMap(missingSettings);
+    expect(missing.map(({ message }) => message)).toEqual([
       'account "main" has no secret key',
       'account "empty" has no access key',
       'account "empty" has no secret key',
@@ -316,32 +313,25 @@ describe('accounts', () => {
     expect(connectionOf(readSettings(source)).auth?.kind).toBe('keys');
   });
   test('a command prints a credential, once, when it is asked for', () => {
-    const count = 'echo x >> runs; cat main.access';
+    const runs = join(folder(), 'runs');
+    const accessKeyCommand = `echo x >> '${runs}'; echo main-access`;
     const accounts = {
-      main: { accessKeyCommand: 'echo main-access', secretKeyEnv: 'CALLS_MAIN_SECRET_KEY' },
+      main: { accessKeyCommand, secretKeyEnv: 'CALLS_MAIN_SECRET_KEY' },
       none: { bearerTokenCommand: 'hunter2=1; exit 3' },
       two: { bearerTokenCommand: 'printf "a\\nb"' },
     };
     const { source, all } = accountsIn({ baseUrl: url, accounts });
-    const runs = join(source.cwd, 'runs');
-    const whole = {
-      ...accounts,
-      main: { ...accounts.main, accessKeyCommand: `cd '${source.cwd}'; ${count}` },
-    };
-    writeFileSync(join(source.cwd, 'calls.config.json'), JSON.stringify({ baseUrl: url, accounts: whole }));
     const settings = readSettings({ ...source, account: 'main' });
     expect(existsSync(runs)).toBe(false);
     expect(settings.secret('accessKey')).toMatchObject({ value: 'main-access', origin: 'command' });
-    expect(settings.secret('accessKey')?.from).toMatch(
-      /^accessKeyCommand of account "main" in .*calls\.config\.json$/,
-    );
+    const from = /^accessKeyCommand of account "main" in .*calls\.config\.json$/;
+    expect(settings.secret('accessKey')?.from).toMatch(from);
     expect(readFileSync(runs, 'utf8')).toBe('x\n');
     expect(() => readSettings({ ...source, account: 'none' }).secret('bearerToken')).toThrow(
       /bearerTokenCommand of account "none" in .*: the command ended with status 3; run it in a shell/,
     );
-    expect(() => readSettings({ ...source, account: 'two' }).secret('bearerToken')).toThrow(
-      /more than one line/,
-    );
+    const two = readSettings({ ...source, account: 'two' });
+    expect(() => two.secret('bearerToken')).toThrow(/more than one line/);
     expect(all().map(({ problems }) => problems.map(({ place, of }) => `${place} ${of}`))).toEqual([
       [],
       ['setting accessKey'],
@@ -349,34 +339,22 @@ describe('accounts', () => {
     ]);
     expect(JSON.stringify(all())).not.toContain('hunter2');
   });
+  const ofMain: readonly [object | string, string][] = [
+    [{ secretKey: 'hunter2' }, 'account "main" has its "secretKey" in clear, which is refused; name a'],
+    [{ secretKeyEnv: 'hunter2' }, '"secretKeyEnv" must name an environment variable that begins with'],
+    [{ secretKeyEnv: 'AWS_SECRET_ACCESS_KEY' }, 'must name an environment variable that begins with'],
+    [{ secretKeyEnv: 'CALLS_NO_KEY' }, 'account "main": the environment variable CALLS_NO_KEY is not'],
+    [{ bearerTokenFile: 'nowhere' }, 'bearerTokenFile of account "main" in'],
+    [{ ...main, accessKeyEnv: 'CALLS_MAIN_SECRET_KEY' }, 'has both "accessKeyFile" and "accessKeyEnv"'],
+    [{ baseURL: url }, 'unknown name "baseURL"; did you mean "baseUrl"?'],
+    [{ baseUrl: 'x' }, 'account "main" in'],
+    [{ timeZone: 5 }, '"timeZone" must be a string'],
+    [{ id: 'a b' }, '"id" is 1 to 64 letters'],
+    ['hunter2', 'account "main" must be an object'],
+  ];
   test.each([
-    [
-      { main: { secretKey: 'hunter2' } },
-      'account "main" has its "secretKey" in clear, which is refused; name a',
-    ],
-    [
-      { main: { secretKeyEnv: 'hunter2' } },
-      '"secretKeyEnv" must name an environment variable that begins with',
-    ],
-    [
-      { main: { secretKeyEnv: 'AWS_SECRET_ACCESS_KEY' } },
-      'must name an environment variable that begins with',
-    ],
-    [
-      { main: { secretKeyEnv: 'CALLS_NO_KEY' } },
-      'account "main": the environment variable CALLS_NO_KEY is not',
-    ],
-    [{ main: { bearerTokenFile: 'nowhere' } }, 'bearerTokenFile of account "main" in'],
-    [
-      { main: { ...main, accessKeyEnv: 'CALLS_MAIN_SECRET_KEY' } },
-      'has both "accessKeyFile" and "accessKeyEnv"',
-    ],
-    [{ main: { baseURL: url } }, 'unknown name "baseURL"; did you mean "baseUrl"?'],
-    [{ main: { baseUrl: 'x' } }, 'account "main" in'],
-    [{ main: { timeZone: 5 } }, '"timeZone" must be a string'],
-    [{ main: { id: 'a b' } }, '"id" is 1 to 64 letters'],
+    ...ofMain.map(([account, expected]): [object, string] => [{ main: account }, expected]),
     [{ 'a b': {} }, 'account "a b": a name is 1 to 64'],
-    [{ main: 'hunter2' }, 'account "main" must be an object'],
     [['hunter2'], '"accounts" must be an object'],
     [{}, 'has no accounts'],
     [{ main, 102: { ...main, id: 'main' } }, 'accounts "102" and "main" have the same ID main'],
@@ -389,10 +367,7 @@ describe('accounts', () => {
   });
   test('an account that does not exist is answered with the nearest name', () => {
     const { all } = accountsIn(config);
-    expect(all(['mian'])[0]?.problems[0]).toMatchObject({
-      place: 'file',
-      hint: 'did you mean main?',
-    });
+    expect(all(['mian'])[0]?.problems[0]).toMatchObject({ place: 'file', hint: 'did you mean main?' });
     expect(all(['x'])[0]?.problems[0]?.hint).toBe('it has main, berlin');
   });
 });

@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, it } from 'vitest';
 import { createServer, mountHttp, tools } from '../../src/index.ts';
 import { fakeClient, websiteCalls } from '../support/fake-client.ts';
-import { held } from '../support/held.ts';
+import { gate, held } from '../support/held.ts';
 import { ping, plain, send, stateless, token, useEndpoint } from '../support/http.ts';
 import { meta, rpc } from '../support/rpc.ts';
 
@@ -151,24 +151,17 @@ describe('the HTTP endpoint', () => {
       rpc('tools/call', { ...listCalls, _meta: meta }),
     ],
   ])('finishes running calls of %s when it stops, and accepts no new ones', async (_what, headers, body) => {
-    let running: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => {
-      running = resolve;
-    });
-    let go: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      go = resolve;
-    });
+    const [running, released] = [gate(), gate()];
     const before = async () => {
-      running();
-      await released;
+      running.open();
+      await released.opened;
     };
     const url = await start({ drainTimeout: 600_000 }, { before });
     const call = send(url, { headers, body });
-    await begun;
+    await running.opened;
     const closed = stop();
     await expect(send(url, ping)).rejects.toThrow();
-    go();
+    released.open();
     expect((await call).json).toMatchObject({ result: { structuredContent: { total: 30 } } });
     await closed;
   });
@@ -206,16 +199,14 @@ describe('a mounted endpoint', () => {
   });
 
   it('asks the API nothing for a client that has left already', async () => {
-    let asked = 0;
-    const before = () => {
-      asked += 1;
-    };
+    const asked: unknown[] = [];
+    const before = (each: unknown) => asked.push(each);
     const mcp = mountHttp(createServer(fakeClient(websiteCalls(30), { before })), { auth: false });
     const body = JSON.stringify(rpc('tools/call', { name: 'count_calls', arguments: {} }));
     const asks = { method: 'POST', headers: plain, body };
     for (const signal of [AbortSignal.abort(), new AbortController().signal])
       await (await mcp.fetch(new Request('http://localhost/mcp', { ...asks, signal }))).text();
-    expect(asked).toBe(1);
+    expect(asked).toHaveLength(1);
     await mcp.close();
   });
 

@@ -1,22 +1,24 @@
 import type { FakeOptions } from './fake-client.ts';
 
+/** A promise, and what keeps it. */
+export function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open: () => open(), opened };
+}
+
 /** A hook for the fake client that holds requests until they are aborted, and says when that happens. */
 export function held() {
-  let begin: () => void = () => undefined;
-  let abort: () => void = () => undefined;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const aborted = new Promise<void>((resolve) => {
-    abort = resolve;
-  });
+  const [begin, abort] = [gate(), gate()];
   const before: FakeOptions['before'] = ({ signal }) =>
     new Promise((_, reject) => {
-      begin();
+      begin.open();
       signal?.addEventListener('abort', () => {
-        abort();
+        abort.open();
         reject(signal.reason);
       });
     });
-  return { before, begun, aborted };
+  return { before, begun: begin.opened, aborted: abort.opened };
 }

@@ -173,23 +173,17 @@ describe('analyze_calls', () => {
   });
 
   it('reads calls once for all questions about them', async () => {
-    let requests = 0;
+    const requests: unknown[] = [];
     const many = fixtureCalls(1200);
-    const server = createServer(
-      fakeClient(many, {
-        before: () => {
-          requests += 1;
-        },
-      }),
-      { clock: { now: () => Date.parse('2024-03-01T00:00:00Z') } },
-    );
+    const client = fakeClient(many, { before: (asked) => requests.push(asked) });
+    const server = createServer(client, { clock: { now: () => Date.parse('2024-03-01T00:00:00Z') } });
     const names = ['channel', 'city', 'rank', 'ppc_status', 'hour'];
     const results = await Promise.all(
       names.map((group_by) => callTool(server, 'analyze_calls', { group_by, calls: 'all' })),
     );
     for (const { structuredContent } of results)
       expect(structuredContent).toMatchObject({ calls: 1200, complete: true });
-    const once = requests;
+    const once = requests.length;
     expect(once).toBeLessThan(20);
     const part = await callTool(server, 'analyze_calls', {
       from: many[3]?.date_added,
@@ -197,7 +191,7 @@ describe('analyze_calls', () => {
       calls: 'all',
     });
     expect(part.structuredContent).toMatchObject({ calls: 6 });
-    expect(requests, 'a part of a period that was read needs no request').toBe(once);
+    expect(requests, 'a part of a period that was read needs no request').toHaveLength(once);
   });
 
   it.each([1000, 2000, 8000])('shows no more groups than fit into %d tokens', async (budget) => {
@@ -220,11 +214,8 @@ describe('analyze_calls', () => {
 
   it('reports progress when the client requests it', async () => {
     const seen: unknown[] = [];
-    await createServer(fakeClient(fixtureCalls(1200))).call(
-      'analyze_calls',
-      {},
-      { progress: (...each) => seen.push(each) },
-    );
+    const progress = (...each: unknown[]) => seen.push(each);
+    await createServer(fakeClient(fixtureCalls(1200))).call('analyze_calls', {}, { progress });
     for (const each of seen)
       expect(each).toEqual([expect.any(Number), 1200, expect.stringMatching(/^Loaded /)]);
     expect(seen.length).toBeGreaterThan(0);
