@@ -81,8 +81,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   'requests never end': ['slices.ts', 'const fewRequests = 100;', 'const fewRequests = 100_000;'],
   'totals are asked for their worth': [
     'slices.ts',
-    'const most = fewRequests + this.#restored.size + requestsPerSlice * this.#delivered;',
-    'const most = fewRequests + (this.#first ?? 0);',
+    'if (this.#requests > fewRequests + this.#restored.size + requestsPerSlice * this.#delivered)',
+    'if (this.#requests > fewRequests + (this.#first ?? 0))',
   ],
   'a server that ignores ranges is read on': ['judge.ts', "return 'outside'", "return 'full'"],
   'items just outside a range are an error': [
@@ -96,7 +96,7 @@ const planted: Readonly<Record<string, Mistake>> = {
     "if (total === null) judged = { is: 'unproven', why: 'no_total' };",
     "if (total === null) judged = { is: 'proved' };",
   ],
-  'what a page does not show is not counted': ['slices.ts', 'total === count + next.total', 'total >= count'],
+  'what a page does not show is not counted': ['slices.ts', 'total === count + came.total', 'total >= count'],
   'a list without totals ends with its first page': [
     'slices.ts',
     'const isSame = fresh.length === 0 && shared.size === before;',
