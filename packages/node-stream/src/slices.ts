@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { StreamError } from './errors.ts';
 import { IdSet } from './ids.ts';
 import {
@@ -111,6 +112,8 @@ class Slicer<T> {
     this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
     this.#pace = options.pace;
     this.#left = options.pace?.left ?? 0;
+    // One for each request on its way.
+    setMaxListeners(0, options.stop.signal);
   }
 
   async *read(ranges: readonly Span<number>[]): AsyncGenerator<Slice<T>, void, void> {

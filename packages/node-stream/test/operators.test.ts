@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Call } from '@call-attribution/core';
 import { FilterSyntaxError, where } from '@call-attribution/query-dsl';
 import { describe, expect, it, test } from 'vitest';
-import { toCsv } from '../src/encoders/index.ts';
+import { toCsv, toParquet } from '../src/encoders/index.ts';
 import {
   type AnyOperator,
   aggregate,
@@ -342,15 +342,22 @@ describe('a field that items do not have', () => {
       () => tumbling({ size: '1h', measures, time: any('date_aded') }),
       'date_aded. Did you mean date_added?',
     ],
-    ['key', () => dedupe({ key: any('who') }), 'who. What is no field is read by a function.'],
+    ['key', () => dedupe({ key: any('who') }), 'who. docs/fields.md lists the fields of calls.'],
     [
       'sum with half of a name',
       () => aggregate({ measures: { m: sum(any('talk_mins')) } }),
-      'talk_mins. What is no field is read by a function.',
+      'talk_mins. Did you mean talk_minutes or talk_start or talk_end?',
     ],
     ['on', () => join([], { on: any('dniss'), key: any('phone'), as: 'shop' }), 'dniss. Did you mean dnis?'],
     ['by of topN', () => topN<Call>({ count: 1, by: any('talk_minuts') }), 'talk_minuts. Did you'],
   ];
+  it('is told when one name stands where a list is expected', () => {
+    const words = 'is a string; expected a list: ';
+    expect(() => aggregate({ by: any('ani'), measures })).toThrow(`by ${words}by: ['ani'].`);
+    expect(() => toCsv({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
+    expect(() => toParquet({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
+  });
+
   test.each(wrong)('in %s is refused before calls are read', async (_, make, words) => {
     const source = Object.assign(pagesOf([callOf({ sid: 'a' })], 1), { calls: 'v3' as const });
     const read = (operators: readonly AnyOperator[]) => through(source, ...operators).toArray();

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Call } from '@call-attribution/core/record';
 import { defineOperator } from '../operators/chain.ts';
-import { callFields, checkFields, namesOf } from '../operators/fields.ts';
+import { callFields, checkFields, checkList, namesOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { chunksOf } from './text.ts';
@@ -89,6 +89,7 @@ export function toCsv<T = unknown>(
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const { columns: named, safe = false, bom = false } = options;
+  checkList('columns', named);
   const columns: readonly (string | CsvColumn<T>)[] = named ?? callFields;
   const titles = titlesOf(columns);
   const cells = cellsOf(columns, safe);

@@ -4,7 +4,7 @@ import { fields } from '@call-attribution/core/record';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
-import { checkFields, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
+import { checkFields, checkList, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { type Cell, halfPair, jsonOf, rowTexts } from './row-text.ts';
 
@@ -207,6 +207,7 @@ interface ReadyColumn<T> {
 }
 
 function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
+  checkList('columns', columns);
   if (columns === undefined) {
     // They take what fits, and `odd` the rest.
     const all = fields.map(({ name, type }) =>

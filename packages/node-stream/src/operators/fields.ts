@@ -23,14 +23,31 @@ export function checkFields(kind: string, names: readonly string[] = [], item: u
   const name = names.find((each) => !known.includes(each));
   if (name === undefined) return;
   const where = item === null ? 'calls' : 'the items';
-  const near = nearest(name, known);
   throw new ConfigurationError(
     'invalid_option',
-    `${kind}: ${where} have no field ${name}.${near === undefined ? '' : ` Did you mean ${near}?`} What is no field is read by a function.`,
+    `${kind}: ${where} have no field ${name}. ${meantBy(name, known)} What is no field is read by a function.`,
   );
 }
 
 export const callFields: readonly string[] = fields.map(({ name }) => name);
+
+/** Which of the names may be meant by one that is not among them. */
+function meantBy(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  const [word = ''] = name.split('_');
+  const alike = near === undefined ? known.filter((each) => each.startsWith(word)) : [near];
+  if (alike.length > 0) return `Did you mean ${alike.slice(0, 3).join(' or ')}?`;
+  return known.length > 20 ? 'docs/fields.md lists the fields of calls.' : `There are ${known.join(', ')}.`;
+}
+
+/** Refuses one name where a list of names is expected: its letters would be taken for them. */
+export function checkList(option: string, value: unknown): void {
+  if (typeof value === 'string')
+    throw new ConfigurationError(
+      'invalid_option',
+      `${option} is a string; expected a list: ${option}: ['${value}'].`,
+    );
+}
 
 /** What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and `'true'` is not true. */
 export type Key = string | number | boolean | null;

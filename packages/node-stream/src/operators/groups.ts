@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { defineOperator } from './chain.ts';
-import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
+import { checkList, type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Accumulator, Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 
@@ -64,6 +64,7 @@ export class GroupKind<T, Row> {
 
   /** `taken`: columns that a row has already. */
   constructor({ by = [], measures }: AnyGrouping<T>, taken: readonly string[] = []) {
+    checkList('by', by);
     const named = Array.isArray(by) ? by.map((name) => [name, name] as const) : Object.entries(by);
     this.keys = named.map(([name, of]) => ({ name, read: reader(of as Reading<T>) }));
     this.measures = Object.entries(measures);

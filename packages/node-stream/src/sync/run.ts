@@ -149,6 +149,7 @@ export class SyncRun {
   async *#readRange(range: Span, others: IdSet | null): AsyncGenerator<ReadBatch, boolean, void> {
     const { rows, prefetch } = this.#options;
     const { pace, paged, stretches } = this.#part;
+    const isNext = stretches.some(({ to }) => to !== null && to === range.from);
     const read = slices(this.#source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
       ...callSteps,
       rows,
@@ -156,7 +157,8 @@ export class SyncRun {
       until: numberOf(this.#until),
       stop: this.#stop,
       from: paged !== null && isSame(paged, range) ? { border: [], pages: paged.pages } : null,
-      pace: stretches.some(({ to }) => to !== null && to === range.from) ? pace : null,
+      // Without one, the first answer is for the whole range, and counts it.
+      pace: isNext || this.#firstOf(range) !== undefined ? pace : null,
       most: this.#pagesLeft,
       others,
       keepsArrived: true,

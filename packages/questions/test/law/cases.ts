@@ -151,7 +151,6 @@ const both = (a: Truth, b: Truth): Truth => {
 };
 const not = (a: Truth): Truth => (a === null ? null : !a);
 
-/** A condition that is not about time. */
 export const condition: fc.Arbitrary<Said> = fc.letrec<{ test: Said }>((tie) => ({
   test: fc.oneof(
     { maxDepth: 2, depthSize: 'small' },
@@ -197,6 +196,7 @@ const moment = fc.oneof(
   },
   { weight: 2, arbitrary: pick(Date.UTC(2026, 9, 1), Date.UTC(2026, 9, 5) - 1000, Date.UTC(2026, 9, 7, 12)) },
 );
+const minutes = fc.nat(999).map((tenths) => (tenths / 10).toFixed(1));
 const timeText = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 
 const record = fc.record({
@@ -204,7 +204,7 @@ const record = fc.record({
     { weight: 20, arbitrary: moment.map(timeText) },
     { weight: 1, arbitrary: pick(null, '') },
   ),
-  talk_minutes: pick('0.0', '0.0', '0', '0.1', '1.0', '1.5', '2.5', '12.0', null),
+  talk_minutes: fc.oneof(pick('0.0', '0.0', '0', '0.1', '1.0', '1.5', '2.5', '12.0', null), minutes),
   ani: pick('5555550100', '(555) 555-0100', '5555550101', '5555550102', '5555550103', 'Anonymous', '', null),
   channel: pick('Tracker', 'Tracker', 'Tracker', 'Call Extension', null),
   displayed_timestamp: fc.oneof(moment.map(timeText), fc.constant(null)),
