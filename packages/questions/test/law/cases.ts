@@ -310,19 +310,15 @@ export interface Sent {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+const sidOf = (n: number): string => `S${String(n).padStart(3, '0')}`;
+
 /** Calls of two accounts, what is known of their syncs, and questions about them. */
 export const cases = (forms: readonly string[], questions: number) =>
   fc.record({
     calls: fc
       .array(fc.tuple(pick('main', 'main', 'other'), record), { maxLength: 40, size: 'max' })
       .map((list) =>
-        list.map(
-          ([account, fields], i): Sent => ({
-            account,
-            sid: `S${String((i * 37) % 101).padStart(3, '0')}`,
-            fields,
-          }),
-        ),
+        list.map(([account, fields], i): Sent => ({ account, sid: sidOf((i * 37) % 101), fields })),
       ),
     syncedAt: fc.option(pick(Date.UTC(2026, 9, 8, 4), Date.UTC(2026, 9, 30)), { freq: 2 }),
     asked: fc.array(question(forms), { minLength: questions, maxLength: questions }),
