@@ -367,6 +367,7 @@ class Slicer<T> {
     // When it gives as few twice although there are more, it never gives more.
     if (ids.length === this.#short) this.#size = ids.length;
     if (ids.length < this.#size) this.#short = ids.length;
+    if (this.#keepAndContinue(piece, answer)) return 'cut';
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
     const [first = 0, last = 0] = [known[0], known.at(-1)];
@@ -374,7 +375,6 @@ class Slicer<T> {
     const isUp = isInside && isRising(ats);
     const isDown = isInside && isRising(ats.toReversed());
     this.#isMixed ||= isInside && !isUp && !isDown;
-    if (this.#keepAndContinue(piece, answer)) return 'cut';
     let [from, to] = [piece.from ?? first, piece.to ?? last];
     let ends: readonly number[];
     let left = 0; // how many lie before the first cut; 0 when nobody knows

@@ -61,9 +61,9 @@ function oneByOne(handle: NodeHandler): NodeHandler {
   const lines = new WeakMap<Socket, { newest: ServerResponse; waiting: number }>();
   return (request, response) => {
     const { socket } = request;
-    // Node.js has refused what came before it by itself, and closes the connection: this response would never end.
-    if (response.socket === null && !lines.has(socket)) return;
     const line = lines.get(socket);
+    // Node.js has refused what came before it by itself, and closes the connection: this response would never end.
+    if (line === undefined && response.socket === null) return;
     if (line === undefined || line.newest.closed) {
       lines.set(socket, { newest: response, waiting: 0 });
       handle(request, response);
