@@ -87,7 +87,7 @@ export function streamSettings<O extends CallStreamOptions>(options: O) {
 export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   /** The items, one by one. */
   [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
-  /** Whole pages, each with the checkpoint after it: the cheapest way to read. */
+  /** Whole pages, each with the checkpoint after it. One by one costs less: the items of a page live together. */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
   /** Reads everything into a sink, from where an earlier run into it stopped. */
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;

@@ -8,4 +8,3 @@ export {
   statusPaths,
   statusReply,
 } from './status.ts';
-export { createSyncStatus, type SyncCounts, type SyncStatus, type SyncStatusOptions } from './sync-status.ts';

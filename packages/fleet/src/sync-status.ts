@@ -1,6 +1,6 @@
 import { type Clock, type Duration, deadlineMillis, systemClock } from '@call-attribution/core/time';
-import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
-import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
+import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
+import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
