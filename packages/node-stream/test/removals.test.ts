@@ -1,63 +1,9 @@
 import type { Call } from '@call-attribution/core';
 import { describe, expect, test } from 'vitest';
-import {
-  callerHash,
-  isNothing,
-  newRemovalKey,
-  nothingRemoved,
-  openRemovals,
-  purgeBorder,
-  type RemovalNote,
-  withoutCalls,
-  withoutRecords,
-} from '../src/copies/index.ts';
+import { withoutCalls, withoutRecords } from '../src/copies/index.ts';
 import { type SyncState, syncInto } from '../src/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore } from './laws/sync.ts';
-
-const [a, b] = [newRemovalKey(), newRemovalKey()];
-describe('a note of what was removed', () => {
-  const note: RemovalNote = {
-    erased: [
-      { key: a, callers: ['3125550199', '(312) 555-0198 x5'].map((number) => callerHash(number, a)) },
-      { key: b, callers: [callerHash('0044 20 7946 0958', b)] },
-    ],
-    purgedBefore: '2026-02-01 00:00:00',
-  };
-  const removals = openRemovals(note);
-
-  test.each([
-    ['3125550199', true],
-    ['sip:+13125550199@10.0.0.1', true],
-    [3125550198, true],
-    ['+44 20 7946 0958', true],
-    ['3125550197', false],
-    ['', false],
-    [null, false],
-    [undefined, false],
-    [['3125550199'], false],
-  ])('knows of %s whether it was erased, whatever key it was erased with: %s', (caller, isErased) => {
-    expect(removals.isErased(caller)).toBe(isErased);
-    expect(removals.isRemoved({ ani: caller as string, date_added: '2026-02-01 00:00:00' })).toBe(isErased);
-  });
-
-  test('has a border, hashes of each key, and no number', () => {
-    expect(removals).toMatchObject({ erasedCallers: 3, purgedBefore: '2026-02-01 00:00:00' });
-    expect(removals.isRemoved({ ani: '', date_added: '2026-01-31 23:59:59' })).toBe(true);
-    expect(removals.isRemoved({ ani: '', date_added: 'soon' })).toBe(false);
-    expect(JSON.stringify(note)).not.toContain('5550199');
-    expect([isNothing(note), isNothing(nothingRemoved)]).toEqual([false, true]);
-  });
-
-  test.each([
-    ['2026-01-01 00:00:00', '2026-01-01 00:00:00'],
-    ['2026-01-01', null],
-    ['2026-02-31 00:00:00', null],
-    [5, null],
-  ])('takes %s as the time of a purge: %s', (text, border) => {
-    expect(purgeBorder(text)).toBe(border);
-  });
-});
 
 test('a line of a ledger loses what it says about some calls, and no other line changes', () => {
   const isGone = (sid: string, account: string | null) =>

@@ -16,7 +16,14 @@ export type { StoreJournal } from './journal.ts';
 export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Page, PageQuery, Part } from './read.ts';
-export type { StoreRemovals } from './removals.ts';
+export {
+  type Erasure,
+  printRemovals,
+  type RemovalNote,
+  type Removals,
+  removalsEnding,
+  type StoreRemovals,
+} from './removals.ts';
 export { dated, everything, type FieldRange, type Selection, selectionOf, undated } from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
 export type { AccountSize, Store } from './store.ts';

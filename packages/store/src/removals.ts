@@ -1,27 +1,108 @@
+import { createHmac, randomBytes } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
-import { phoneKey } from '@call-attribution/core/record';
+import { type Call, phoneKey } from '@call-attribution/core/record';
+import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
-import type { Erasure, RemovalNote, Removals } from '@call-attribution/node-stream/copies';
-import {
-  callerHash,
-  newRemovalKey,
-  openRemovals,
-  purgeBorder,
-  withoutCalls,
-  withoutRecords,
-} from '@call-attribution/node-stream/copies';
-import { readRemovals, writeHeld } from './accounts/claims.ts';
+import { withoutCalls, withoutRecords } from '@call-attribution/node-stream/copies';
+import { moveOn, writeHeld } from './accounts/claims.ts';
 import { keyOf } from './columns.ts';
-import type { Driver, Session } from './database/driver.ts';
+import type { Driver, Remains, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 import { everything } from './selection.ts';
-import { deleteKeys } from './write.ts';
 
-// What was erased and purged from an account: hashes of callers in `erased`, and the time before which it has no calls in `accounts`.
+// What was removed on purpose: the form in which it travels with copies, and keeps later syncs from bringing it back. The database has hashes
+// of callers in `erased`, and the time before which an account has no calls in `accounts`.
+
+/** What was removed from an account on purpose, as copies and exports of its calls take it along. */
+export interface RemovalNote {
+  /**
+   * Callers who were erased, an item for each copy in which they were first: HMAC-SHA256 of each number in its shortest spelling, in
+   * base64url, and the key. Without it no copy could tell whose call a sync brings.
+   */
+  readonly erased: readonly { readonly key: string; readonly callers: readonly string[] }[];
+  /** Calls from before this time (`YYYY-MM-DD HH:MM:SS`) were purged; null when none were. */
+  readonly purgedBefore: string | null;
+}
+
+/** What was removed from an account, ready to be asked. */
+export interface Removals extends RemovalNote {
+  /** Was this caller's number erased? It may be written in any way. */
+  isErased(caller: unknown): boolean;
+  /** Is this a call of an erased caller, or one from before a purge? */
+  isRemoved(call: Pick<Call, 'ani' | 'date_added'>): boolean;
+}
+
+/** What an erasure did. */
+export interface Erasure {
+  /** How many calls were deleted for each number, in the order in which they were given. */
+  readonly deleted: readonly number[];
+  /** The ids of these calls, by which other files can be searched. */
+  readonly sids: readonly string[];
+  /**
+   * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM FULL; `in_use`, another process had the
+   * file open. Empty when no byte is left.
+   */
+  readonly remains: readonly Remains[];
+}
+
+/** What follows the name of a single file in the name of the file next to it that says what was removed. */
+export const removalsEnding = '.removals.json';
+
+/**
+ * What was removed from some accounts, as JSON for a file next to Parquet files, since whoever loads these needs it. Null for nothing.
+ *
+ * @example
+ * const text = await printRemovals(store, ['101']);
+ */
+export async function printRemovals(
+  store: Pick<StoreRemovals, 'removals'>,
+  accounts: readonly string[],
+): Promise<string | null> {
+  const notes: Record<string, RemovalNote> = {};
+  for (const account of accounts) {
+    const { erased, purgedBefore } = await store.removals(account);
+    if (erased.length > 0 || purgedBefore !== null) notes[account] = { erased, purgedBefore };
+  }
+  return Object.keys(notes).length === 0 ? null : JSON.stringify({ removals: 1, accounts: notes });
+}
+
+/** What is remembered of an erased caller. */
+const callerHash = (caller: unknown, key: string): string =>
+  createHmac('sha256', key).update(phoneKey(caller)).digest('base64url');
+
+/** Makes a note ready to be asked. */
+function openRemovals({ erased, purgedBefore }: RemovalNote): Removals {
+  const sets = erased.map(({ key, callers }) => ({ key, callers: new Set(callers) }));
+  const border = purgedBefore === null ? Number.NEGATIVE_INFINITY : parseNaive(purgedBefore);
+  const isErased = (caller: unknown): boolean =>
+    sets.some(({ key, callers }) => callers.has(callerHash(caller, key)));
+  return {
+    ...{ erased, purgedBefore, isErased },
+    isRemoved: ({ ani, date_added }) => parseNaive(date_added) < border || isErased(ani),
+  };
+}
 
 /** Calls per transaction, so that other work of the process is not held up. */
 const batch = 2_000;
+
+/** What was erased and purged from an account. */
+export async function readRemovals(session: Pick<Session, 'all'>, account: string): Promise<Removals> {
+  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [account]);
+  const rows = await session.all(
+    'SELECT made_with, caller FROM erased WHERE account = $1 ORDER BY made_with',
+    [account],
+  );
+  const purgedBefore = (found?.purged_before ?? null) as string | null;
+  const erased: { key: string; callers: string[] }[] = [];
+  for (const row of rows) {
+    const key = String(row.made_with);
+    const last = erased.at(-1);
+    if (last?.key === key) last.callers.push(String(row.caller));
+    else erased.push({ key, callers: [String(row.caller)] });
+  }
+  return openRemovals({ erased, purgedBefore });
+}
 
 /** Adds to what was erased from an account, in a transaction that holds it. */
 async function addErased(session: Session, account: string, erased: RemovalNote['erased']): Promise<void> {
@@ -53,7 +134,7 @@ export interface StoreRemovals {
    * the numbers stay; what else the database has about these calls goes, too.
    */
   erase(account: string, callers: readonly string[]): Promise<Erasure>;
-  /** What was erased and purged from an account. A copy of its calls takes `note` with it. */
+  /** What was erased and purged from an account. */
   removals(account: string): Promise<Removals>;
   /**
    * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
@@ -65,9 +146,11 @@ export interface StoreRemovals {
 /** What was removed from a database. */
 export const removalsIn = (driver: Driver): StoreRemovals => ({
   async purge(account, time) {
-    const before = purgeBorder(time);
-    if (before === null)
+    // Plain JavaScript may pass anything.
+    const millis = String(time).length === 19 ? parseNaive(String(time)) : Number.NaN;
+    if (Number.isNaN(millis))
       throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
+    const before = formatNaive(millis);
     let purged = 0;
     for (let deleted = batch; deleted > 0; purged += deleted)
       deleted = await writeHeld(driver, account, async (session) => {
@@ -76,12 +159,8 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
           `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
           [account, before],
         );
-        return deleteKeys(
-          driver,
-          session,
-          account,
-          rows.map(({ sid }) => String(sid)),
-        );
+        const keys = rows.map(({ sid }) => String(sid));
+        return deleteKeys(driver, session, account, keys);
       });
     if (purged > 0) await driver.overwriteDeleted(false);
     return purged;
@@ -92,8 +171,8 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
     if (keys.length === 0 || keys.includes(''))
       throw new StoreError('unfit_record', 'Name the numbers to erase: expected text that is not empty.');
     await writeHeld(driver, account, async (session) => {
-      const { note } = await readRemovals(session, account);
-      const key = note.erased[0]?.key ?? newRemovalKey();
+      const { erased } = await readRemovals(session, account);
+      const key = erased[0]?.key ?? randomBytes(16).toString('base64url');
       await addErased(session, account, [{ key, callers: keys.map((caller) => callerHash(caller, key)) }]);
     });
     const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
@@ -124,6 +203,21 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
     return sids.length;
   },
 });
+
+/** Deletes calls by key, in a transaction that holds the account. */
+export async function deleteKeys(
+  { dialect }: Driver,
+  session: Session,
+  account: string,
+  keys: readonly string[],
+): Promise<number> {
+  const deleted = await session.run(
+    `DELETE FROM records WHERE account = $1 AND ${dialect.isIn('sid', '$2')}`,
+    [account, dialect.list(keys)],
+  );
+  if (deleted > 0) await moveOn(session, account);
+  return deleted;
+}
 
 /** Deletes the calls of some callers, with what else the database has about them. Returns their ids. */
 async function deleteCallsOf(

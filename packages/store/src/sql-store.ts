@@ -14,10 +14,10 @@ import { keyOf, recordsOf } from './columns.ts';
 import type { Dialect, Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, readColumns, rowsOfKeys } from './read.ts';
-import { removalsIn } from './removals.ts';
+import { deleteKeys, removalsIn } from './removals.ts';
 import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
-import { callRows, deleteKeys, upsertCalls, writeCalls } from './write.ts';
+import { callRows, upsertCalls, writeCalls } from './write.ts';
 
 /** A store over a driver whose database has the tables of this release. */
 export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {

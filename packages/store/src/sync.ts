@@ -4,11 +4,12 @@ import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { SyncOptions, SyncState, SyncSummary, UpsertSink } from '@call-attribution/node-stream';
 import { syncInto } from '@call-attribution/node-stream';
-import { type Removals, withUnread } from '@call-attribution/node-stream/copies';
+import { withUnread } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { AccountCredential } from './accounts/accounts.ts';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
+import type { Removals } from './removals.ts';
 import type { Store } from './store.ts';
 
 /** Who syncs, where nobody says it. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { isCallExtension, isTooDeep } from '@call-attribution/core/record';
-import { holdAccount, moveOn, readRemovals } from './accounts/claims.ts';
+import { holdAccount, moveOn } from './accounts/claims.ts';
 import {
   type CallRow,
   type Cell,
@@ -18,6 +18,7 @@ import {
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { rowsOfKeys } from './read.ts';
+import { deleteKeys, readRemovals } from './removals.ts';
 
 /** What became of a batch of calls. */
 export interface Stored {
@@ -108,13 +109,12 @@ export async function writeCalls<T>(
   if (batch.size > 0) await send();
   const held = await hold();
   if (batch.size === 0) return { stored: { stored: 0, added: 0, changed: 0, leftOut: 0 }, held };
-  const { purgedBefore, erasedCallers, isErased } = await readRemovals(session, account);
+  const { purgedBefore, isErased } = await readRemovals(session, account);
   const unwanted: string[] = [];
   for (const { key, values, caller } of batch.values()) {
     const date = values[dateAt] ?? null;
     const isOld = purgedBefore !== null && date !== null && String(date) < purgedBefore;
-    if (!isOld && (erasedCallers === 0 || !isErased(caller))) continue;
-    unwanted.push(key);
+    if (isOld || isErased(caller)) unwanted.push(key);
   }
   for (const key of unwanted) batch.delete(key);
   // A call that is now said to be of an erased caller was stored when it had another number.
@@ -141,21 +141,6 @@ export async function writeCalls<T>(
     stored: { stored: batch.size, added, changed: written - added, leftOut: unwanted.length },
     held,
   };
-}
-
-/** Deletes calls by key, in a transaction that holds the account. */
-export async function deleteKeys(
-  { dialect }: Driver,
-  session: Session,
-  account: string,
-  keys: readonly string[],
-): Promise<number> {
-  const deleted = await session.run(
-    `DELETE FROM records WHERE account = $1 AND ${dialect.isIn('sid', '$2')}`,
-    [account, dialect.list(keys)],
-  );
-  if (deleted > 0) await moveOn(session, account);
-  return deleted;
 }
 
 /** Upserts any number of calls. When one cannot be read, those before it are stored. */

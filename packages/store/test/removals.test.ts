@@ -6,7 +6,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { testStores } from '@call-attribution/test-tools';
 import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { everything, mirrorSink, openStore, type Store } from '../src/index.ts';
+import { everything, mirrorSink, openStore, printRemovals, type Store } from '../src/index.ts';
 import { openLimitedStore } from '../src/open-store.ts';
 import { openAt, smallCall } from './small-calls.ts';
 
@@ -69,12 +69,23 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await a.erase('101', [caller]);
     await a.purge('101', at(10));
     await b.erase('101', ['2025550199']);
-    await b.addRemovals('101', (await a.removals('101')).note);
+    await b.addRemovals('101', await a.removals('101'));
     await b.upsert('101', a.calls('101', everything));
     expect(await sidsOf(b)).toEqual(['other-0', 'other-20']);
     const removals = await b.removals('101');
-    expect(removals).toMatchObject({ erasedCallers: 2, purgedBefore: null });
-    expect([caller, '2025550199', '2025550110'].map(removals.isErased)).toEqual([true, true, false]);
+    expect(removals.erased.map(({ callers }) => callers.length)).toEqual([1, 1]);
+    expect(removals.purgedBefore).toBeNull();
+    const numbers = [...spellings, 'sip:+12025550199@10.0.0.1', '2025550110', '', null, undefined, [caller]];
+    expect(numbers.filter(removals.isErased)).toEqual([...spellings, 'sip:+12025550199@10.0.0.1']);
+    expect(removals.isRemoved({ ani: caller, date_added: at(20) })).toBe(true);
+    await b.putAccount({ id: '102', name: 'Nothing removed' });
+    const text = String(await printRemovals(b, ['101', '102']));
+    expect(text).not.toContain('5550199');
+    expect(JSON.parse(text)).toEqual({
+      removals: 1,
+      accounts: { '101': { erased: removals.erased, purgedBefore: null } },
+    });
+    expect(await printRemovals(b, ['102'])).toBeNull();
     expect(await b.upsert('101', all)).toMatchObject({ leftOut: spellings.length + 1 });
     await Promise.all([a.close(), b.close()]);
   });
@@ -85,8 +96,15 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await store.upsert('101', [...[0, 10, 20].map(other), timeless]);
     expect(await store.purge('101', at(10))).toBe(1);
     expect(await store.purge('101', at(5))).toBe(0);
-    await expect(store.purge('101', 'yesterday')).rejects.toMatchObject({ code: 'unfit_record' });
-    expect((await store.removals('101')).purgedBefore).toBe(at(10));
+    for (const time of ['yesterday', '2026-01-01', '2026-02-31 00:00:00', 5 as never])
+      await expect(store.purge('101', time)).rejects.toMatchObject({ code: 'unfit_record' });
+    const removals = await store.removals('101');
+    expect(removals.purgedBefore).toBe(at(10));
+    expect([at(9), at(10), 'soon'].map((date_added) => removals.isRemoved({ ani: '', date_added }))).toEqual([
+      true,
+      false,
+      false,
+    ]);
     const sink = mirrorSink(store, '101');
     await sink.load();
     expect([0, 9, 10].map((day) => sink.leavesOut?.(other(day)))).toEqual([true, true, false]);

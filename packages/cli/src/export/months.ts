@@ -11,6 +11,7 @@ import {
 } from '@call-attribution/node-stream';
 import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter } from '@call-attribution/query-dsl';
+import { printRemovals } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { type CopySource, isCopy } from '../input/copy-source.ts';
@@ -98,9 +99,8 @@ function apiOf({ calls, filter, stream }: Job): Pick<MonthSource, 'read'> {
 
 /** An account of a copy, which says nothing each time it is read. */
 async function copyOf(source: CopySource, account: string, filter: Filter) {
-  const { note } = await source.store.removals(account);
   return {
-    removals: note,
+    removals: await printRemovals(source.store, [account]),
     read(period: TimeSlice) {
       let count = 0;
       const calls = async function* () {

@@ -1,13 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
-import {
-  type CopyVerdict,
-  describeCopy,
-  isNothing,
-  printRemovals,
-  type RemovalNote,
-} from '@call-attribution/node-stream/copies';
+import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -19,6 +13,7 @@ import {
 } from '@call-attribution/questions';
 import {
   everything,
+  printRemovals,
   type Selection,
   type Store,
   selectionOf,
@@ -84,12 +79,7 @@ export class CopySource implements Source {
 
   /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
   async removals(): Promise<string | null> {
-    const notes: Record<string, RemovalNote> = {};
-    for (const account of await this.accounts()) {
-      const { note } = await this.store.removals(account);
-      if (!isNothing(note)) notes[account] = note;
-    }
-    return Object.keys(notes).length === 0 ? null : printRemovals(notes);
+    return printRemovals(this.store, await this.accounts());
   }
 
   async count(filter: Filter): Promise<Total> {

@@ -52,7 +52,8 @@ export async function checkStore(
 
   const check = async ({ id, api, part }: CheckedAccount, isOneOfSeveral: boolean): Promise<void> => {
     const removed = await store.removals(id);
-    const { erasedCallers, purgedBefore } = removed;
+    const { erased, purgedBefore } = removed;
+    const erasedCallers = erased.reduce((sum, { callers }) => sum + callers.length, 0);
     const check = begin(shown, { stored: { account: id, erasedCallers, purgedBefore } });
     const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
     /** Periods of which calls are missing, which the next sync reads. */

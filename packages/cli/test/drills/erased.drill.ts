@@ -268,7 +268,7 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   const first = await openStore(`sqlite:${join(cwd, 'first.db')}`);
   const second = await openStore(middle.replace(/^sqlite:/, `sqlite:${cwd}/`));
   await second.putAccount({ id: '101', name: 'Main' });
-  await second.addRemovals('101', (await first.removals('101')).note);
+  await second.addRemovals('101', await first.removals('101'));
   await second.upsert('101', first.calls('101', everything));
   await Promise.all([first.close(), second.close()]);
   await check(middle);

@@ -28,7 +28,6 @@ import {
   receiptOf,
   sealed,
 } from '../receipts/receipt.ts';
-import { isNothing, printRemovals, type RemovalNote, removalsFile } from '../removals/removals.ts';
 import type { MonthTarget } from './target.ts';
 
 /** What has the calls of one account, and can be asked for those of a period: the copy in a store, for instance. */
@@ -39,8 +38,11 @@ export interface MonthSource {
   readonly address: string | null;
   /** A condition that the calls fulfil besides the filter, for receipts. */
   readonly where?: string;
-  /** What was erased and purged from it. It goes into the folder of the account before the calls, and all months are written again. */
-  readonly removals?: RemovalNote;
+  /**
+   * What was erased and purged from it, as JSON; null for nothing. It goes into the folder of the account before the calls. Of a source that
+   * says it, all months are written again.
+   */
+  readonly removals?: string | null;
   /** The calls of a period, both ends included. */
   read(period: Span, signal: AbortSignal | undefined): MonthReading | Promise<MonthReading>;
 }
@@ -132,8 +134,7 @@ export async function exportMonths(
   const unlock = await target.lock?.(folder);
   try {
     const held = await heldIn(target, folder, from, query);
-    if (from.removals !== undefined && !isNothing(from.removals))
-      await target.put(`${folder}/${removalsFile}`, textOf(printRemovals({ [account]: from.removals })));
+    if (from.removals) await target.put(`${folder}/_calls.removals.json`, textOf(from.removals));
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
     // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.

@@ -1,5 +1,4 @@
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { nothingRemoved, openRemovals, type Removals } from '@call-attribution/node-stream/copies';
 import type { Driver, Session } from '../database/driver.ts';
 import { StoreError } from '../database/errors.ts';
 
@@ -139,23 +138,4 @@ export async function moveOn(session: Session, account: string): Promise<void> {
 export async function revisionOf(session: Pick<Session, 'all'>, account: string): Promise<number> {
   const [row] = await session.all('SELECT revision FROM accounts WHERE account = $1', [account]);
   return Number(row?.revision ?? 0);
-}
-
-/** What was erased and purged from an account. */
-export async function readRemovals(session: Pick<Session, 'all'>, account: string): Promise<Removals> {
-  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [account]);
-  const rows = await session.all(
-    'SELECT made_with, caller FROM erased WHERE account = $1 ORDER BY made_with',
-    [account],
-  );
-  const purgedBefore = (found?.purged_before ?? null) as string | null;
-  if (rows.length === 0 && purgedBefore === null) return openRemovals(nothingRemoved);
-  const erased: { key: string; callers: string[] }[] = [];
-  for (const row of rows) {
-    const key = String(row.made_with);
-    const last = erased.at(-1);
-    if (last?.key === key) last.callers.push(String(row.caller));
-    else erased.push({ key, callers: [String(row.caller)] });
-  }
-  return openRemovals({ erased, purgedBefore });
 }

@@ -1,4 +1,3 @@
-import type { Erasure } from '@call-attribution/node-stream/copies';
 import { recordColumns } from '../columns.ts';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
@@ -53,6 +52,9 @@ export interface Dialect {
   columnsQuery(tables: readonly string[]): string;
 }
 
+/** Why deleted bytes may still be in the database. */
+export type Remains = 'vacuum' | 'in_use';
+
 /** A database, as the store uses it. Its errors are `StoreError`s. */
 export interface Driver {
   readonly dialect: Dialect;
@@ -72,7 +74,7 @@ export interface Driver {
    *
    * @param isWhole write the whole database again, which takes a while, so that nothing at all is left.
    */
-  overwriteDeleted(isWhole: boolean): Promise<Erasure['remains']>;
+  overwriteDeleted(isWhole: boolean): Promise<readonly Remains[]>;
   close(): Promise<void>;
 }
 

@@ -1,9 +1,8 @@
 import { pipeline } from 'node:stream/promises';
-import type { Erasure } from '@call-attribution/node-stream/copies';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { StoreSettings } from '../options.ts';
-import type { Dialect, Driver, Session, Value } from './driver.ts';
+import type { Dialect, Driver, Remains, Session, Value } from './driver.ts';
 import { differs, orReplace, recordNames } from './driver.ts';
 import { factsOf, fromPostgres, isUsableAfter } from './postgres-errors.ts';
 
@@ -142,7 +141,7 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
     },
     write: (body) => transaction(settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN', body),
     // Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes.
-    overwriteDeleted: (): Promise<Erasure['remains']> => Promise.resolve(['vacuum']),
+    overwriteDeleted: (): Promise<readonly Remains[]> => Promise.resolve(['vacuum']),
     close: () => pool.end(),
   };
 }

@@ -1,12 +1,11 @@
 import { accessSync, type BigIntStats, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Erasure } from '@call-attribution/node-stream/copies';
 import { findForeignFile } from '@call-attribution/node-stream/files';
 import Database from 'libsql';
 import { recordColumns } from '../columns.ts';
 import type { StoreSettings } from '../options.ts';
-import type { Dialect, Driver, Row, Session, Value } from './driver.ts';
+import type { Dialect, Driver, Remains, Row, Session, Value } from './driver.ts';
 import { differs, orReplace, recordNames } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
@@ -158,7 +157,7 @@ class SqliteDriver implements Driver {
   }
 
   /** Deleted rows were overwritten. A new image of the database has nothing of them either in what pages have left over. */
-  async overwriteDeleted(isWhole: boolean): Promise<Erasure['remains']> {
+  async overwriteDeleted(isWhole: boolean): Promise<readonly Remains[]> {
     const { path, writer, patienceMs } = this.#open;
     if (path === null) return [];
     return writer.inTurn(async () => {
