@@ -31,6 +31,7 @@ export {
   type AccountClient,
   type AccountSyncOptions,
   type AccountSyncSummary,
+  type MirrorOptions,
   markUnread,
   mirrorSink,
   syncAccount,

@@ -6,7 +6,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { withoutCalls, withoutRecords } from '@call-attribution/node-stream/copies';
 import { moveOn, writeHeld } from './accounts/claims.ts';
 import { keyOf } from './columns.ts';
-import type { Driver, Remains, Session } from './database/driver.ts';
+import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 import { everything } from './selection.ts';
@@ -43,7 +43,7 @@ export interface Erasure {
    * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM FULL; `in_use`, another process had the
    * file open. Empty when no byte is left.
    */
-  readonly remains: readonly Remains[];
+  readonly remains: readonly ('vacuum' | 'in_use')[];
 }
 
 /** What follows the name of a single file in the name of the file next to it that says what was removed. */

@@ -71,18 +71,13 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
 
     async sizes() {
       const sizes: AccountSize[] = [];
-      for (const { id } of await accounts.accounts()) {
-        const [row] = await driver.all(agesQuery(driver.dialect), [id]);
-        const {
-          oldest,
-          newest,
-          synced_at: synced,
-        } = row as Record<'oldest' | 'newest' | 'synced_at', string | null>;
-        const syncedAt = synced === null ? null : Number(synced);
-        sizes.push({ account: id, calls: await counter.count(id, everything), oldest, newest, syncedAt });
+      for (const { id: account } of await accounts.accounts()) {
+        const [row] = await driver.all(agesQuery(driver.dialect), [account]);
+        const { oldest, newest } = row as Record<'oldest' | 'newest', string | null>;
+        const syncedAt = (await readNote(driver, account))?.notedAt ?? null;
+        sizes.push({ account, calls: await counter.count(account, everything), oldest, newest, syncedAt });
       }
-      const [size] = await driver.all(driver.dialect.sizeQuery);
-      return { bytes: Number(size?.bytes ?? 0), accounts: sizes };
+      return sizes;
     },
     async ping() {
       await driver.all('SELECT layout FROM meta WHERE id = 1');
@@ -93,6 +88,5 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
 }
 
 const agesQuery = ({ text }: Dialect): string =>
-  `SELECT ${text('min(date_added)')} AS oldest, ${text('max(date_added)')} AS newest,
-     (SELECT noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL) AS synced_at
-   FROM records WHERE account = $1 AND date_added >= '0001-01-01 00:00:00'`;
+  `SELECT ${text('min(date_added)')} AS oldest, ${text('max(date_added)')} AS newest
+     FROM records WHERE account = $1 AND date_added >= '0001-01-01 00:00:00'`;

@@ -81,8 +81,8 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   /** An append-only list of strings with one writer, kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;
 
-  /** The size of the database in bytes, and the size and age of each account. */
-  sizes(): Promise<{ bytes: number; accounts: AccountSize[] }>;
+  /** The size and age of each account. */
+  sizes(): Promise<AccountSize[]>;
   /** Rejects when the database does not respond. */
   ping(): Promise<void>;
   /** Closes the connections. */

@@ -12,6 +12,16 @@ import { StoreError } from './database/errors.ts';
 import type { Removals } from './removals.ts';
 import type { Store } from './store.ts';
 
+/** Settings of `mirrorSink`. */
+export interface MirrorOptions extends Pick<SyncOptions, 'onError'> {
+  /** Who syncs, for the error of a sync that is overtaken. Default: the name of the machine and the id of the process. */
+  readonly holder?: string | undefined;
+  /** Reads all calls again, whatever the store has. Default false. */
+  readonly restart?: boolean | undefined;
+  /** Called with each call that the store cannot keep, when `onError` does not end the sync. */
+  readonly onRefused?: ((call: Call, error: unknown) => void) | undefined;
+}
+
 /** Who syncs, where nobody says it. */
 const thisProcess = `process ${process.pid} on ${hostname()}`;
 
@@ -21,25 +31,11 @@ const thisProcess = `process ${process.pid} on ${hostname()}`;
  * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The account must
  * exist.
  *
- * @param holder who syncs, for that error. Default: the name of the machine and the id of the process.
  * @example
  * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
  */
-export function mirrorSink(store: Store, account: string, holder = thisProcess): UpsertSink {
-  return sinkInto(store, account, { holder });
-}
-
-/** The same, which forgets where the sync was, if it restarts, and goes on without calls that the store refuses, if it may. */
-function sinkInto(
-  store: Store,
-  account: string,
-  {
-    holder = thisProcess,
-    restart = false,
-    onError = 'fail',
-    onRefused,
-  }: Pick<AccountSyncOptions, 'holder' | 'restart' | 'onError' | 'onRefused'>,
-): UpsertSink {
+export function mirrorSink(store: Store, account: string, options: MirrorOptions = {}): UpsertSink {
+  const { holder = thisProcess, restart = false, onError = 'fail', onRefused } = options;
   let claim: Claim | undefined;
   let removals: Removals | undefined;
   const claimed = async () => {
@@ -76,17 +72,11 @@ function sinkInto(
 export type AccountClient = Pick<Client, 'version' | 'fetchPage' | 'listCalls'>;
 
 /** Settings of `syncAccount`, next to those of `syncInto`. */
-export interface AccountSyncOptions extends SyncOptions {
+export interface AccountSyncOptions extends SyncOptions, MirrorOptions {
   /** The ID of the account in the store. Default: the one that the API gives with its calls. */
   readonly account?: string | undefined;
   /** The credentials of the account. They open the copy, too, until the API refuses them. Default: none. */
   readonly keys?: readonly AccountCredential[] | undefined;
-  /** Who syncs, for the error of a sync that is overtaken. Default: the name of the machine and the id of the process. */
-  readonly holder?: string | undefined;
-  /** Reads all calls again, whatever the store has. Default false. */
-  readonly restart?: boolean | undefined;
-  /** Called with each call that the store cannot keep, when `onError` does not end the sync. */
-  readonly onRefused?: ((call: Call, error: unknown) => void) | undefined;
 }
 
 /** What a sync of an account did, and what it leaves. */
@@ -118,7 +108,7 @@ export async function syncAccount(
     if (!accounts.some(({ id }) => id === account)) await store.putAccount({ id: account, name: account });
     // Who reads the copy while it is filled may use the same keys.
     await store.noteSyncKeys(account, keys, 'unknown');
-    const sink = sinkInto(store, account, { holder, restart, onRefused, onError: reading.onError });
+    const sink = mirrorSink(store, account, { holder, restart, onRefused, onError: reading.onError });
     const filter = toFilter(reading.filter ?? '', { version: client.version });
     const summary = await syncInto(client, sink, {
       ...reading,

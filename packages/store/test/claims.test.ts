@@ -27,7 +27,10 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
         account += 1;
         const id = String(account);
         await store.putAccount({ id, name: 'fenced' });
-        const syncs = stores.map((own, i) => ({ sink: mirrorSink(own, id, `sync ${i}`), steps: 0 }));
+        const syncs = stores.map((own, i) => ({
+          sink: mirrorSink(own, id, { holder: `sync ${i}` }),
+          steps: 0,
+        }));
         let holder = -1;
         let last: unknown = null;
         for (const turn of turns) {

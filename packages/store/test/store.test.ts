@@ -229,13 +229,11 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     for await (const _ of store.columns('101', everything, ['sid'])) break;
   });
 
-  test('it measures sizes and ages of each account', async () => {
+  test('it gives the size and age of each account', async () => {
     await using store = await filled(newUrl, { clock: { now: () => 1_700_000_000_000 } });
     await store.putAccount({ id: '102', name: 'Empty' });
     await store.commitClaimed(await store.claim('101', 'test'), { calls: [], note: {} });
-    const { bytes, accounts } = await store.sizes();
-    expect(bytes).toBeGreaterThan(10_000);
-    expect(accounts).toEqual([
+    expect(await store.sizes()).toEqual([
       {
         account: '101',
         calls: 30,

@@ -156,7 +156,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
       };
     const store = await openChosen(chosen, settings, { readOnly: true });
     try {
-      const { accounts } = await store.sizes();
+      const accounts = await store.sizes();
       const each: Finding[] = [];
       for (const { account, calls, newest, syncedAt } of accounts) {
         const verdict = await store.verdict(account);

@@ -230,7 +230,7 @@ export class CopySource implements Source {
 
   /** What is known of each account that is read. */
   #status(): Promise<readonly AccountStatus[]> {
-    this.#statuses ??= this.store.sizes().then(({ accounts }) =>
+    this.#statuses ??= this.store.sizes().then((accounts) =>
       accounts
         .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
         .map(({ account, calls, oldest, newest, syncedAt }) => {

@@ -23,8 +23,6 @@ export type AccountCredential =
 export interface CredentialInfo {
   /** The first digits of its hash, by which it can be revoked. */
   readonly id: string;
-  /** Id of the account that it belongs to. */
-  readonly account: string;
   /** Two keys, or a bearer token. */
   readonly kind: AccountCredential['kind'];
   /** Was it revoked? */
@@ -62,8 +60,8 @@ export interface StoreAccounts {
     keys: readonly AccountCredential[],
     verdict: KeyVerdict,
   ): Promise<void>;
-  /** The credentials of one account, or of all. */
-  credentials(account?: string): Promise<CredentialInfo[]>;
+  /** The credentials of an account. */
+  credentials(account: string): Promise<CredentialInfo[]>;
   /** Revokes a credential by the id from `credentials`. Returns false when there is none. */
   revokeCredential(id: string): Promise<boolean>;
   /** The account that a credential belongs to, or null. */
@@ -152,16 +150,14 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
   },
   async credentials(account) {
     const rows = await driver.all(
-      'SELECT id, account, kind, revoked FROM credentials ORDER BY account, kind, id',
+      'SELECT id, kind, revoked FROM credentials WHERE account = $1 ORDER BY kind, id',
+      [account],
     );
-    return rows
-      .filter((row) => account === undefined || row.account === account)
-      .map((row) => ({
-        id: String(row.id).slice(0, 12),
-        account: String(row.account),
-        kind: row.kind as AccountCredential['kind'],
-        revoked: Number(row.revoked) === 1,
-      }));
+    return rows.map((row) => ({
+      id: String(row.id).slice(0, 12),
+      kind: row.kind as AccountCredential['kind'],
+      revoked: Number(row.revoked) === 1,
+    }));
   },
   async revokeCredential(id) {
     if (!/^[0-9a-f]{12,64}$/.test(id)) return false;

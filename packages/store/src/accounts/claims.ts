@@ -36,7 +36,7 @@ export async function takeClaim(
          RETURNING token, note`,
       [account, holder, now],
     );
-    return { account, token: Number(row?.token), note: noteOf(row?.note) };
+    return { account, token: Number(row?.token), note: JSON.parse(String(row?.note ?? null)) as unknown };
   });
 }
 
@@ -97,11 +97,9 @@ export async function readNote(driver: Driver, account: string): Promise<Note | 
     "SELECT note, noted_at FROM claims WHERE account = $1 AND name = 'sync' AND note IS NOT NULL",
     [account],
   );
-  return row === undefined ? null : { note: noteOf(row.note), notedAt: Number(row.noted_at) };
-}
-
-function noteOf(note: unknown): unknown {
-  return note === null || note === undefined ? null : JSON.parse(String(note));
+  return row === undefined
+    ? null
+    : { note: JSON.parse(String(row.note)) as unknown, notedAt: Number(row.noted_at) };
 }
 
 /** Makes this transaction the only writer of the account. */

@@ -46,8 +46,6 @@ export interface Dialect {
   readonly lock: string;
   /** The time by the clock of the database, in milliseconds since 1970. */
   readonly now: string;
-  /** Selects the size of the whole database in bytes. */
-  readonly sizeQuery: string;
   /** Selects `table_name`, `name` and `type` of the columns of the tables of a store that are there. */
   columnsQuery(tables: readonly string[]): string;
 }

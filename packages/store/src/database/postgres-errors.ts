@@ -117,10 +117,8 @@ export function fromPostgres(cause: unknown): StoreError {
   const meaning = meaningOf(cause);
   const sqlState = String(propertyOf(cause, 'code') ?? propertyOf(cause, 'message') ?? '');
   // The server quotes whole rows in its messages ("Failing row contains ..."), so only the code of its error is kept.
-  const [constraint, table] = [propertyOf(cause, 'constraint'), propertyOf(cause, 'table')];
-  const where = { ...(table ? { table } : {}), ...(constraint ? { constraint } : {}) };
   const error = new StoreError(meaning.code, `${meaning.what} (${sqlState}). ${meaning.hint}`.trimEnd(), {
-    cause: Object.assign(new Error(sqlState), { code: sqlState, ...where }),
+    cause: Object.assign(new Error(sqlState), { code: sqlState }),
     ...(meaning === refusedLogin ? { kind: 'keys' } : {}),
     ...(meaning.code === 'not_writable' ? { isRetryable: true } : {}),
   });

@@ -19,7 +19,6 @@ const dialect: Dialect = {
   hasComments: true,
   lock: 'FOR UPDATE',
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
-  sizeQuery: 'SELECT pg_database_size(current_database()) AS bytes',
   columnsQuery: (tables) =>
     `SELECT relation.name AS table_name, attname AS name, format_type(atttypid, atttypmod) AS type
        FROM unnest(ARRAY[${tables.map((name) => `'${name}'`).join(', ')}]) AS relation(name)

@@ -23,8 +23,6 @@ const dialect: Dialect = {
   hasComments: false,
   lock: '',
   now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-  sizeQuery:
-    "SELECT page_count * page_size AS bytes FROM pragma_page_count('store'), pragma_page_size('store')",
   columnsQuery: (tables) =>
     `SELECT m.name AS table_name, c.name AS name, c.type AS type
        FROM store.sqlite_schema AS m JOIN pragma_table_info(m.name, 'store') AS c
