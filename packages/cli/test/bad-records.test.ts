@@ -35,10 +35,7 @@ beforeEach(() => {
   broken = bad;
   calls.length = 60;
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 const run = (cwd: string, args: readonly string[]) => stage.quick(args, { cwd, env });
 const linesOf = (path: string): Record<string, unknown>[] =>

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { selectCalls } from '@call-attribution/questions';
 import { testStores } from '@call-attribution/test-tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 const folder = stage.folder();
 const stores = testStores();

@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { openSync } from 'node:fs';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Finished } from './program.ts';
 import { openStage, serverThat } from './stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 test('a wrong key ends with status 4, what is expected, and no key in the message', async () => {
   const { code, stderr } = await stage.quick('count --debug', {

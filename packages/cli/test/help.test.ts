@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseCondition } from '@call-attribution/questions';
 import { expect, test } from 'vitest';
 import { commands, groups } from '../src/commands/index.ts';
@@ -67,4 +68,9 @@ test('options are typed in each form', () => {
   expect(argsOf('-o', '-', '--all')?.flag('all')).toBe(true);
   expect(parsed(['--debug', 'count', '--json'])?.args.flag('debug')).toBe(true);
   expect(parsed(['sql', '--', '--all'])?.args.words).toEqual(['--all']);
+});
+
+test('calls --version prints the version of its manifest', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(await runQuick(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
 });

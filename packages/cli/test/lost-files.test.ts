@@ -1,10 +1,9 @@
 import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 const changes: readonly (readonly [string, (path: string) => void])[] = [
   ['removed', (path) => rmSync(path)],

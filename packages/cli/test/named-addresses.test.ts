@@ -14,7 +14,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   database.close();
-  await stage.close();
 });
 
 /** A folder with the database in files of these places. */

@@ -17,10 +17,7 @@ beforeAll(async () => {
         : faults.replace(401, JSON.stringify({ error: 'unauthorized' })),
   });
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 const keysOf = (name: string) =>
   ({ kind: 'keys', accessKey: `key-${name}`, secretKey: `secret-${name}` }) as const;

@@ -14,10 +14,7 @@ let server: ShortServer;
 beforeAll(async () => {
   server = await startShortServer(calls, 100);
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 async function stored(cwd: string): Promise<string[]> {
   const store = await openStore(`sqlite:${cwd}/calls.db`);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@call-attribution/sandbox';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { type QuickOptions, runQuick } from './in-process.ts';
 import { type Finished, type RunOptions, runNode, to } from './program.ts';
 
@@ -39,9 +39,11 @@ export interface OwnStage extends Stage {
   readonly sandbox: Sandbox;
 }
 
-/** The bundled program and the sandbox of 600 calls that all test files share. */
+/** The bundled program and the sandbox of 600 calls that all test files share; closed after the tests of the file. */
 export function openStage(): Stage {
-  return stageOf(inject('callsEnv'), async () => {});
+  const stage = stageOf(inject('callsEnv'), async () => {});
+  afterAll(() => stage.close());
+  return stage;
 }
 
 /** The bundled program and a sandbox that only this test file uses, so that it may switch faults on. */

@@ -37,10 +37,7 @@ beforeAll(async () => {
     CALLS_TIME_ZONE: 'UTC',
   };
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 /** The server has the usual calls and these, somewhere among them. */
 function serve(...names: readonly Unfit[]): void {

@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commands, groups } from '../src/commands/index.ts';
 import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 const typed: [line: string, ...said: RegExp[]][] = [
   ['lst', /no command "lst"/, /did you mean calls list/],

@@ -8,10 +8,7 @@ import { openStage } from './stage.ts';
 
 const stage = openStage();
 const server = createServer(createClient({ env: stage.env }));
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 const october = { from: '2026-10-01', to: '2026-10-31' };
 

@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { nobody, openStage } from '../stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 const given = {
   CALLS_BASE_URL: stage.url,
@@ -101,33 +100,4 @@ describe('calls init without a terminal', () => {
     expect(await run(['init'], given)).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe('{ "baseUrl": ');
   });
-});
-
-test('calls doctor --offline says what is configured and which copies there are, and asks no server', async () => {
-  const { run } = newUser();
-  const flat = async (args: readonly string[], env: Record<string, string> = {}) => {
-    const { code, stdout } = await run(args, env);
-    return { code, text: stdout.replace(/\s+/g, ' ') };
-  };
-  const nothing = await flat(['doctor', '--offline']);
-  expect(nothing.code).toBe(0);
-  expect(nothing.text).toMatch(
-    /wrong URL not set → calls init asks for it.*note store none: CALLS_STORE is not set/,
-  );
-  await run(['init'], given);
-  const keys = { ...nobody, CALLS_BASE_URL: 'http://127.0.0.1:1' };
-  const configured = await flat(['doctor', '--offline'], keys);
-  expect(configured.text).toMatch(
-    /ok URL http:\/\/127\.0\.0\.1:1.*ok access key set .*ok time zone America\/New_York/,
-  );
-  expect((await run(['sync', '--store', 'sqlite:calls.db'])).code).toBe(0);
-  const synced = await flat(['doctor', '--offline', '--store', 'sqlite:calls.db']);
-  expect(synced.code).toBe(0);
-  expect(synced.text).toMatch(
-    /ok store sqlite:calls\.db: 600 calls of 1 account, .*ok 101 600 calls up to .*, whole/,
-  );
-  expect(await flat(['doctor', '--offline', '--store', 'sqlite:typo.db'])).toMatchObject({
-    text: expect.stringMatching(/note store sqlite:typo\.db does not exist yet/),
-  });
-  expect(await run(['doctor', '--offline'], { CALLS_TIME_ZONE: 'Nowhere' })).toMatchObject({ code: 2 });
 });

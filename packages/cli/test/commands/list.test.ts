@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fixtureCalls } from '@call-attribution/core/testing';
 import { callWith } from '@call-attribution/test-tools/call-with';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startLive } from '../live.ts';
+import { type ShortServer, startShortServer } from '../short-server.ts';
 import { openStage, serverThat } from '../stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 describe('calls list', () => {
   test('it prints a plain table when piped, without cutting, and messages on stderr', async () => {
@@ -133,41 +135,6 @@ test('a closed pipe ends the command silently', async () => {
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
 });
 
-test('in CSV an empty string differs from a missing value', async () => {
-  const call = callWith({ sid: '1', url_tag: '', landing_page: 'a "b", c', conversion_page: null });
-  const server = await serverThat((response) =>
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(call)),
-  );
-  const env = { CALLS_BASE_URL: server.url };
-  const fields = ['--fields', 'sid,url_tag,landing_page,conversion_page'];
-  const { stdout } = await stage.quick(['get', '1', '--format', 'csv', ...fields], { env });
-  server.close();
-  expect(stdout).toBe('sid,url_tag,landing_page,conversion_page\r\n1,"","a ""b"", c",\r\n');
-});
-
-test('calls get shows one call, by group for people and whole for programs', async () => {
-  const [{ sid }] = JSON.parse((await stage.quick(['list', '--json', '-n', '1'])).stdout);
-  const card = await stage.quick(['get', sid]);
-  expect(card.stdout).toMatch(new RegExp(`^system\n +sid +${sid}\n`));
-  expect(card.stdout).toContain('\ntiming\n');
-  expect(JSON.parse((await stage.quick(['get', sid, '--json'])).stdout).sid).toBe(sid);
-  expect((await stage.quick(['get', sid, '--format', 'csv', '--fields', 'sid'])).stdout).toBe(
-    `sid\r\n${sid}\r\n`,
-  );
-  const unknown = await stage.quick(['get', 'no-such-sid']);
-  expect(unknown).toMatchObject({ code: 6, stdout: '' });
-  expect(unknown.stderr).toContain('there is no call with the session ID no-such-sid');
-});
-
-test('calls count prints one number, and its source with --json', async () => {
-  const plain = await stage.quick(['count']);
-  const note = 'calls through call extensions are not included; add --include-extensions to include them\n';
-  expect(plain).toMatchObject({ code: 0, stderr: note });
-  const { total, source } = JSON.parse((await stage.quick(['count', '--json'])).stdout);
-  expect(plain.stdout).toBe(`${total}\n`);
-  expect(source).toEqual(expect.any(String));
-});
-
 test('v2 works with its token and counts calls through extensions', async () => {
   const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   expect((await stage.quick(['count'], { env })).stdout).toBe('600\n');
@@ -177,31 +144,6 @@ test('v2 works with its token and counts calls through extensions', async () => 
   const mixed = await stage.quick(['list', '--include-extensions'], { env });
   expect(mixed).toMatchObject({ code: 2 });
   expect(mixed.stderr).toMatch(/v2 always includes/);
-});
-
-test('calls sms shows the numbers', async () => {
-  const { stdout, stderr } = await stage.quick(['sms']);
-  expect(stdout).toMatch(/^Number +SMS +Listener\n\d+ +true +https:/);
-  expect(stderr).toBe('2 SMS-enabled numbers, 1 other number\n');
-  expect((await stage.quick(['sms', '--format', 'csv'])).stdout).toMatch(
-    /^number,smsEnabled,url\r\n\d+,true,https/,
-  );
-});
-
-test('calls fields searches names and meanings without a server', async () => {
-  const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '' };
-  const found = await stage.quick(['fields', 'gclid'], { env });
-  expect(found).toMatchObject({ code: 0, stderr: '' });
-  expect(found.stdout).toContain('ppc_gclid');
-  const names = JSON.parse((await stage.quick(['fields', '--json'], { env })).stdout).map(
-    (field: { name: string }) => field.name,
-  );
-  expect(names).toContain('date_added');
-  expect(await stage.quick(['fields', 'zzz'], { env })).toMatchObject({ code: 6, stdout: '' });
-  expect((await stage.quick(['fields', 'missed'], { env })).stderr).toMatch(
-    /missed is a measure of calls report: .*\n.*missed is a group or condition of calls report: /,
-  );
-  expect((await stage.quick(['fields', 'campaing'], { env })).stderr).toContain('did you mean campaign?');
 });
 
 test('--output writes the rows of a command to a file, in the format of its name', async () => {
@@ -246,5 +188,42 @@ test('--where over the API is applied while reading, and says how many calls wer
   expect(await stage.quick(['verify', 'long.ndjson'], { cwd })).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`proved, ${rows} calls`),
+  });
+});
+
+describe('calls list --follow', () => {
+  const calls = fixtureCalls(40).map((call) => ({ ...call, acct_id: '101' }));
+  const byTime = [...calls].sort((a, b) => (a.date_added < b.date_added ? -1 : 1));
+  const late = byTime.slice(-3);
+  const from = byTime[30]?.date_added ?? '';
+  let server: ShortServer;
+  beforeAll(async () => {
+    server = await startShortServer(calls, 100);
+  });
+  afterAll(() => server.close());
+
+  test.each([
+    [[], (sid: string) => new RegExp(`^${byTime.find((call) => call.sid === sid)?.date_added} `, 'm')],
+    [['--json'], (sid: string) => new RegExp(`"sid":"${sid}"`)],
+  ])('shows each call once, those that come later, too, until Ctrl-C: %j', async (args, shown) => {
+    server.hidden = new Set(late.map(({ sid }) => sid));
+    const env = { CALLS_BASE_URL: server.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
+    const live = startLive(stage, ['list', '--follow', '--from', from, '--every', '1s', ...args], env);
+    await live.until(shown(byTime[36]?.sid ?? ''));
+    for (const { sid } of late) expect(live.said().stdout).not.toMatch(shown(sid));
+    server.hidden = new Set();
+    for (const { sid } of late) await live.until(shown(sid));
+    expect(await live.stop()).toBe(0);
+    const lines = live.said().stdout.trim().split('\n');
+    expect(lines).toHaveLength(10 + (args.length === 0 ? 1 : 0));
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  test('without a time zone it asks for --from or one', async () => {
+    const env = { CALLS_TIME_ZONE: '' };
+    expect(await stage.quick(['list', '--follow'], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/needs a time zone/),
+    });
   });
 });

@@ -180,7 +180,6 @@ test.each(['day', 'campaign', 'campaign,day'])(
 
 describe('calls report', () => {
   const stage = openStage();
-  afterAll(() => stage.close());
 
   test('as data, two groups that are no time have a row for each pair that occurs, and no others', async () => {
     const cwd = stage.folder();

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
 import { openStore } from '@call-attribution/store';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Live, startLive } from '../live.ts';
-import { nobody, openStage } from '../stage.ts';
+import { freePort, nobody, openOwnStage } from '../stage.ts';
 
-const stage = openStage();
+const stage = await openOwnStage({ records: 300, days: 20, to: '2026-11-21 07:00:00' });
 const folder = stage.folder();
 afterAll(() => stage.close());
 // Windows has no signals to listen to: a process that receives one just ends.
@@ -147,19 +147,7 @@ describe('calls serve', () => {
   });
 });
 
-describe('calls store', () => {
-  test.each([
-    [['store', 'accounts', 'list']],
-    [['store', 'accounts', 'key', '--account', '101']],
-    [['export', '-o', 'calls.csv']],
-    [['serve', '--port', '0']],
-  ])('%j does not create what a typo names', async (args) => {
-    const cwd = mkdtempSync(join(folder, 'typo-'));
-    const { code, stderr, stdout } = await stage.quick([...args, '--store', 'sqlite:typo.db'], { cwd });
-    expect(stderr).toMatch(/There is no store sqlite:.*typo\.db[\s\S]*calls sync --store/);
-    expect({ code, stdout, files: readdirSync(cwd) }).toEqual({ code: 2, stdout: '', files: [] });
-  });
-
+describe('calls serve --store', () => {
   test('it fills a store and makes keys; calls serve opens with them and logs without them', async () => {
     expect(await store(['accounts', 'add', '--account', '101', '--name', 'Main'])).toMatchObject({
       code: 0,
@@ -197,107 +185,225 @@ describe('calls store', () => {
       stderr: expect.stringMatching(/--records is for the sandbox, which --store none serves/),
     });
   });
+});
 
-  test('it erases, purges and measures', async () => {
-    const { stdout } = await calls(['list', '--store', mirror, '--all', '--include-extensions', '--json']);
-    const [{ ani }] = JSON.parse(stdout);
-    const erasing = await store(['erase', '--account', '101'], { input: `${ani}\n` });
-    expect(erasing.stderr).toMatch(/not searched, and to be cleaned by you: files that were exported before/);
-    expect(JSON.parse(erasing.stdout).erased).toBeGreaterThan(0);
-    const purged = await store(['purge', '--account', '101', '--before', '2026-09-15']);
-    expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
-    expect((await calls(['doctor', '--offline', '--store', mirror])).stdout).toMatch(
-      /^note +101 +\d+ calls? up to/m,
+const account = stage.sandbox.accounts[0]?.id ?? '';
+const secret = { CALLS_FEED_PASSWORD: 'correct horse battery' };
+const basic = { authorization: `Basic ${Buffer.from('google:correct horse battery').toString('base64')}` };
+const feed = {
+  path: '/feeds/clicks.csv',
+  format: 'google-ads-clicks',
+  account,
+  window: '14d',
+  conversionName: 'Phone lead',
+  user: 'google',
+  passwordEnv: 'CALLS_FEED_PASSWORD',
+};
+const { user: _, passwordEnv: __, ...open } = feed;
+
+function feedFile(name: string, ...feeds: object[]): string {
+  writeFileSync(join(folder, name), JSON.stringify({ timeZone: 'America/New_York', feeds }));
+  return name;
+}
+
+const quiet = ['--config', 'quiet.json'];
+writeFileSync(join(folder, 'quiet.json'), '{ "service": { "log": "off" } }');
+
+/** Runs a command that goes on until it is stopped, and tries it while it runs. */
+async function during(
+  args: readonly string[],
+  attempt: (url: string) => Promise<void>,
+  env: Record<string, string> = {},
+) {
+  const port = await freePort();
+  const stop = new AbortController();
+  const ended = stage.quick([...args, '--port', String(port)], {
+    cwd: folder,
+    env: { ...secret, ...env },
+    signal: stop.signal,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  let isOver = false;
+  void ended.finally(() => {
+    isOver = true;
+  });
+  try {
+    for (;;) {
+      const response = await fetch(`${url}/readyz`).catch(() => null);
+      if (response?.status === 200) break;
+      if (isOver) throw new Error((await ended).stderr);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    await attempt(url);
+  } finally {
+    stop.abort();
+  }
+  return ended;
+}
+
+describe('calls serve --every', () => {
+  test('it syncs, serves the feed, reports health and metrics, and stops at Ctrl-C', async () => {
+    const file = feedFile('feeds.json', feed);
+    const args = ['serve', '--feeds', file, '--store', 'sqlite:fresh.db', '--every', '1h'];
+    const { code, stderr, stdout } = await during(args, async (url) => {
+      expect((await fetch(url + feed.path)).status).toBe(401);
+      const response = await fetch(url + feed.path, { headers: basic });
+      const lines = (await response.text()).trim().split('\r\n');
+      expect(lines[0]).toMatch(/^Google Click ID,/);
+      expect(lines.length).toBeGreaterThan(5);
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
+      expect(metrics).toMatch(/^calls_sync_lag_seconds 0$/m);
+      expect(metrics).toContain(`calls_feed_rows{feed="${feed.path}"} ${lines.length - 1}`);
+    });
+    expect([code, stdout]).toEqual([0, '']);
+    const log = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(log.find(({ message }) => message === 'synced')).toMatchObject({
+      account,
+      changed: 0,
+      skipped: 0,
+    });
+    expect(log.find(({ rows }) => rows !== undefined)).toMatchObject({
+      route: feed.path,
+      status: 200,
+      user: 'google',
+    });
+    expect(stderr).not.toContain('correct horse');
+  });
+
+  test('a feed without a time zone has that of the configuration file', async () => {
+    writeFileSync(
+      join(folder, 'zoned.json'),
+      '{ "timeZone": "America/New_York", "service": { "log": "off" } }',
+    );
+    writeFileSync(join(folder, 'no-zone.json'), JSON.stringify({ feeds: [open] }));
+    const args = ['serve', '--feeds', 'no-zone.json', '--store', 'sqlite:fresh.db', '--config'];
+    const { code } = await during(
+      [...args, 'zoned.json'],
+      async (url) => {
+        expect((await fetch(url + feed.path)).status).toBe(200);
+      },
+      { CALLS_TIME_ZONE: '' },
+    );
+    expect(code).toBe(0);
+    const without = await stage.quick([...args, 'quiet.json'], { cwd: folder, env: { CALLS_TIME_ZONE: '' } });
+    expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/time ?zone/i)]);
+  });
+
+  test('it is not ready while the API does not respond, and says so', async () => {
+    const file = feedFile('feeds.json', feed);
+    stage.sandbox.faults.set('*', 'status=503');
+    const port = await freePort();
+    const stop = new AbortController();
+    const line = `serve --feeds ${file} --store sqlite:down.db --every 15m --port ${port}`;
+    const ended = stage.quick(line, { cwd: folder, env: secret, signal: stop.signal });
+    let text = '';
+    while (!text.includes('no sync')) {
+      text = await fetch(`http://127.0.0.1:${port}/readyz`).then(
+        (response) => response.text(),
+        () => '',
+      );
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    expect(text).toBe('no sync has finished yet\n');
+    stop.abort();
+    expect((await ended).code).toBe(0);
+    stage.sandbox.faults.clear();
+  });
+
+  test('what it is missing is said before anything is read', async () => {
+    const refused = async (args: readonly string[], env = {}) => {
+      const all = ['serve', '--every', '1h', '--store', 'sqlite:none.db', ...args];
+      const run = await stage.quick(all, { cwd: folder, env });
+      expect(run.code).toBe(2);
+      return run.stderr;
+    };
+    expect(await refused(['--feeds', 'nowhere.json'])).toContain(
+      '--feeds: cannot read nowhere.json (ENOENT)',
+    );
+    const two = feedFile('two.json', feed, { ...feed, path: '/b.csv', account: '999' });
+    expect(await refused(['--feeds', two], secret)).toContain(
+      'there are feeds of account 999, and what is synced is account',
+    );
+    const unset = feedFile('unset.json', feed);
+    expect(await refused(['--feeds', unset])).toContain(
+      'passwordEnv names CALLS_FEED_PASSWORD, which holds no password',
     );
   });
 
-  test('it erases several callers at once, after all lines and ledgers were checked', async () => {
-    const url = 'sqlite:erased.db';
-    const made = [...generate({ records: 40 })];
-    const filled = await openStore(`sqlite:${join(folder, 'erased.db')}`);
-    await filled.putAccount({ id: '101', name: 'Main' });
-    await filled.upsert('101', made);
-    await filled.close();
-    const [a, b] = [...new Set(made.map(({ ani }) => ani))];
-    const erase = (input: string, ...more: string[]) =>
-      calls(['store', 'erase', '--account', '101', '--store', url, ...more], { input });
-    const refused: [string, string[], RegExp][] = [
-      [`${a}\nAnn\n`, [], /line 2 of stdin is not a phone number and nothing else; nothing was erased/],
-      [`${a},${b}\n`, [], /line 1 of stdin is not a phone number/],
-      [`x\n${a}\ny\n`, [], /lines 1, 3 of stdin are not a phone number/],
-      ['\n \n', [], /needs the number of the caller on stdin, or several, one a line/],
-      [`${a}\n`, ['--ledger', 'none.ledger'], /--ledger none\.ledger: there is no such file/],
-    ];
-    for (const [input, more, said] of refused) {
-      const { code, stdout, stderr } = await erase(input, ...more);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(said);
-      expect(stderr).not.toMatch(/Ann|\d{7}/);
-    }
-    expect(
-      (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` })).stderr,
-    ).toMatch(/the store has no account 5\n.*it has 101/);
-    const { code, stdout, stderr } = await erase(`00${a}\n${b}\n${a}\n`);
-    expect([code, stderr.match(/VACUUM|another process/)]).toEqual([0, null]);
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines.map(({ line }) => line)).toEqual([1, 2, 3]);
-    const left = made.filter(({ ani }) => ani !== a && ani !== b).length;
-    expect(lines.map(({ erased }) => erased).reduce((sum, n) => sum + n)).toBe(40 - left);
-    expect((await calls(['count', '--store', url, '--include-extensions'])).stdout).toBe(`${left}\n`);
-    for (const time of ['soon', '2026-02-30']) {
-      const purge = await calls(['store', 'purge', '--account', '101', '--store', url, '--before', time]);
-      expect([purge.code, purge.stderr]).toEqual([
-        2,
-        expect.stringMatching(/not a time that exists\n.*a day or a time/),
-      ]);
-    }
-  });
-
-  test('it lists, revokes, disables and enables', async () => {
-    const list = async () => JSON.parse((await store(['accounts', 'list'])).stdout);
-    const { credentials } = await list();
-    expect((await store(['accounts', 'revoke', '--credential', credentials[0].id])).code).toBe(0);
-    expect((await store(['accounts', 'disable', '--account', '101'])).code).toBe(0);
-    expect(await list()).toMatchObject({
-      disabled: true,
-      credentials: [{ revoked: true }, { revoked: false }],
-    });
-    expect((await store(['accounts', 'enable', '--account', '101'])).code).toBe(0);
-    expect(await list()).toMatchObject({ disabled: false });
-  });
+  test.each(['sqlite:plain.db', 'named.db'])(
+    'without feeds it keeps the copy of CALLS_STORE up to date: %s',
+    async (store) => {
+      const headers = {
+        access_key: stage.env.CALLS_ACCESS_KEY ?? '',
+        secret_key: stage.env.CALLS_SECRET_KEY ?? '',
+      };
+      const look = async (url: string): Promise<void> => {
+        const metrics = await (await fetch(`${url}/metrics`)).text();
+        expect(metrics).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
+        const list = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=1`, { headers });
+        expect(list.headers.get('content-range')).toBe('1-1/300');
+      };
+      const { code, stderr } = await during(['serve', '--every', '1h'], look, { CALLS_STORE: store });
+      expect([code, stderr]).toEqual([0, expect.stringContaining('"message":"synced"')]);
+    },
+  );
 
   test.each([
-    [['frobnicate'], /calls store has no command "frobnicate"/],
-    [['accounts'], /--store is missing/],
-    [['accounts', 'list', 'x', '--store', 'sqlite::memory:'], /too many arguments/],
-    [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
-    [['accounts', 'lits', '--store', 'sqlite::memory:'], /action cannot be "lits"\n.*did you mean list\?/],
-    [
-      ['accounts', 'revoke', '--credential', '0123456789ab', '--store', 'sqlite::memory:'],
-      /no such credential/,
-    ],
-    [['purge', '--account', '5', '--store', 'sqlite::memory:'], /'--before <time>' not specified/],
-    [['erase', '--account', '5', '--store', 'sqlite::memory:'], /number of the caller on stdin/],
-    [['accounts', '--store', 'postgres://me:hidden@127.0.0.1:1/db'], /must not have a password/],
-  ])('it refuses %j with status 2 and says what is wrong', async (args, reason) => {
-    const { code, stderr, stdout } = await calls(['store', ...args]);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(reason);
-    expect(stderr).not.toContain('hidden');
-  });
-
-  test('it fails with status 5 and one line when the store cannot be reached, without the password', async () => {
-    const env = { CALLS_STORE: 'postgres://me:hidden@127.0.0.1:1/db' };
-    const { code, stderr } = await calls(['store', 'accounts'], { env });
-    expect([code, stderr.trim().split('\n').length]).toEqual([5, 1]);
-    expect(stderr).not.toContain('hidden');
+    ['--store sqlite:x.db --lookback 1d', '--lookback goes with --every'],
+    ['--account 101', '--account goes with --every'],
+    ['--every 1h --lookback 1d --sandbox', '--every is for your own store; remove --every or --sandbox'],
+    ['--every 1h --records 5', '--records is for the sandbox'],
+    ['--every 1h', 'calls serve --every needs a store: --store sqlite:calls.db'],
+    ['--every soon --store sqlite:x.db', '--every must be'],
+  ])('serve %s is refused', async (options, said) => {
+    const { code, stderr } = await stage.quick(`serve ${options}`, { cwd: folder });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 });
 
-test('calls --version prints the version of its manifest', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  expect(await calls(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+describe('calls serve --feeds', () => {
+  test('it serves feeds next to the API, from a store', async () => {
+    const file = feedFile('feeds.json', feed);
+    const store = 'sqlite:serve.db';
+    await stage.quick(['sync', '--store', store], { cwd: folder });
+    await during(['serve', '--store', store, '--feeds', file, ...quiet], async (url) => {
+      const response = await fetch(url + feed.path, { headers: basic });
+      expect([store, response.status]).toEqual([store, 200]);
+      expect((await response.text()).split('\r\n').length).toBeGreaterThan(5);
+      expect((await fetch(`${url}/v3/user/bid-management?rows=1`)).status).toBe(401);
+    });
+  });
+
+  test('it makes the hash of a password for the file', async () => {
+    const run = (input: string) => stage.quick(['serve', '--hash-password'], { cwd: folder, input });
+    const { stdout } = await run('correct horse battery\n');
+    expect(stdout).toMatch(/^scrypt\$16384\$8\$1\$[^$]+\$[^$]+\n$/);
+    const { passwordEnv: _hidden, ...hashed } = { ...feed, passwordHash: stdout.trim() };
+    await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+    const args = ['serve', '--store', 'sqlite:serve.db', '--feeds', feedFile('hash.json', hashed), ...quiet];
+    await during(args, async (url) => {
+      expect((await fetch(url + feed.path, { headers: basic })).status).toBe(200);
+    });
+    expect((await run('short\n')).stderr).toContain('must have at least 12 characters');
+  });
+
+  test('a feed without a password for others, or of another account, is refused at start', async () => {
+    await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+    const refused = async (file: string, ...args: string[]) => {
+      const all = ['serve', '--store', 'sqlite:serve.db', '--feeds', file, '--port', '0', ...args];
+      const run = await stage.quick(all, { cwd: folder, env: secret });
+      expect(run.code).toBe(2);
+      return run.stderr;
+    };
+    const bare = feedFile('open.json', open);
+    expect(await refused(bare, '--host', '0.0.0.0')).toContain('The feed /feeds/clicks.csv has no password');
+    const strange = feedFile('strange.json', { ...feed, account: '999' });
+    expect(await refused(strange)).toContain(
+      'the feed /feeds/clicks.csv is of account 999, which is not in the store',
+    );
+  });
 });

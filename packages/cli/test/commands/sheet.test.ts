@@ -68,7 +68,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await store.close();
-  await stage.close();
 });
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -40,7 +40,6 @@ await new Promise((resolve) => listener.once('listening', resolve));
 const evil = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
 afterAll(async () => {
   listener.close();
-  await stage.close();
 });
 beforeEach(() => {
   received = [];

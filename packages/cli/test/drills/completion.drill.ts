@@ -19,7 +19,6 @@ const log = join(folder, 'log');
 const asked = join(folder, 'asked');
 const stage = openStage();
 afterAll(async () => {
-  await stage.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDrill } from '@call-attribution/test-tools/drill';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openStage } from '../stage.ts';
 
 const stage = openStage();
@@ -13,7 +13,6 @@ const tally = openDrill({
   kind: 'full disk',
   what: '`calls export` and `calls sync` fill a small disk; each ends with status 7 and one sentence that names the file, nothing looks finished, and with space the same command completes its work',
 });
-afterAll(() => stage.close());
 
 // $1: where results go, $2: the disk, $3: its size; then the command itself.
 const script = `

@@ -23,10 +23,7 @@ beforeAll(async () => {
     }),
   });
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 interface Running {
   readonly child: ChildProcess;

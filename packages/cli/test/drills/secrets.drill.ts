@@ -65,7 +65,6 @@ afterAll(async () => {
   api.close();
   database.close();
   rmSync(folder, { recursive: true });
-  await stage.close();
 });
 
 describe('calls', () => {

@@ -25,10 +25,7 @@ let server: ShortServer;
 beforeAll(async () => {
   server = await startShortServer(calls, 50);
 });
-afterAll(async () => {
-  await server.close();
-  await stage.close();
-});
+afterAll(() => server.close());
 
 const env = (cwd: string) => ({
   PATH: process.env.PATH ?? '',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { join } from 'node:path';
 import { openDrill } from '@call-attribution/test-tools/drill';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { runNode } from '../program.ts';
 import { openStage } from '../stage.ts';
 
@@ -14,7 +14,6 @@ openDrill({
 });
 
 const stage = openStage();
-afterAll(() => stage.close());
 
 describe('calls mcp', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)(

@@ -14,7 +14,6 @@ openDrill({
 const postgres = startPostgres();
 const stage = openStage();
 afterAll(async () => {
-  await stage.close();
   await postgres?.close();
 });
 

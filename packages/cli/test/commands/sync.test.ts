@@ -1,15 +1,22 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { runNode } from './program.ts';
-import { openStage } from './stage.ts';
+import { describe, expect, test } from 'vitest';
+import { runNode } from '../program.ts';
+import { freePort, openStage } from '../stage.ts';
 
 const stage = openStage();
-afterAll(() => stage.close());
 
-const connect = createRequire(new URL('../../store/package.json', import.meta.url))('libsql') as new (
-  file: string,
-) => { exec(sql: string): void; close(): void };
+test.each([
+  [[], /needs a store/],
+  [['--store', 'postgres://me:hunter2@db/calls'], /must not have a password/],
+  [['--store', 'postgres://me:hunter2/x@db/calls'], /must not have a password/],
+  [['--store', 'postgres://me@db/calls?password=hunter2'], /must not have a password/],
+  [['--store', 'sqlite::memory:', '--every', 'often'], /--every must be a duration/],
+  [['--store', 'sqlite::memory:', '--account', 'a b'], /--account must be/],
+])('it refuses %j', async (args, said) => {
+  const { code, stderr } = await stage.quick(['sync', ...args]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toContain('hunter2');
+});
 
 // Windows has no limit on the size of the files of a process.
 describe.skipIf(process.platform === 'win32')('a full disk', () => {
@@ -34,24 +41,6 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
       expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/proved, 600 calls/) });
     },
   );
-});
-
-describe('while another process writes to the store', () => {
-  test('accounts are added, disabled, enabled and given keys as soon as it is done', async () => {
-    const cwd = stage.folder();
-    const store = (...args: string[]) =>
-      stage.quick(['store', ...args, '--store', 'sqlite:calls.db', '--account', '101'], { cwd });
-    await store('accounts', 'add');
-    const other = new connect(join(cwd, 'calls.db'));
-    for (const action of ['add', 'disable', 'enable', 'key']) {
-      other.exec('BEGIN IMMEDIATE');
-      const running = store('accounts', action);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      other.exec('COMMIT');
-      expect([action, await running]).toMatchObject([action, { code: 0, stderr: '' }]);
-    }
-    other.close();
-  });
 });
 
 describe('a sync of a period that moves', () => {
@@ -102,5 +91,34 @@ describe('a sync of a period that moves', () => {
       await count('2026-10-21', '2026-10-23'),
     ]);
     expect(days[2]).toBeGreaterThan(days[1] ?? 0);
+  });
+});
+
+describe('--status-port', () => {
+  test('it serves health and metrics while the sync repeats', async () => {
+    const port = await freePort();
+    const stop = new AbortController();
+    const args = ['sync', '--store', 'sqlite:status.db', '--every', '1h', '--status-port', String(port)];
+    const ended = stage.quick(args, { cwd: stage.folder(), signal: stop.signal });
+    const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
+    while ((await get('/readyz'))?.status !== 200) await new Promise((done) => setTimeout(done, 20));
+    expect((await get('/healthz'))?.status).toBe(200);
+    expect((await get('/other'))?.status).toBe(404);
+    const metrics = await (await get('/metrics'))?.text();
+    expect(metrics).toMatch(/^calls_sync_rows_total\{kind="new"\} [1-9]\d*$/m);
+    expect(metrics).toMatch(/^calls_sync_lag_seconds 0$/m);
+    stop.abort();
+    const { code, stderr } = await ended;
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`health and metrics on http://127.0.0.1:${port}`),
+    ]);
+    expect(await get('/healthz')).toBeNull();
+  });
+
+  test('without --every it is refused', async () => {
+    const args = ['sync', '--store', 'sqlite:status.db', '--status-port', '0'];
+    const { code, stderr } = await stage.quick(args, { cwd: stage.folder() });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('add --every')]);
   });
 });
