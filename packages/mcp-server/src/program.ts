@@ -8,8 +8,7 @@ import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
 import { formatCounted } from '@call-attribution/questions/chart';
-import { keysOf } from './auth.ts';
-import { type HttpOptions, serveHttp } from './http.ts';
+import type { HttpOptions } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
 import { createServer, type McpAccount, version } from './server.ts';
@@ -178,7 +177,7 @@ export async function serveProgram(
       await Promise.race([connection.closed, io.stopped]);
       connection.close();
     } else {
-      const endpoint = await serveHttp(server, http).catch((error: unknown) => {
+      const endpoint = await (await import('./http.ts')).serveHttp(server, http).catch((error: unknown) => {
         if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
         throw wrong(`--http: port ${http.port} is in use; choose another, or 0 for a free one.`);
       });
@@ -224,7 +223,7 @@ async function httpOptionsOf(address: string, choices: McpChoices, env: Environm
       'CALLS_MCP_TOKEN is empty, so everybody could connect. Set a token, or unset the variable to serve this machine only.',
     );
   // A wrong name would only be seen when the first client is refused.
-  await Promise.all(servers.map(keysOf));
+  await Promise.all(servers.map((await import('./auth.ts')).keysOf));
   const metadata = resource === undefined ? {} : { metadata: { resource, authorizationServers: servers } };
   const auth = { ...metadata, ...(token === null ? {} : { token }) };
   return {

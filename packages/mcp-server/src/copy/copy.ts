@@ -131,11 +131,11 @@ export class Copy {
         const news = this.#news.opened;
         const seen = await this.#look(store, periods);
         const hasFailed = this.#failure !== null && this.#failure !== begun.failure;
+        const failure = hasFailed ? redactError(this.#failure?.error).slice(0, 300) : null;
         if (seen.unread === null || this.#runs >= begun.runs + 2) {
           if (total !== undefined) progress(total ?? 1, total, 'Loaded all calls of the question');
           const isFresh = !seen.isStale || clock.now() - seen.asOf < freshFor;
-          if (isFresh || hasFailed || isLateForNews?.is)
-            return { store, ...seen, since: null, failure: hasFailed ? this.#reason() : null };
+          if (isFresh || hasFailed || isLateForNews?.is) return { store, ...seen, since: null, failure };
         } else if (hasFailed) throw this.#failure?.error;
         if (seen.unread !== null && partly && seen.since !== null && seen.since !== tried) {
           tried = seen.since;
@@ -172,10 +172,6 @@ export class Copy {
     this.#run?.stop.abort();
     await this.#run?.ended;
     await (await this.#opened?.catch(() => null))?.store.close();
-  }
-
-  #reason(): string {
-    return redactError(this.#failure?.error).slice(0, 300);
   }
 
   #open() {

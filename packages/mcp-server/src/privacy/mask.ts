@@ -62,6 +62,7 @@ export function createMask(
     const isNumber = callerKey(number) !== null;
     return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   });
+  const formFor = remembered(formOf);
   // One memory for all addresses: those of a visit are in several fields.
   const judgePage = remembered((sent) => judged(pageAddress(sent)));
 
@@ -77,7 +78,7 @@ export function createMask(
     if (spec.type === 'integer' || spec.type.endsWith('-string'))
       return (value, own) => {
         const text = String(value);
-        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own)) ? value : null;
+        return numberForm.test(text) && !(text.length >= 7 && contains(formFor(text), own)) ? value : null;
       };
     if (neededAsTheyAre.has(spec.name))
       return (value) => {
@@ -150,7 +151,7 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
     const text = String(value).slice(0, 300);
     if (mask?.kind === 'name')
       for (const spelling of spellingsOf(text)) {
-        const words = wordsOf(plainOf(spelling));
+        const words = [...wordsOfName(spelling)];
         const letters = words.join('');
         if (words.length > 1) words.push(letters);
         for (const word of words) own.push(asWord(word));
@@ -158,7 +159,7 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
         for (const other of short) own.push(other + letters, letters + other);
         short.push(letters);
       }
-    else own.push(partOf[mask?.kind ?? 'ip'](plainOf(text)));
+    else own.push(partOf[mask?.kind ?? 'ip'](text));
   }
   return own.filter((each) => each.length >= 4);
 }
@@ -168,15 +169,16 @@ const asWord = (word: string): string => (word.length >= 6 ? word : ` ${word} `)
 
 /** What of a hidden value is looked for, by its kind. An IP address is recognized wherever it stands. */
 const partOf = {
-  phone: (plain: string) => /\d{7,9}$/.exec(phoneKey(plain).replace(/\D+/g, ''))?.[0] ?? '',
-  street(plain: string) {
+  phone: remembered((text) => /\d{7,9}$/.exec(phoneKey(plainOf(text)).replace(/\D+/g, ''))?.[0] ?? ''),
+  street: remembered((text) => {
     // People leave out the kind of a street.
+    const plain = plainOf(text);
     const [number = '', street = ''] = plain.split(/\s+/);
     const begin = wordsOf(number + street).join('');
     return /\d/.test(begin) && begin.length >= 5 ? begin : wordsOf(plain).join('');
-  },
-  zip: (plain: string) => asWord(wordsOf(plain).join(' ')),
-  recording: (plain: string) => wordsOf(plain).join(''),
+  }),
+  zip: remembered((text) => asWord(wordsOf(plainOf(text)).join(' '))),
+  recording: (text: string) => wordsOf(plainOf(text)).join(''),
   ip: () => '',
 };
 
@@ -191,6 +193,7 @@ const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue'
 
 const wordsOf = (plain: string): string[] =>
   plain.match(isAscii(plain) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? [];
+const wordsOfName = remembered((name) => wordsOf(plainOf(name)));
 
 /** What is looked at in a text: its digits, its words with a space around each, and all letters in a row. */
 function formOf(text: string): string {

@@ -119,17 +119,17 @@ export class SyncRun {
     let ranges = inOrder(due, this.#part, this.#options);
     if (paged !== null)
       ranges = [{ from: paged.from, to: paged.to }, ...ranges.flatMap((range) => missing([paged], range))];
-    // Where a range is not read from one end to the other, its total is asked for first.
-    for (const span of due)
+    // Where a range is not read from one end to the other, its total is asked for next to the first page.
+    const counts = due.map(async (span) => {
       if (!ranges.some((range) => isSame(range, span)) && this.#firstOf(span) === undefined)
-        this.#addFirst(span, await this.#source.count(span, this.#stop.signal));
-    for (const pass of [1, 2]) {
+        this.#addFirst(span, await this.#source.count(span, this.#stop.signal).catch(() => null));
+    });
+    for (let pass = 1; pass === 1 || ranges.length > 0; pass += 1) {
       const others = ranges.length > 1 ? new IdSet() : null;
       for (const range of ranges)
-        if (this.#pagesLeft <= 0 || !(yield* this.#readRange(range, others))) return;
+        if (this.#pagesLeft <= 0 || !(yield* this.#readRange(range, others, counts))) return;
       ranges = await this.#conclude(pass);
       yield { calls: [], state: this.#state, skipped: 0, isLast: false, refused: () => {} };
-      if (ranges.length === 0) return;
     }
   }
 
@@ -146,14 +146,13 @@ export class SyncRun {
   }
 
   /** Reads one range. False when it has not come to its end. */
-  async *#readRange(range: Span, others: IdSet | null): AsyncGenerator<ReadBatch, boolean, void> {
-    const { rows, prefetch } = this.#options;
+  async *#readRange(range: Span, others: IdSet | null, counts: readonly Promise<void>[]) {
     const { pace, paged, stretches } = this.#part;
     const isNext = stretches.some(({ to }) => to !== null && to === range.from);
     const read = slices(this.#source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
       ...callSteps,
-      rows,
-      ahead: prefetch,
+      rows: this.#options.rows,
+      ahead: this.#options.prefetch,
       until: numberOf(this.#until),
       stop: this.#stop,
       from: paged !== null && isSame(paged, range) ? { border: [], pages: paged.pages } : null,
@@ -166,6 +165,7 @@ export class SyncRun {
     let isDone = false;
     for await (const slice of read) {
       this.#pagesLeft -= 1;
+      await Promise.all(counts);
       if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
       yield this.#take(slice, range);
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
