@@ -123,7 +123,7 @@ try {
     const key = `${token}-${account}`;
     const { body } = await get(url, 'summary.json', { q: 'inc_gce:1' }, key);
     const before = memory(pid);
-    const name = `${store}, account ${account} of ${body.all} calls`;
+    const name = `${store}, account ${account} of ${body.total.calls} calls`;
     await measure({ name, url, pid, key }, questionsOf(body.latest, body.groups, most, mostOfAll));
     console.log(
       `${name}: ${memory(pid).toFixed(0)} MiB, ${(memory(pid) - before).toFixed(0)} more than after the first numbers`,

@@ -130,10 +130,9 @@ function showNumbers(numbers: Summary): void {
   byId('nothing').hidden = !isEmpty;
   byId('findings').hidden = isEmpty;
   byId('nothing-text').textContent =
-    numbers.all === 0
-      ? 'This account has no calls yet.'
-      : `There are calls, the latest of ${formatDate(String(numbers.latest), true)}, but none in this time with these choices. Choose a longer time, or take choices back.`;
-  byId('nothing-reset').hidden = numbers.all === 0;
+    numbers.none ??
+    `There are calls, the latest of ${formatDate(String(numbers.latest), true)}, but none in this time with these choices. Choose a longer time, or take choices back.`;
+  byId('nothing-reset').hidden = numbers.none !== null;
   drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
   byId('by-text').textContent = `Calls by ${numbers.by}`;
   drawBreakdowns(numbers, state, go, (name, opener) => void download(name, opener, state, keys, fail));
@@ -141,8 +140,7 @@ function showNumbers(numbers: Summary): void {
 }
 
 function drawTimes(numbers: Summary): void {
-  const { days } = controlsOf(state.q);
-  drawChart(byId('days'), numbers, days, (days) =>
+  drawChart(byId('days'), numbers, controlsOf(state.q).days, (days) =>
     go({ q: withDays(state.q, days), period: null, by: 'auto', page: 0 }),
   );
 }

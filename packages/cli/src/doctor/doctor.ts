@@ -161,8 +161,8 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
       for (const { account, calls, newest, syncedAt } of accounts) {
         const verdict = await store.verdict(account);
         const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
-        const age = syncedAt === null ? 'never synced' : `synced ${span(io.clock.now() - syncedAt)} ago`;
-        const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}, ${age}`;
+        const age = syncedAt === null ? '' : `, synced ${span(io.clock.now() - syncedAt)} ago`;
+        const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}${age}`;
         const lacks = verdict === null ? 'nothing was synced yet' : describeCopy(verdict);
         if (lacks === null) each.push(ok(name, `${facts}, whole`));
         else each.push(note(name, `${facts}; ${lacks}`, `${sync} goes on`));

@@ -50,6 +50,7 @@ export async function checkStore(
   const settings = readFileSettings(args, io);
   const store = await openChosen(chosen, settings, { readOnly: true });
 
+  const nothing = { code: 'not_whole', text: 'nothing was synced yet' } as const;
   const check = async ({ id, api, part }: CheckedAccount, isOneOfSeveral: boolean): Promise<void> => {
     const removed = await store.removals(id);
     const { erased, purgedBefore } = removed;
@@ -80,7 +81,7 @@ export async function checkStore(
       }
       const differences = check.findings.flatMap(({ difference }) => difference ?? []);
       if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');
-    } else if (verdict === null) find('not_whole', 'no sync has read it');
+    } else if (verdict === null) find(nothing.code, nothing.text);
     else {
       const expected = verdict.calls - verdict.missing;
       const lacks = describeCopy(verdict);
@@ -110,7 +111,6 @@ export async function checkStore(
 
   try {
     const accounts = choose((await store.accounts()).map(({ id }) => id));
-    const nothing = { code: 'not_whole', text: 'nothing was synced yet' } as const;
     if (accounts.length === 0) checks.push(begin(shown, { findings: [nothing] }));
     for (const account of accounts)
       await whileWaiting(`reading account ${account.id}`, () => check(account, accounts.length > 1));

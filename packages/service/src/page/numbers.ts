@@ -67,7 +67,7 @@ export function pageSummary(
   by: PageBucket,
   [now, before]: readonly Answer[],
   [chart, ...groups]: readonly Answer[],
-  { all, earliest, latest }: Pick<PageSummary, 'all' | 'earliest' | 'latest'>,
+  { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
 ): PageSummary {
   const period = pastOf(question);
   return {
@@ -82,7 +82,7 @@ export function pageSummary(
     }),
     groups: perDimension((name, i) => groupsOf(groups[i], name)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
-    ...{ all, earliest, latest },
+    ...{ none, earliest, latest },
   };
 }
 

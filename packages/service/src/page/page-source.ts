@@ -35,14 +35,14 @@ export class PageSource {
     by: PageBucket | 'auto',
     signal: AbortSignal,
   ): Promise<PageSummary> {
-    const { filter, only } = question;
-    const key = JSON.stringify([account, printFilter(filter), [...only], by]);
+    const key = JSON.stringify([account, printFilter(question.filter), [...question.only], by]);
     const revision = await this.#store.revision(account);
     const known = this.#kept.get(key);
     if (known?.revision === revision) return known.summary;
     const summary = await this.#count(account, question, by, signal);
     this.#kept.delete(key);
-    this.#kept.set(key, { revision, summary });
+    // A sync that finds no calls does not change the revision.
+    if (summary.none === null) this.#kept.set(key, { revision, summary });
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
     return summary;
@@ -85,7 +85,9 @@ export class PageSource {
     signal: AbortSignal,
   ): Promise<PageSummary> {
     const store = this.#store;
-    const all = await store.count(account, everything);
+    let none: string | null = null;
+    if ((await store.count(account, everything)) === 0)
+      none = (await store.note(account)) ? 'This account has no calls yet.' : 'Nothing was synced yet.';
     const [earliest, latest] = [await this.#timeOf(account, false), await this.#timeOf(account, true)];
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
@@ -96,7 +98,7 @@ export class PageSource {
     const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
     const isNever = from !== null && to !== null && from >= to;
     const ofCallers = await this.#answers(account, totals, isNever ? selection : everything, signal);
-    return pageSummary(question, bucket, ofCallers, ofPeriod, { all, earliest, latest });
+    return pageSummary(question, bucket, ofCallers, ofPeriod, { none, earliest, latest });
   }
 
   /** The answers to some questions about calls of an account. */

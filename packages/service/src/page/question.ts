@@ -70,8 +70,8 @@ export interface PageSummary {
   readonly groups: Readonly<Record<PageDimension, readonly PageGroup[]>>;
   /** How many values each field has. */
   readonly values: Readonly<Record<PageDimension, number>>;
-  /** Calls of the account, whatever is selected. */
-  readonly all: number;
+  /** Why the account has no calls, as a sentence; null when it has some. */
+  readonly none: string | null;
   /** Time of the first call of the account; null without calls. */
   readonly earliest: string | null;
   /** Time of the last call; null without calls. */
