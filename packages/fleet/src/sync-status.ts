@@ -86,15 +86,9 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
 }
 
 function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): MetricFamily[] {
+  type Values = (state: AccountState) => Record<string, number>;
   /** A value of each account, or one for each value of a label. */
-  const family = (
-    ...[name, help, label, of]: [
-      string,
-      string,
-      string | null,
-      (state: AccountState) => Record<string, number>,
-    ]
-  ): MetricFamily => ({
+  const family = (...[name, help, label, of]: [string, string, string | null, Values]): MetricFamily => ({
     ...{ name, help, type: label === null ? 'gauge' : 'counter' },
     samples: [...states].flatMap(([account, state]) =>
       Object.entries(of(state)).map(([text, value]) => ({

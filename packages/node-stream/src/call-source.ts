@@ -68,25 +68,6 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
   };
 }
 
-/** A part of a query: `from` is included, `to` is not. Null is the end of the query itself. */
-export type TimeSlice = Span;
-
-/**
- * The filter of one part of a query, for readers that work side by side.
- *
- * @example
- * sliceFilter('inc_gce:1', { from: null, to: '2026-11-01 00:00:00' }, 'v3');
- * // date_added:[* TO 2026-11-01 00:00:00},inc_gce:1
- */
-export function sliceFilter(
-  filter: FilterInput | undefined,
-  { from, to }: TimeSlice,
-  version: 'v2' | 'v3',
-): string {
-  const { asked, within } = callQuery(filter, version);
-  return printFilter(within({ from: from ?? asked.from, to: to ?? asked.to }, to === null));
-}
-
 export interface RawRecord {
   readonly page: RawPage;
   readonly index: number;

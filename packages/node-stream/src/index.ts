@@ -5,7 +5,7 @@
 // what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
-export { type PageClient, sliceFilter, type TimeSlice } from './call-source.ts';
+export type { PageClient } from './call-source.ts';
 export {
   CheckpointError,
   type CheckpointErrorCode,
@@ -27,7 +27,7 @@ export {
 export { type MonthTarget, monthFolder } from './months/target.ts';
 export { through } from './operators/chain.ts';
 export type { Chain } from './operators/operator.ts';
-export type { Checkpoint, Page, Range, ReadFacts, Source, Stage } from './page.ts';
+export type { Checkpoint, Page, ReadFacts, Source, Stage } from './page.ts';
 export {
   describeVerdict,
   type Gap,

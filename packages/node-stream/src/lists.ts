@@ -10,10 +10,6 @@ import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import { allOf, Reading, takingOf } from './reading.ts';
 
-export { StreamError, type StreamErrorCode } from './errors.ts';
-export type { Checkpoint, Page } from './page.ts';
-export { describeVerdict, type Gap, type Note, type Proof, type Verdict } from './proof.ts';
-
 /** What a list is asked for: one page of a range. */
 export interface ListRequest {
   /** First position of the range; null when it is open below. It is part of the range. */

@@ -2,9 +2,6 @@ import type { Span, Verdict } from './proof.ts';
 
 // What passes from a reader through operators into a sink: whole pages, each with the place to go on after it.
 
-/** A period by `date_added`, `YYYY-MM-DD HH:MM:SS`; null is an open end. Both ends are part of it. */
-export type Range = Span;
-
 /** Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is the reader's and the operators' business. */
 export interface Checkpoint {
   /** The form of the checkpoint. */
@@ -24,7 +21,7 @@ export interface Page<T> {
   /** The items. */
   readonly items: readonly T[];
   /** The stretch of the read that they are; null behind operators and for lists without positions. */
-  readonly range: Range | null;
+  readonly range: Span | null;
   /** Go on after these items: to be saved with them, or after them. */
   readonly checkpoint: Checkpoint;
 }
@@ -66,7 +63,7 @@ export interface Source<T> {
 /** One run of an operator. The methods are called one after the other. */
 export interface Stage<I, O> {
   /** Takes the items of a source page, and returns what comes out. */
-  page(items: readonly I[], passed: Range | null): readonly O[] | Promise<readonly O[]>;
+  page(items: readonly I[], passed: Span | null): readonly O[] | Promise<readonly O[]>;
   /** The input has ended: returns the rest. */
   end?(): readonly O[] | Promise<readonly O[]>;
   /** What it needs to go on after this page: plain JSON that no later item changes. */

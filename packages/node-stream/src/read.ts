@@ -23,8 +23,8 @@ import { CheckpointError } from './errors.ts';
 import { through } from './operators/chain.ts';
 import type { Chain, Done, Operator, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
-import type { Checkpoint, Page, Range, ReadFacts, Source } from './page.ts';
-import type { Verdict } from './proof.ts';
+import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
+import type { Span, Verdict } from './proof.ts';
 import { type Place, type Progress, Reading, type Taking, takingOf } from './reading.ts';
 
 /** A record that could not be parsed. */
@@ -34,7 +34,7 @@ export interface DeadRecord {
   /** Why it could not be parsed. */
   readonly error: unknown;
   /** The slice that it came with. */
-  readonly slice: Range;
+  readonly slice: Span;
   /** Page within the slice, from 0. */
   readonly page: number;
   /** Record within the page, from 0. */
@@ -51,7 +51,7 @@ export interface CallByteStreamOptions
   readonly prefetch?: number | undefined;
   /** Where to resume: the checkpoint of an earlier read of the same filter. */
   readonly checkpoint?: Checkpoint | null | undefined;
-  /** Called after each page. An error it throws ends nothing. */
+  /** Called after each page. An error it throws ends the read. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
@@ -61,18 +61,8 @@ export interface CallStreamOptions extends CallByteStreamOptions {
   readonly onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void) | undefined;
 }
 
-const optionNames = Object.keys({
-  timeout: 1,
-  retry: 1,
-  headers: 1,
-  signal: 1,
-  filter: 1,
-  rows: 1,
-  prefetch: 1,
-  checkpoint: 1,
-  onProgress: 1,
-  onError: 1,
-} satisfies Record<keyof CallStreamOptions, 1>);
+const requestNames = ['timeout', 'retry', 'headers', 'signal'];
+const optionNames = [...requestNames, 'filter', 'rows', 'prefetch', 'checkpoint', 'onProgress', 'onError'];
 
 /** The options of a stream with their defaults. */
 export function streamSettings<O extends CallStreamOptions>(options: O) {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
 import type { ListSource, SliceOptions } from './judge.ts';
-import type { Checkpoint, Page, Range } from './page.ts';
+import type { Checkpoint, Page } from './page.ts';
 import {
   add,
   bounded,
@@ -149,7 +149,7 @@ export class Reading<R, T, P extends Position> {
       yield {
         items,
         // Numbers are no times.
-        range: [span.from, span.to].some(Number.isFinite) ? null : (span as Range),
+        range: [span.from, span.to].some(Number.isFinite) ? null : (span as Span),
         get checkpoint() {
           return place.checkpoint;
         },
@@ -285,23 +285,13 @@ export class Reading<R, T, P extends Position> {
   #report(): void {
     const { first: total, stretches } = this.#state;
     const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
-    reportProgress(this.options.onProgress, { done, total }, done - this.#before, Date.now() - this.#began);
+    const rate = rateOf(done - this.#before, Date.now() - this.#began);
+    this.#orFail(() => this.options.onProgress?.({ done, total, rate }));
   }
 }
 
-/** Tells how far a read has come. `fresh`: calls of this run, which took so many milliseconds. */
-export function reportProgress(
-  onProgress: ReadingOptions<never, never, never>['onProgress'],
-  progress: Omit<Progress, 'rate'>,
-  fresh: number,
-  millis: number,
-): void {
-  try {
-    onProgress?.({ ...progress, rate: (fresh * 1000) / Math.max(1, millis) });
-  } catch {
-    // What watches a read does not end it.
-  }
-}
+/** Calls a second. */
+export const rateOf = (calls: number, millis: number): number => (calls * 1000) / Math.max(1, millis);
 
 const startState: ReadState<never> = {
   stretches: [],

@@ -395,14 +395,17 @@ test('a sid that comes twice in a page is delivered once, in its last form, and 
   });
 });
 
-test('progress tells what is done, and is not in the way', async () => {
+test('progress tells what is done, and what it throws ends the read', async () => {
   const seen: Progress[] = [];
-  const onProgress = (progress: Progress) => {
-    seen.push(progress);
-    throw new Error('ignored');
-  };
+  const onProgress = (progress: Progress) => void seen.push(progress);
   expect((await read(new FakeServer(records), { onProgress })).sids).toHaveLength(500);
   expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
+  const failing = () => {
+    throw new Error('no terminal');
+  };
+  const stream = createCallStream(new FakeServer(records), { ...options, onProgress: failing });
+  await expect(stream.toArray()).rejects.toThrow('no terminal');
+  await expect(stream.verdict).rejects.toThrow('no terminal');
 });
 
 test('a stream is read in one way, once', async () => {

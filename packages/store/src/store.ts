@@ -1,5 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import type { TimeSlice } from '@call-attribution/node-stream';
+import type { Span } from '@call-attribution/node-stream';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import type { StoreAccounts } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
@@ -76,7 +76,7 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   note(account: string): Promise<Note | null>;
 
   /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
-  verdict(account: string, period?: TimeSlice): Promise<CopyVerdict | null>;
+  verdict(account: string, period?: Span): Promise<CopyVerdict | null>;
 
   /** An append-only list of strings with one writer, kept with the calls, such as the ledger of what was uploaded. */
   journal(name: string): StoreJournal;

@@ -6,7 +6,7 @@ import {
   type MonthSource,
   type MonthsSummary,
   monthFolder,
-  type TimeSlice,
+  type Span,
   type Verdict,
 } from '@call-attribution/node-stream';
 import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
@@ -101,7 +101,7 @@ function apiOf({ calls, filter, stream }: Job): Pick<MonthSource, 'read'> {
 async function copyOf(source: CopySource, account: string, filter: Filter) {
   return {
     removals: await printRemovals(source.store, [account]),
-    read(period: TimeSlice) {
+    read(period: Span) {
       let count = 0;
       const calls = async function* () {
         for await (const call of source.callsOf(within(filter, period), [account])) {
@@ -119,7 +119,7 @@ async function copyOf(source: CopySource, account: string, filter: Filter) {
 }
 
 /** A filter with a period of its own, both ends included. */
-function within(filter: Filter, { from, to }: TimeSlice): Filter {
+function within(filter: Filter, { from, to }: Span): Filter {
   if (from === null && to === null) return filter;
   const end = (text: string | null) => (text === null ? null : { text, inclusive: true });
   return allOf(filter, {

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Settings } from '@call-attribution/mcp-server/settings';
-import type { CallStreamOptions, TimeSlice } from '@call-attribution/node-stream';
+import type { CallStreamOptions, Span } from '@call-attribution/node-stream';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
@@ -151,7 +151,7 @@ export class CopySource implements Source {
   }
 
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
-  async sayAnswered(period: TimeSlice | null = null) {
+  async sayAnswered(period: Span | null = null) {
     const used = await this.#status();
     const lacks: CopyVerdict[] = [];
     const incomplete: string[] = [];
@@ -258,7 +258,7 @@ export class CopySource implements Source {
 }
 
 /** The times that a filter is about. */
-function timesOf({ clauses }: Filter): TimeSlice {
+function timesOf({ clauses }: Filter): Span {
   const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   if (range?.kind !== 'range') return { from: null, to: null };
   return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };

@@ -1,5 +1,5 @@
 import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
-import type { TimeSlice } from '@call-attribution/node-stream';
+import type { Span } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
 import { type Args, interval } from '../args.ts';
@@ -14,10 +14,7 @@ export interface Present {
 }
 
 /** The range of time that the options describe, and whether it is another one each day, as that of `yesterday` is. */
-export async function rangeOf(
-  args: Args,
-  present: Present,
-): Promise<TimeSlice & { readonly moves: boolean }> {
+export async function rangeOf(args: Args, present: Present): Promise<Span & { readonly moves: boolean }> {
   const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
   if (typed.length === 0) return { from: null, to: null, moves: false };
   return readRange(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
@@ -34,15 +31,12 @@ export async function readRange(typed: SaidPeriod, present: Present) {
 }
 
 /** The times of a period that a question has worked out. */
-export function naiveRange({ from, to }: Period): TimeSlice {
+export function naiveRange({ from, to }: Period): Span {
   return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
 }
 
 /** A period as it is said: its last second included, the time zone of its times, and how much of it is over. Null for all of time. */
-export async function periodText(
-  { from, to }: TimeSlice,
-  { now, timeZone }: Present,
-): Promise<string | null> {
+export async function periodText({ from, to }: Span, { now, timeZone }: Present): Promise<string | null> {
   if (from === null && to === null) return null;
   const zone = timeZone ?? 'in the time zone of the account';
   if (to === null) return `from ${from}, ${zone}`;
@@ -56,7 +50,7 @@ export async function periodText(
 const said = new WeakMap<Io, Set<string>>();
 
 /** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
-export async function sayPeriod(range: TimeSlice, present: Present, io: Io): Promise<void> {
+export async function sayPeriod(range: Span, present: Present, io: Io): Promise<void> {
   const text = await periodText(range, present);
   const before = said.get(io) ?? new Set();
   if (text === null || before.has(text)) return;
@@ -114,7 +108,7 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 }
 
 /** The filter, and only calls in the range as well. */
-export function withinRange(filter: Filter, { from, to }: TimeSlice): Filter {
+export function withinRange(filter: Filter, { from, to }: Span): Filter {
   return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
 }
 

@@ -1,4 +1,4 @@
-import type { TimeSlice } from '@call-attribution/node-stream';
+import type { Span } from '@call-attribution/node-stream';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -77,7 +77,7 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
  * The time that questions need the calls of. Null when they need all calls, whatever else is asked of them, because something follows from
  * the other calls of a caller.
  */
-function neededPeriod(questions: readonly Question[]): TimeSlice | null {
+function neededPeriod(questions: readonly Question[]): Span | null {
   if (questions.some((question) => planQuestion(question).needsSequence)) return null;
   return naiveRange(createAnswers(questions).needs.period);
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { isCallExtension } from '@call-attribution/core/record';
-import type { TimeSlice } from '@call-attribution/node-stream';
+import type { Span } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
@@ -19,7 +19,7 @@ export interface Ask {
   readonly io: Io;
   readonly againstApi: boolean;
   /** The range of `date_added` that is compared. */
-  readonly range: TimeSlice;
+  readonly range: Span;
   /** The API of an account; of the one that was chosen, or of the settings, for null. */
   api(account: string | null): Promise<Client>;
   readonly checks: Check[];
@@ -128,18 +128,18 @@ export interface Row {
 /** Calls that the API should have. */
 export interface Part {
   readonly filter: Filter;
-  readonly period: TimeSlice;
+  readonly period: Span;
 }
 
 /** What two ranges have in common. Where that is nothing, its end is not after its start. */
-export function commonSlice(one: TimeSlice, other: TimeSlice): TimeSlice {
+export function commonSlice(one: Span, other: Span): Span {
   const starts = [one.from, other.from].filter((from) => from !== null).sort();
   const ends = [one.to, other.to].filter((to) => to !== null).sort();
   return { from: starts.at(-1) ?? null, to: ends[0] ?? null };
 }
 
 /** A stretch from the first to the last of some times. */
-type Stretch = { -readonly [End in keyof TimeSlice]: TimeSlice[End] };
+type Stretch = { -readonly [End in keyof Span]: Span[End] };
 
 function extend(stretch: Stretch, at: string | null): void {
   if (at === null) return;

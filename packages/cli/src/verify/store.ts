@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Call, Client } from '@call-attribution/core';
-import type { SyncState, TimeSlice } from '@call-attribution/node-stream';
+import type { Span, SyncState } from '@call-attribution/node-stream';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
@@ -58,7 +58,7 @@ export async function checkStore(
     const check = begin(shown, { stored: { account: id, erasedCallers, purgedBefore } });
     const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
     /** Periods of which calls are missing, which the next sync reads. */
-    let lost: readonly TimeSlice[] = [];
+    let lost: readonly Span[] = [];
     // With the API, only rows of the period that was asked for count.
     const counted = withinRange({ clauses: [] }, againstApi ? range : { from: null, to: null });
     let held = 0;
@@ -95,7 +95,7 @@ export async function checkStore(
     checks.push(check);
   };
 
-  const noteLost = async (id: string, lost: readonly TimeSlice[]): Promise<string> => {
+  const noteLost = async (id: string, lost: readonly Span[]): Promise<string> => {
     try {
       const writable = await openChosen(chosen, settings);
       try {

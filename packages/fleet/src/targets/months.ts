@@ -1,4 +1,4 @@
-import { exportMonths, type MonthTarget, sliceFilter } from '@call-attribution/node-stream';
+import { exportMonths, type MonthTarget } from '@call-attribution/node-stream';
 import type { TurnEnd, TurnWork } from './target.ts';
 
 /** Pages after which a turn ends with its month, so that others get one. */
@@ -7,8 +7,9 @@ const pagesOfTurn = 50;
 /** Exports an account by month, as `calls export --partition month` does. A long export ends with a month, and the next turn goes on. */
 export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promise<TurnEnd> {
   const { job, account, client, since, signal, now, onCalls } = work;
+  const period = `date_added:[${job.from ?? '*'} TO ${job.until ?? '*'}}`;
   const { calls, isCut, files, verdict } = await exportMonths(client, target, {
-    filter: sliceFilter(job.filter, { from: job.from, to: job.until }, job.version),
+    filter: [period, job.filter].filter((part) => part !== '').join(','),
     ...{ account: account.id, name: account.name, settle: job.settle, signal, clock: { now } },
     ...{ since, maxPages: pagesOfTurn, onError: job.skip ? 'skip' : 'fail' },
     onFile: ({ isKept, calls }) => {

@@ -9,9 +9,6 @@ export type FileContents =
   | Iterable<string | Uint8Array>
   | AsyncIterable<string | Uint8Array>;
 
-// Many short strings are written as one block.
-const blockSize = 65_536;
-
 /** Settings of `writeWholeFile`. */
 export interface WholeFileOptions {
   /** Permissions of the file, such as `0o600`. Default: as for any new file. */
@@ -46,22 +43,7 @@ export async function writeWholeFile(
   const handle = await createFile(provisional, mode);
   try {
     await sweepProvisional(path, (await handle.stat()).mtimeMs);
-    const isOne = typeof contents === 'string' || contents instanceof Uint8Array;
-    let parts: Uint8Array[] = [];
-    let size = 0;
-    const flush = async () => {
-      // appendFile repeats short writes, which write does not.
-      await handle.appendFile(Buffer.concat(parts, size));
-      parts = [];
-      size = 0;
-    };
-    for await (const chunk of isOne ? [contents] : contents) {
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      parts.push(bytes);
-      size += bytes.length;
-      if (size >= blockSize) await flush();
-    }
-    await flush();
+    await handle.writeFile(contents);
     await handle.sync();
     await handle.close();
     await removeReceipt(path);

@@ -11,7 +11,8 @@ import {
   parseNaive,
   second,
 } from '@call-attribution/core/time';
-import { addressOf, type CallQuery, callQuery, type PageClient, sliceFilter, zones } from '../call-source.ts';
+import { printFilter } from '@call-attribution/query-dsl';
+import { addressOf, type CallQuery, callQuery, type PageClient, zones } from '../call-source.ts';
 import { toParquet } from '../encoders/parquet.ts';
 import { CheckpointError } from '../errors.ts';
 import { receiptPath } from '../files/whole-file.ts';
@@ -154,9 +155,7 @@ export async function exportMonths(
       const file = `${folder}/month=${month}.parquet`;
       const { receipt: before = null, size = 0 } = held.get(month) ?? {};
       const period = periodOf(month, months, query.asked, before);
-      // An end that was asked for is written as it was.
-      const slice = { from: period.from, to: period.to === query.asked.to ? null : period.to };
-      const filter = sliceFilter(options.filter, slice, from.version);
+      const filter = printFilter(query.within(period, period.to === query.asked.to));
       const writtenAt = before === null ? Number.NaN : Date.parse(before.writtenAt);
       const isSettled =
         from.removals === undefined &&

@@ -10,7 +10,7 @@ import {
   second,
 } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import type { Range } from '../page.ts';
+import type { Span } from '../proof.ts';
 import { defineOperator } from './chain.ts';
 import { inCall, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
@@ -56,7 +56,7 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
         saved?.open.map(([start, groups]) => [start, kind.open(groups)]),
       );
       // Items mostly come in order of time: the window of one is that of the next.
-      let latest: (Span & { readonly groups: Groups<T, GroupRow<K, M>> }) | null = null;
+      let latest: (Window & { readonly groups: Groups<T, GroupRow<K, M>> }) | null = null;
       const close = (): WindowRow<K, M>[] => {
         const out: WindowRow<K, M>[] = [];
         for (const start of [...open.keys()].sort((a, b) => a - b)) {
@@ -118,7 +118,7 @@ export class Clock<T> {
   }
 
   /** A page has come, and with it all items from before its end. Says whether that closes more. */
-  pass(range: Range | null): boolean {
+  pass(range: Span | null): boolean {
     if (range === null || range.to === null) return false;
     // Where clocks change, calls of an hour before come with a later page.
     const at = parseNaive(range.to) - hour;
@@ -139,7 +139,7 @@ export const late = (item: unknown): ItemError =>
     `an item${inCall(item)} arrived after its window had closed; group first, and change times after it`,
   );
 
-type Span = { readonly from: number; readonly to: number };
+type Window = { readonly from: number; readonly to: number };
 
 /** A Monday at midnight, from which windows of a fixed length are counted. */
 const monday = Date.UTC(1970, 0, 5);
@@ -147,7 +147,7 @@ const monday = Date.UTC(1970, 0, 5);
 const inDays: Readonly<Record<string, number>> = { day, week: 7 * day };
 
 /** The window of a time. Naive times have days of 24 hours. */
-function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => Span {
+function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => Window {
   if (size === 'month')
     return (time) => {
       const date = new Date(time);

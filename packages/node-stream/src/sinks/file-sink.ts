@@ -52,18 +52,12 @@ export interface FileSinkOptions<T> {
 
 /** What was written. */
 export interface FileWritten {
-  /** The file. */
-  readonly path: string;
-  /** Its length. */
-  readonly bytes: number;
   /** Rows in it, of earlier runs too; chunks, where they are bytes already. */
   readonly written: number;
 }
 
 /** A file that appears under its name when it is complete. */
 export type FileSink<T> = Sink<T, FileWritten> & {
-  /** The name of the finished file. */
-  readonly path: string;
   /** Where the source goes on, for an unfinished file; null when the file is begun from its start. */
   readonly checkpoint: Checkpoint | null;
   /** What the file was begun with: of the earlier run when an unfinished file is resumed, else the option. */
@@ -104,7 +98,7 @@ export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): Fil
   return Object.assign(
     (source: Parameters<Sink<T, FileWritten>>[0]) =>
       writeFile<T>(path, { ...options, metadata, encoders, form, state }, through(source)),
-    { path, checkpoint: state?.checkpoint ?? null, metadata },
+    { checkpoint: state?.checkpoint ?? null, metadata },
   );
 }
 
@@ -210,7 +204,7 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
   } finally {
     await unlock();
   }
-  return { path, bytes: length, written: rows.count };
+  return { written: rows.count };
 }
 
 /** Opens an unfinished file, which has to be the one that was left, byte for byte. */
@@ -306,7 +300,11 @@ function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null):
         });
       return {
         page(items) {
-          checkKind(items[0], takesBytes);
+          if (!takesBytes && items[0] instanceof Uint8Array)
+            throw new ConfigurationError(
+              'invalid_option',
+              'fileSink got bytes, which it would encode again: remove the encoder before it, or set encode: [] to write them as they are',
+            );
           for (const item of form === null ? [] : items) {
             rows.digest.add((form as RowForm<T>).text(item));
             const account = propertyOf(item, 'acct_id');
@@ -319,17 +317,4 @@ function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null):
       };
     },
   });
-}
-
-/** Refuses records where bytes are written as they are, and bytes where records are encoded. */
-function checkKind(item: unknown, takesBytes: boolean): void {
-  if (item === undefined) return;
-  const isBytes = item instanceof Uint8Array || (takesBytes && typeof item === 'string');
-  if (isBytes === takesBytes) return;
-  throw new ConfigurationError(
-    'invalid_option',
-    takesBytes
-      ? `fileSink got a ${typeof item} where it was told to write bytes as they are; set encode, or leave it out`
-      : 'fileSink got bytes, which it would encode again: remove the encoder before it, or set encode: [] to write them as they are',
-  );
 }

@@ -23,7 +23,7 @@ import {
   withLost,
 } from '../proof.ts';
 import { Parsing } from '../read.ts';
-import { allOf, reportProgress } from '../reading.ts';
+import { allOf, rateOf } from '../reading.ts';
 import { type Slice, slices } from '../slices.ts';
 import { askedOf, bounding, dueOf, inOrder, mayChange, type SyncSettings } from './plan.ts';
 import {
@@ -222,7 +222,7 @@ export class SyncRun {
     const read = this.#part.stretches.filter(({ at }) => at === null);
     const done = firsts.reduce((sum, first) => sum + knownIn(read, first), 0);
     const total = firsts.length === 0 ? null : firsts.reduce((sum, first) => sum + first.total, 0);
-    reportProgress(onProgress, { done, total }, this.#done, clock.now() - this.#startedAt);
+    onProgress({ done, total, rate: rateOf(this.#done, clock.now() - this.#startedAt) });
   }
 
   /** Counts what was read, in the second pass only what that pass has read. Returns what has to be read again. */
