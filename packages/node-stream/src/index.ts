@@ -25,8 +25,6 @@ export {
   type MonthsSummary,
 } from './months/export-months.ts';
 export { type MonthTarget, monthFolder } from './months/target.ts';
-export { through } from './operators/chain.ts';
-export type { Chain } from './operators/operator.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage } from './page.ts';
 export {
   describeVerdict,

@@ -48,17 +48,9 @@ export function allOf<T>(taking: Taking<T>): T[] {
   return items;
 }
 
-const wholeRead = {
-  from: null,
-  pace: null,
-  most: Number.POSITIVE_INFINITY,
-  others: null,
-  keepsArrived: false,
-};
-
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
-  extends Omit<SliceOptions, 'until' | 'stop' | keyof typeof wholeRead> {
+  extends Omit<SliceOptions, 'until' | 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'> {
   readonly source: ListSource<R> & { account?: string | null };
   /** What is read, for checkpoints. */
   readonly of: string;
@@ -195,7 +187,7 @@ export class Reading<R, T, P extends Position> {
       }));
       const { border, pages } = this.#state;
       yield* slices(source, spans, {
-        ...wholeRead,
+        ...{ pace: null, most: Number.POSITIVE_INFINITY, others: null, keepsArrived: false },
         ...this.options,
         until: until === null ? null : read(until),
         stop: this.#stop,

@@ -25,7 +25,7 @@ const runs = { numRuns: Number(process.env.CALLS_RUNS ?? 60) };
 const calls = fixtureCalls(300, 7);
 
 type Row = { a: string | null; b: string | null };
-const columns = ['a', 'b'].map((header) => ({ header, value: (row: Row) => row[header as keyof Row] }));
+const columns = ['a', 'b'].map((name) => ({ name, value: (row: Row) => row[name as keyof Row] }));
 const csv = (rows: readonly Row[], options: CsvOptions<Row> = {}) =>
   textOf(toCsv<Row>({ columns, ...options })(rows));
 
@@ -112,7 +112,7 @@ describe('toCsv', () => {
 
   it('writes chosen columns in their order, and columns of your own', async () => {
     const some = toCsv({
-      columns: ['sid', { header: 'minutes', value: ({ talk_minutes }) => Number(talk_minutes) * 2 }],
+      columns: ['sid', { name: 'minutes', value: ({ talk_minutes }) => Number(talk_minutes) * 2 }],
     });
     expect(await textOf(some([callOf({ sid: 'a', talk_minutes: '1.5' })]))).toBe('sid,minutes\r\na,3\r\n');
   });
@@ -147,7 +147,7 @@ describe('what a format has no form for', () => {
   const circle: Record<string, unknown> = {};
   circle.me = circle;
   type Values = Record<string, unknown>;
-  const own = (header: string) => ({ header, value: (row: Values) => row.a as string });
+  const own = (name: string) => ({ name, value: (row: Values) => row.a as string });
   const half = /^column a in call s1 has half of a surrogate pair, which CSV has no form for; .*toWellFormed/;
   const noJson = /^(?:column a|an item) in call s1 has no form in JSON/;
   const cases: [string, () => Operator<Values, Uint8Array>, unknown, RegExp][] = [

@@ -64,10 +64,9 @@ describe('fileSink', () => {
       return item;
     });
     const sink = fileSink<Item>(path, { encode: toNdjson() });
-    const { written } = await through(pages(), watch).into(sink);
+    expect(await through(pages(), watch).into(sink)).toMatchObject({ written: 30 });
     expect(new Set(seen)).toEqual(new Set(['the earlier file']));
     expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
-    expect(written).toBe(30);
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
   });
 
@@ -137,8 +136,6 @@ describe('fileSink', () => {
   it('refuses bytes that it would encode again', async () => {
     const twice = through(pages(), toCsv()).into(fileSink(file('a.csv') as 'a.csv'));
     await expect(twice).rejects.toThrow('remove the encoder before it');
-    const raw = through(pages()).into(fileSink<Item>(file('a.csv'), { encode: [] as never }));
-    await expect(raw).rejects.toThrow(TypeError);
     expect(readdirSync(folder)).toEqual([]);
   });
 

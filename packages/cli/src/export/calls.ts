@@ -6,15 +6,15 @@ import type { FieldSpec } from '@call-attribution/core';
 import { CheckpointError } from '@call-attribution/node-stream';
 import { FileLockedError, writeWholeFile } from '@call-attribution/node-stream/files';
 import { mapCalls, through } from '@call-attribution/node-stream/operators';
-import { periodOfFilter, type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import { type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { fileSink } from '@call-attribution/node-stream/sinks';
-import { printFilter } from '@call-attribution/query-dsl';
+import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { removalsEnding } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
-import { isCopy } from '../input/copy-source.ts';
+import { isCopy, timesOf } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
@@ -107,7 +107,7 @@ async function writeFile(
       version,
       filter: read,
       ...(where === null ? {} : { where }),
-      ...periodOfFilter(read, version),
+      ...timesOf(toFilter(read, { version })),
       fields: fields?.map(({ name }) => name) ?? null,
       // All that a copy has was read, which is proved as far as the copy is.
       verdict: 'copies' in verdict ? verdictOfCopies(verdict.calls, verdict.copies) : verdict,

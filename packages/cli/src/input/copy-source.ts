@@ -258,7 +258,7 @@ export class CopySource implements Source {
 }
 
 /** The times that a filter is about. */
-function timesOf({ clauses }: Filter): Span {
+export function timesOf({ clauses }: Filter): Span {
   const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
   if (range?.kind !== 'range') return { from: null, to: null };
   return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };

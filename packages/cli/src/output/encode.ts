@@ -30,9 +30,7 @@ export function encodingOf<T>(
     switch (format) {
       case 'csv':
         return toCsv<T>({
-          columns: columns.map((column) =>
-            typeof column === 'string' ? column : { header: column.name, value: column.value },
-          ),
+          columns,
           bom: isForSpreadsheet,
           safe: isForSpreadsheet,
         });

@@ -41,14 +41,14 @@ export function csvLine(cells: readonly unknown[], { safe = false }: Pick<CsvOpt
 }
 
 /** A column of your own. */
-export interface CsvColumn<T> {
-  /** Its name in the header line. */
-  header: string;
-  /** What the cell of a record holds. */
+export interface Column<T = Call> {
+  /** Its name in the file. */
+  name: string;
+  /** The value of a record. */
   value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
-function cellsOf<T>(columns: readonly (string | CsvColumn<T>)[], safe: boolean) {
+function cellsOf<T>(columns: readonly (string | Column<T>)[], safe: boolean) {
   const titles = titlesOf(columns);
   const readers = columns.map((column) =>
     typeof column === 'string' ? (item: T) => item[column as keyof T] : column.value,
@@ -62,7 +62,7 @@ export interface CsvOptions<T = Call> {
    * Columns of the rows by name, and columns of your own, in order. Default: all fields of calls, or the
    * columns of the first row where rows are no calls.
    */
-  columns?: readonly ((keyof NoInfer<T> & string) | CsvColumn<T>)[] | undefined;
+  columns?: readonly ((keyof NoInfer<T> & string) | Column<T>)[] | undefined;
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
    * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
@@ -78,7 +78,7 @@ export interface CsvOptions<T = Call> {
  *
  * @example
  * toCsv({
- *   columns: ['sid', 'date_added', { header: 'seconds', value: (call) => Number(call.talk_minutes) * 60 }],
+ *   columns: ['sid', 'date_added', { name: 'seconds', value: (call) => Number(call.talk_minutes) * 60 }],
  *   safe: true,
  * });
  */
@@ -90,7 +90,7 @@ export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const { columns: named, safe = false, bom = false } = options;
   checkList('columns', named);
-  const columns: readonly (string | CsvColumn<T>)[] = named ?? callFields;
+  const columns: readonly (string | Column<T>)[] = named ?? callFields;
   const titles = titlesOf(columns);
   const cells = cellsOf(columns, safe);
   const texts = rowTexts();
@@ -120,7 +120,7 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
         if (odd !== undefined)
           throw new ConfigurationError(
             'invalid_option',
-            `the name of column ${odd.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { header, value } in the option columns`,
+            `the name of column ${odd.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { name, value } in the option columns`,
           );
         return `${bom ? '\uFEFF' : ''}${csvLine(names, { safe })}`;
       };
@@ -148,7 +148,7 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   });
 }
 
-const titlesOf = <T>(columns: readonly (string | CsvColumn<T>)[]): string[] =>
-  columns.map((column) => (typeof column === 'string' ? column : column.header));
+const titlesOf = <T>(columns: readonly (string | Column<T>)[]): string[] =>
+  columns.map((column) => (typeof column === 'string' ? column : column.name));
 
 const isCall = (item: unknown): boolean => typeof item === 'object' && item !== null && 'sid' in item;

@@ -6,6 +6,7 @@ import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
 import { checkFields, checkList, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
+import type { Column } from './csv.ts';
 import { type Cell, halfPair, jsonOf, rowTexts } from './row-text.ts';
 
 type Peer = typeof import('hyparquet-writer');
@@ -115,14 +116,10 @@ export async function needed<T>(name: string, what: string, load: () => Promise<
   }
 }
 
-/** A column of your own. */
-export interface ParquetColumn<T = Call> {
-  /** Its name in the file. */
-  name: string;
+/** A column of your own. Its values are strings as on the wire, or values of the type. */
+export interface ParquetColumn<T = Call> extends Column<T> {
   /** How its values are stored. */
   type: ParquetType;
-  /** The value of a record; a string as on the wire or a value of the type. */
-  value: (item: T) => string | number | bigint | boolean | null | undefined;
 }
 
 /** The type of a Parquet column. `decimal` is a floating-point number. `timestamp` is a local time without a zone, as in the records. */

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createFile, provisionalName, sweepProvisional } from './own-file.ts';
 
@@ -43,7 +43,7 @@ export async function writeWholeFile(
   const handle = await createFile(provisional, mode);
   try {
     await sweepProvisional(path, (await handle.stat()).mtimeMs);
-    await handle.writeFile(contents);
+    await writeFile(handle, contents);
     await handle.sync();
     await handle.close();
     await removeReceipt(path);

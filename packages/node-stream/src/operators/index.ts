@@ -7,7 +7,7 @@ export type { Reading } from './fields.ts';
 export { filterCalls } from './filter-calls.ts';
 export { aggregate, type Grouping, type GroupRow } from './groups.ts';
 export { type JoinOptions, join } from './join.ts';
-export { type MapItem, type MapOptions, type Mapped, mapCalls } from './map-calls.ts';
+export { type MapOptions, mapCalls } from './map-calls.ts';
 export {
   type Accumulator,
   count,

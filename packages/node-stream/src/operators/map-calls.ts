@@ -10,20 +10,17 @@ export interface MapOptions {
   concurrency?: number;
 }
 
-/** What the function of `mapCalls` returns: a new item, or null or undefined to leave the item out. */
-export type Mapped<O> = O | null | undefined;
-
-/** The function of `mapCalls`. The signal aborts when the read is left or fails. */
-export type MapItem<I, O> = (item: I, signal: AbortSignal) => Mapped<O> | Promise<Mapped<O>>;
-
 /**
  * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
- * async; with `concurrency` several run at the same time, and results still come in order, page by page.
+ * async, and its signal aborts when the read is left or fails; with `concurrency` several run at the same time, and results still come in order, page by page.
  *
  * @example
  * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), { concurrency: 8 });
  */
-export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = {}): Operator<I, O> {
+export function mapCalls<O, I = Call>(
+  map: (item: I, signal: AbortSignal) => O | null | undefined | Promise<O | null | undefined>,
+  options: MapOptions = {},
+): Operator<I, O> {
   const { concurrency = 1 } = options;
   if (!(concurrency >= 1))
     throw new ConfigurationError('invalid_option', `concurrency is ${concurrency}; expected at least 1`);
@@ -32,7 +29,7 @@ export function mapCalls<O, I = Call>(map: MapItem<I, O>, options: MapOptions = 
     gives: 'new',
     begin: (_, signal) => ({
       async page(items) {
-        const results: Mapped<O>[] = [];
+        const results: (O | null | undefined)[] = [];
         let next = 0;
         const work = async (): Promise<void> => {
           try {

@@ -11,7 +11,6 @@ export {
 } from './read-file.ts';
 export {
   type FoundReceipt,
-  periodOfFilter,
   type Receipt,
   type ReceiptFacts,
   type ReceiptRows,

@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
-import { callQuery } from '../call-source.ts';
 import { isSealed, seal } from '../checkpoint.ts';
-import { receiptPath, writeWholeFile } from '../files/whole-file.ts';
+import { receiptPath } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
 import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 
@@ -67,20 +66,11 @@ export function receiptOf(
   };
 }
 
-/** The range of `date_added` in a filter; null at an open end. */
-export const periodOfFilter = (filter: string, version: 'v2' | 'v3'): Span =>
-  callQuery(filter, version).asked;
-
 /** All that copies have was read: this is proved as far as the copies are. */
 export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'gaps'>[]): Verdict {
   // All that was read counts as proved, so the gaps have none of it.
   const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
   return { proof: proofOf(gaps), asked: { from: null, to: null }, proved: read, gaps, notes: [] };
-}
-
-/** Writes a receipt next to its file. */
-export function writeReceipt(path: string, receipt: Receipt): Promise<void> {
-  return writeWholeFile(receiptPath(path), sealed(receipt));
 }
 
 /** The text of a receipt, with a checksum over all of it. */

@@ -11,11 +11,11 @@ import { toJsonArray, toNdjson } from '../encoders/text.ts';
 import { CheckpointError } from '../errors.ts';
 import { lockFile } from '../files/file-lock.ts';
 import { createFile, openOwnFile, strangeFile } from '../files/own-file.ts';
-import { removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
+import { receiptPath, removeReceipt, syncFolder, writeWholeFile } from '../files/whole-file.ts';
 import { defineOperator, through } from '../operators/chain.ts';
 import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
-import { type Receipt, type ReceiptFacts, RowDigest, receiptOf, writeReceipt } from '../receipts/receipt.ts';
+import { type Receipt, type ReceiptFacts, RowDigest, receiptOf, sealed } from '../receipts/receipt.ts';
 import { SavePace } from './store-sink.ts';
 
 /** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
@@ -190,7 +190,7 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     await removeReceipt(path);
     await rename(part, path);
     await syncFolder(path);
-    if (described !== null) await writeReceipt(path, described);
+    if (described !== null) await writeWholeFile(receiptPath(path), sealed(described));
     await rm(checkpoint, { force: true });
   } catch (error) {
     await handle?.close();
