@@ -3,11 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
 import Database from 'libsql/promise';
 import { noStore, StoreError } from './errors.ts';
-import { inMemory, readOnlyUri, realPath, tidyUp } from './sqlite.ts';
+import { accessTo, inMemory, readOnlyUri, realPath, tidyUp } from './sqlite.ts';
 import { fromSqlite } from './sqlite-errors.ts';
 import type { SqlColumn, SqlRow, Statement, StatementLimits } from './statement.ts';
 import { columnHint, differentNames, onlyReads } from './statement.ts';
 
+/** How long it waits for another process. */
+const patienceMs = 5_000;
 /** Rows between two looks at what else there is to do. */
 const batchRows = 500;
 
@@ -16,7 +18,7 @@ const batchRows = 500;
  * that it can be ended at any time: the driver fetches rows in this thread.
  */
 export function sqliteStatement(file: string, sql: string, { most, name }: StatementLimits): Statement {
-  const path = file === inMemory ? inMemory : realPath(file);
+  const path = realPath(file);
   if (!existsSync(path)) throw noStore(name);
   const database = new Database(inMemory, {});
   // A statement or its rows that are collected as garbage wait for the statement that runs, and this thread with them. They are kept.
@@ -40,8 +42,9 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
   /** Opens the file, which has to be a store. */
   const attach = async () => {
     try {
-      await all('ATTACH ? AS store', [readOnlyUri(path)]);
-      await all('PRAGMA busy_timeout = 5000');
+      const access = await accessTo(path, file, patienceMs);
+      await all('ATTACH ? AS store', [readOnlyUri(path, access)]);
+      await all(`PRAGMA busy_timeout = ${patienceMs}`);
       // The rows of a large answer lie in a file without a name and not in memory.
       await all('PRAGMA temp_store = FILE');
     } catch (error) {

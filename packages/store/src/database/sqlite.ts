@@ -374,7 +374,7 @@ async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Prom
 }
 
 /** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
-async function accessTo(path: string, file: string, patienceMs: number): Promise<Access> {
+export async function accessTo(path: string, file: string, patienceMs: number): Promise<Access> {
   const read = async (access: Access): Promise<Access> => {
     const connection = await connect(path, file, patienceMs, forReading, access);
     try {
