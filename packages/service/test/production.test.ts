@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import type { Call } from '@call-attribution/core';
@@ -92,15 +92,19 @@ describe('closing the service', () => {
     await expect(fetch(url + list)).rejects.toThrow();
   });
 
-  test('it does not wait forever for a client that does not read', async () => {
-    const { url, service } = await started({ drainTimeout: 100, intercept: () => new Promise(() => {}) });
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.write(`GET ${list} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  test('it does not wait forever for a client that does not read, nor for a response that lost its connection', async () => {
+    const { url, service } = await started({
+      drainTimeout: 100,
+      intercept({ url, socket }, response) {
+        if (url === '/lost') (response as ServerResponse).detachSocket(socket);
+        return new Promise(() => {});
+      },
+    });
+    const asked = Promise.allSettled([fetch(url + list), fetch(`${url}/lost`)]);
     await new Promise((done) => setTimeout(done, 50));
     await service.close();
     await expect(fetch(url)).rejects.toThrow();
-    socket.destroy();
+    expect((await asked).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });
 
@@ -358,10 +362,7 @@ describe('a service in a server of the application', () => {
         ? new Promise((_, fail) => query.signal?.addEventListener('abort', () => fail(query.signal?.reason)))
         : store.page(id, query);
     const service = createService({
-      store: { ...store, page },
-      accounts: [account],
-      drainTimeout: 50,
-      atOnce: 2,
+      ...{ store: { ...store, page }, accounts: [account], drainTimeout: 50, atOnce: 2 },
       log: (entry) => entries.push(entry),
     });
     const ask = (rows: number, init: RequestInit = {}) =>
@@ -370,11 +371,8 @@ describe('a service in a server of the application', () => {
     expect(response.headers.get('content-range')).toBe('1-300/300');
     expect(await response.json()).toHaveLength(300);
     expect((await ask(300, { method: 'HEAD' })).body).toBeNull();
-    const posted = new Request('https://calls.example/ibp_api.php', {
-      method: 'POST',
-      body: form,
-      headers: urlencoded,
-    });
+    const sms = { method: 'POST', body: form, headers: urlencoded };
+    const posted = new Request('https://calls.example/ibp_api.php', sms);
     expect(await (await service.fetch(posted)).text()).toContain('Number(s) Returned');
     const leaving = new AbortController();
     const left = ask(7, { signal: leaving.signal });

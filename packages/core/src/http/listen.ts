@@ -91,7 +91,7 @@ const hereNames: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', ':
 export interface Progress {
   /** Notes a response, which `cut` ends early. Returns what is called when it has ended. */
   begin(cut: () => void): () => void;
-  /** Waits until all have ended, and after `ms` cuts those that have not. */
+  /** Waits until all have ended, at most for `ms` and a moment: then it cuts those that have not. */
   drain(ms: number): Promise<void>;
 }
 
@@ -108,11 +108,11 @@ export function createProgress(): Progress {
     },
     async drain(ms) {
       if (cuts.size === 0) return;
-      const idle = new Promise<void>((done) => {
-        onIdle = done;
-      });
+      const idle = new Promise<void>((done) => (onIdle = done));
       const timer = setTimeout(() => {
         for (const cut of cuts) cut();
+        // A response that never gets a connection never closes.
+        setTimeout(onIdle, 100);
       }, ms);
       await idle;
       clearTimeout(timer);
