@@ -116,7 +116,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
         return await verdict;
       }
       if (ledger) await deliverSheets(ledger, destination, changes, format, rules, path);
-      else await saveLines(shown, shown.endsWith('.gz') ? toGzip()(lines) : lines, io);
+      else await saveLines(shown, shown.endsWith('.gz') ? toGzip()(lines) : [Buffer.concat(lines)], io);
       if (ledger && add.length === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
       if (leftOut !== null) await saveLines(leftOut, left, io);
       const notes = add.length > 0 ? format.notes : [];
