@@ -1,6 +1,7 @@
 // Every entry of a package, and every name that it exports, is there for somebody: a README or a guide shows it,
-// or another package uses it. Every command and every tool of assistants is in a page. Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people
-// must be able to write it. The names are those of the reports in `api`.
+// or another package uses it. Every command and every tool of assistants is in a page, and every upload format has a row in its guide.
+// Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people must be able to write it. The
+// names are those of the reports in `api`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,7 +60,7 @@ export function unused({ name, paths, report }, pages, sources) {
 }
 
 /**
- * The commands and tools that no page shows, as lines.
+ * The commands, tools and formats that no page shows, as lines.
  * @param {readonly string[]} names @param {readonly string[]} pages code of the documentation
  */
 export const unshown = (names, pages) =>
@@ -91,13 +92,18 @@ if (process.argv[1] === import.meta.filename) {
       sources.flatMap(({ owner, text }) => (owner === name ? [] : [text])),
     ),
   );
-  const listed = /** @param {string} file @param {string} list */ async (file, list) =>
-    /** @type {readonly { readonly name: string }[]} */ ((await importSource(join(root, file)))[list]);
-  const named = [
-    ...(await listed('packages/cli/src/commands/index.ts', 'commands')).map(({ name }) => `calls ${name}`),
-    ...(await listed('packages/mcp-server/src/tools/list.ts', 'tools')).map(({ name }) => name),
-  ];
-  lines.push(...unshown(named, pages));
+  const namesOf = async (/** @type {string} */ file, /** @type {string} */ list) => {
+    const listed = /** @type {object} */ ((await importSource(join(root, file)))[list]);
+    return Object.values(listed).map(({ name }) => /** @type {string} */ (name));
+  };
+  const commands = await namesOf('packages/cli/src/commands/index.ts', 'commands');
+  const tools = await namesOf('packages/mcp-server/src/tools/list.ts', 'tools');
+  const formats = await namesOf('packages/conversions/src/formats/all.ts', 'sheetFormats');
+  const rows = read('docs/conversions.md').match(/^\| `[^`]+` \|/gm) ?? [];
+  lines.push(
+    ...unshown([...commands.map((name) => `calls ${name}`), ...tools], pages),
+    ...unshown(formats, rows),
+  );
   for (const line of lines) console.error(line);
   process.exitCode = lines.length > 0 ? 1 : 0;
 }
