@@ -108,16 +108,9 @@ export class Copy {
     partly?: (store: Store, since: string) => Promise<boolean>,
   ): Promise<LoadedCopy | Loading> {
     const { clock } = this.#host;
-    const done = new AbortController();
-    const [isLate, isLateForNews] = [patience.calls, patience.refresh].map((millis) => {
-      const late = { is: false };
-      const ended = AbortSignal.any([done.signal, signal, this.#closed.signal]);
-      sleep({ ...systemClock, ...clock }, millis, ended).then(
-        () => (late.is = true),
-        () => undefined,
-      );
-      return late;
-    });
+    const { timer } = { ...systemClock, ...clock };
+    const late = { calls: false, refresh: false };
+    const timers = (['calls', 'refresh'] as const).map((of) => timer(() => (late[of] = true), patience[of]));
     const turn = periods[0] ?? always;
     this.#waiting.push(turn);
     const begun = { runs: this.#runs, failure: this.#failure };
@@ -135,7 +128,7 @@ export class Copy {
         if (seen.unread === null || this.#runs >= begun.runs + 2) {
           if (total !== undefined) progress(total ?? 1, total, 'Loaded all calls of the question');
           const isFresh = !seen.isStale || clock.now() - seen.asOf < freshFor;
-          if (isFresh || hasFailed || isLateForNews?.is) return { store, ...seen, since: null, failure };
+          if (isFresh || hasFailed || late.refresh) return { store, ...seen, since: null, failure };
         } else if (hasFailed) throw this.#failure?.error;
         if (seen.unread !== null && partly && seen.since !== null && seen.since !== tried) {
           tried = seen.since;
@@ -148,7 +141,7 @@ export class Copy {
           if (total === undefined && this.#waiting[0] === turn) total = await this.#totalOf(period, signal);
           const there = await store.count(accountOfCopy, selectionIn(period));
           progress(there, total ?? null, `Loaded ${there} calls`);
-          if (isLate?.is)
+          if (late.calls)
             return {
               there,
               total: total ?? null,
@@ -159,7 +152,7 @@ export class Copy {
         await Promise.race([news, sleep(systemClock, 200)]);
       }
     } finally {
-      done.abort();
+      for (const cancel of timers) cancel();
       this.#waiting.splice(this.#waiting.indexOf(turn), 1);
       // Nobody waits for what is read, and whoever wanted it has left.
       if (signal.aborted && this.#waiting.length === 0) this.#run?.stop.abort();

@@ -62,7 +62,6 @@ export function createMask(
     const isNumber = callerKey(number) !== null;
     return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   });
-  const formFor = remembered(formOf);
   // One memory for all addresses: those of a visit are in several fields.
   const judgePage = remembered((sent) => judged(pageAddress(sent)));
 
@@ -78,7 +77,7 @@ export function createMask(
     if (spec.type === 'integer' || spec.type.endsWith('-string'))
       return (value, own) => {
         const text = String(value);
-        return numberForm.test(text) && !(text.length >= 7 && contains(formFor(text), own)) ? value : null;
+        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own)) ? value : null;
       };
     if (neededAsTheyAre.has(spec.name))
       return (value) => {

@@ -50,7 +50,7 @@ export function readArguments(tool: string, input: z.ZodObject, given: unknown):
   const { path, what, hint = '' } = read.problem;
   const colon = /^[a-z]/.test(what) ? '' : ':';
   const place = path === '' ? '' : `"${path}"${colon} `;
-  const more = hint === '' ? '' : ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
+  const more = ` ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`.trimEnd();
   const sentence = `${place}${quotable(what, 400).replace(/\.$/, '')}.${more}`;
   throw invalid('invalid_argument', sentence, taken);
 }
@@ -135,10 +135,22 @@ export function choose(
   };
 }
 
+const operators: Readonly<Record<string, string>> = { '[': '>=', '{': '>', ']': '<=', '}': '<' };
+
 function readWhere(text: string): Condition {
   const result = parseCondition(text);
   if (result.ok) return result.condition;
-  throw invalidWhere('where', result.problem);
+  // Of a filter of the API, each end of a range is a comparison.
+  const tests = text
+    .replace(/(\w+):([[{][^,[\]{}]+) TO ([^,[\]{}]+)([\]}])/gi, '$1:$2,$1:$4$3')
+    .replace(/(?<=:[[{\]}])[^,]*-[^,]*/g, quote)
+    .replace(/:([[{\]}])/g, (_, mark: string) => ` ${operators[mark]} `)
+    .split(/\s*,\s*/)
+    .filter((test) => !/ \*$|^inc_gce:1$/.test(test));
+  const meant = tests.join(' AND ');
+  if (tests.length > 0 && !parseCondition(meant).ok) throw invalidWhere('where', result.problem);
+  const next = `Use where=${JSON.stringify(meant)}, and calls="all" for inc_gce:1.`;
+  throw invalid('invalid_where', 'where: This is a filter in the language of the API.', next);
 }
 
 /** Says that what is hidden cannot be searched for: such a condition would never hold, and that would look like an answer. */

@@ -10,9 +10,7 @@ import type { Table } from './table.ts';
 import type { ToolContext } from './tool.ts';
 
 /** The argument of the tools whose rows can go into a file. Servers without a folder for files do not list it. */
-export const toFileShape = {
-  to_file: z.boolean().describe('All rows to a CSV file'),
-};
+export const toFileShape = { to_file: z.boolean().describe('All rows to a CSV file') };
 
 /** Most rows of a file. Whoever needs more runs `calls export`. */
 export const rowsOfFile = 10_000;
