@@ -7,9 +7,10 @@ export const otherCommands: Readonly<Record<string, string>> = {
   'delete, purge, remove': 'calls store purge',
   download: 'calls export',
   erase: 'calls store erase',
-  'fleet cancel': 'stop its workers (Ctrl-C, SIGTERM); what was read stays',
-  'fleet pause': 'stop its workers (Ctrl-C, SIGTERM); calls fleet work JOB.json goes on where they were',
-  'fleet resume': 'calls fleet work JOB.json goes on where its workers were stopped',
+  'cancel, pause, fleet cancel, fleet pause':
+    'stop its workers (Ctrl-C, SIGTERM); what was read stays, and calls fleet work JOB.json goes on there',
+  'resume, fleet resume': 'calls fleet work JOB.json goes on where its workers were stopped',
+  'hash-password': 'calls serve --hash-password',
   missed: 'calls report --measures missed',
   show: 'calls get',
   'status, store sizes': 'calls doctor --offline',
@@ -32,7 +33,7 @@ export const otherOptions: Readonly<Record<string, string>> = {
   'concurrency parallel workers': '--slots',
   'count rows top': '--limit',
   currency: '--value',
-  'database db o output': '--store',
+  'database db': '--store',
   'date day month': '--period',
   'end until': '--to',
   'excel output-format': '--format',
@@ -61,6 +62,7 @@ export const otherOptions: Readonly<Record<string, string>> = {
   page: 'calls list -n 200 shows more, and --all shows all calls',
   timeout: 'it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls.config.json',
   watch: 'the program watch repeats a command: watch -n 10 calls fleet status',
+  'o output': 'calls export -o calls.csv writes a file; calls sync --store sqlite:calls.db keeps a copy',
   wait: 'calls push status shows what became of a request',
 };
 

@@ -60,6 +60,13 @@ export class Calls extends Commander {
     );
   }
 
+  override setOptionValueWithSource(...typed: Parameters<Commander['setOptionValueWithSource']>): this {
+    const given = this.options.find((each) => each.attributeName() === typed[0]);
+    if (given && !isList(given.flags) && this.getOptionValueSource(typed[0]) === 'cli')
+      throw new UsageError(`--${given.name()} was given twice`, [`give it once; see ${this.path} --help`]);
+    return super.setOptionValueWithSource(...typed);
+  }
+
   /** Commander calls it with what was typed, which may hold a key. */
   unknownOption(typed: string): never {
     const shown = typed.startsWith('--') ? (typed.split('=')[0] ?? '') : typed.slice(0, 2);
@@ -191,10 +198,6 @@ function optionOf(flags: string, text: string, command: Calls): Option {
       throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, [
         `see ${command.path} --help`,
       ]);
-    if (before !== undefined && !isList(flags))
-      throw new UsageError(`--${option.name()} was given twice`, [
-        `give it once; see ${command.path} --help`,
-      ]);
     const parts = isList(flags) ? listIn(typed) : [typed];
     const wrong = choices && parts.find((part) => !choices.includes(part));
     if (wrong !== undefined) throw notAChoice(`--${option.name()}`, wrong, choices ?? [], command);
@@ -293,13 +296,10 @@ const rootOf = (command: Calls): Calls =>
 function noSuchCommand(parent: Calls, word: string): UsageError {
   const name = `${parent.path} ${word}`.replace(/^calls /, '');
   const known = Object.entries(otherCommands).find(([names]) => names.split(', ').includes(name));
-  const near = nearest(
-    word,
-    parent.commands.map((each) => each.name()),
-  );
+  const topic = nearest(word, ['options', 'environment']);
+  const names = parent.commands.map((each) => each.name());
+  const near = nearest(word, names) ?? (topic && `help ${topic}`);
   const way = known?.[1] ?? (near && `did you mean ${parent.path} ${near}?`);
-  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, [
-    ...(way ? [way] : []),
-    `${parent.path} --help lists the commands`,
-  ]);
+  const hints = [way ?? '', `${parent.path} --help lists the commands`].filter(Boolean);
+  return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, hints);
 }

@@ -268,12 +268,12 @@ test('a filter on a field that may name a caller is not shown', async () => {
 
 test('an error keeps the part of the body that helps', async () => {
   const body = JSON.stringify({
-    error: 'rows must be a number from 1 to 1000; found "many"',
+    error: 'rows must be a number from 1 to 1000; found "many" at /v3/user/bid-management',
     code: 'INVALID_PARAMETER',
   });
   const { client } = await serve({ fault: () => faults.replace(400, body) });
   const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
   expect(error.body).toBe(
-    '[json object, 91 bytes: INVALID_PARAMETER: rows must be a number from [number] to [number]; found "many"]',
+    '[json object, 118 bytes: INVALID_PARAMETER: rows must be a number from [number] to [number]; found "many" at /v3/user/bid-management]',
   );
 });

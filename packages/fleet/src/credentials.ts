@@ -43,7 +43,7 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
   const { onWarning = (message) => process.emitWarning(message) } = options;
   const warned = new Set<string>();
   return async (reference, account) => {
-    const place = `The credentials of account ${account} (${reference})`;
+    const place = `The credential of account ${account} (${reference})`;
     const fail = (problem: string): FleetError => missing({ message: `${place}: ${problem}` });
     const name = reference.slice(reference.indexOf(':') + 1);
     if (reference.startsWith('env:')) return fromVariable(name, env, place);
@@ -63,7 +63,7 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
 type Fail = (problem: string) => FleetError;
 
 const missing = ({ message, hint }: ErrorWords): FleetError =>
-  new FleetError('credential_missing', message, hint === undefined ? {} : { hint });
+  new FleetError('credential_missing', hint === undefined ? message : `${message}; ${hint}`);
 
 async function fromVariable(name: string, env: Environment, place: string): Promise<Auth> {
   const text = readVariable(env, name);

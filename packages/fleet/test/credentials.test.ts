@@ -51,7 +51,7 @@ test('a variable holds the same, or its parts have variables of their own', asyn
   await expect(source('env:CALLS_104', '104')).rejects.toMatchObject({
     code: 'credential_missing',
     message: expect.stringContaining(
-      'The credentials of account 104 (env:CALLS_104): nothing is there; set CALLS_104 to {',
+      'The credential of account 104 (env:CALLS_104): nothing is there; set CALLS_104 to {',
     ),
   });
 });

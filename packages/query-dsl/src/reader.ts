@@ -140,8 +140,8 @@ class Reader {
     if (open !== '[' && open !== '{') this.#fail(['[', '{'], field);
     this.#pos++;
     const from = this.#bound(field);
-    if (!text.startsWith(' TO ', from.end)) this.#fail([' TO '], field);
-    this.#pos += ' TO '.length;
+    const [between] = /^ TO(?: |(?=[\]}]?$))/.exec(text.slice(from.end)) ?? this.#fail([' TO '], field);
+    this.#pos += between.length;
     const to = this.#bound(field);
     const close = text.charAt(this.#pos);
     if (close !== ']' && close !== '}') this.#fail([']', '}'], field);

@@ -26,7 +26,7 @@ export const report = command({
     '-n, --limit <n>':
       'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
     '--title <text>': 'title of the page',
-    ...without(whichCalls, '--min-talk <duration>', '--on-bad-record <stop|skip>'),
+    ...without(whichCalls, '--on-bad-record <stop|skip>'),
     ...accounts,
     ...only(output, '--json', '-o, --output <file>'),
     '--format <table|ndjson|csv|html>':

@@ -20,6 +20,7 @@ import {
 import { naiveRange, withExtensions, withinRange } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
+import { count } from '../terminal/numbers.ts';
 import type { AskedAccount } from './question.ts';
 
 /** Answers, and how it is known that they are about all calls. */
@@ -57,15 +58,10 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
 async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
-    const answers = await source.ask(questions);
+    const asked = await source.ask(questions);
     const { text } = await source.sayAnswered(neededPeriod(questions));
-    return {
-      answers: answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf)),
-      ends: [text],
-      incomplete: source.incomplete,
-      isProved: false,
-      status: exitCodes.ok,
-    };
+    const answers = asked.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
+    return { answers, ends: [text], incomplete: source.incomplete, isProved: false, status: exitCodes.ok };
   } catch (error) {
     throw io.signal.aborted ? new Interrupted() : error;
   } finally {
@@ -134,12 +130,13 @@ async function askApi(
       }
       line.close();
       const ending = await verdict;
-      ends.push(`${isOne ? '' : `account ${name}: `}${verdictText(ending)}`);
+      const end = `${isOne ? '' : `account ${name}: `}${verdictText(ending)}`;
+      ends.push(end);
       counted.push(running);
       // How far the calls of the API reach beyond the period is not known, and not needed: it was asked for all of it.
       statuses.push({ account: key, calls, ...{ first: null, last: null, storedAt: null, syncedAt: null } });
       if (ending.proof === 'whole') return exitCodes.ok;
-      say(io, ends.at(-1) ?? '');
+      say(io, end);
       return exitCodes.incomplete;
     } catch (error) {
       throw io.signal.aborted ? new Interrupted() : error;
@@ -152,11 +149,9 @@ async function askApi(
   const [first, ...others] = counted;
   for (const other of others) first?.merge(other);
   const answers = first?.answers(statuses) ?? [];
-  return {
-    answers: answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key)),
-    ends,
-    incomplete: [],
-    isProved: status === exitCodes.ok,
-    status,
-  };
+  const [main] = answers;
+  const read = statuses.reduce((sum, { calls }) => sum + calls, 0);
+  if (main && args.flag('where')) say(io, `read ${count(read)}, kept ${count(main.calls)}`);
+  const named = answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key));
+  return { answers: named, ends, incomplete: [], isProved: status === exitCodes.ok, status };
 }

@@ -177,6 +177,7 @@ test('--where over the API is applied while reading, and says how many calls wer
     ['list', '-n', '3', '--format', 'ndjson'],
     ['list', '--all', '--json'],
     ['export', '-o', '-'],
+    ['report', '--by', 'channel', '--json'],
     ['export', '-o', '-', '--fields', 'campaign,sid'],
   ]) {
     const { code, stdout, stderr } = await stage.quick([...args, ...long]);

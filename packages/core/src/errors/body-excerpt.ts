@@ -3,8 +3,8 @@
 // A word, with what may be within one.
 const word = /[\p{L}\p{M}\p{N}@_’'-]+(?:\.[\p{L}\p{N}]+|:\p{N}+)*/gu;
 const dateOrTime = /^(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d(?::\d\d)?)$/;
-// Not with a hyphen: that may be a key.
-const inSmallLetters = /^\p{Ll}[\p{Ll}\p{M}_’']*$/u;
+// With a hyphen or a digit it may be a key, unless it is of a path of the API.
+const inSmallLetters = /^(?:\p{Ll}[\p{Ll}\p{M}_’']*|v[23]|bid-management)$/u;
 /** A word as sentences begin with, or a code such as `INVALID_PARAMETER`. */
 const first = /^(?:\p{Lu}\p{Ll}+|[A-Z]+(?:_[A-Z]+)+)$/u;
 const beforeFirst = /^[^\p{L}\p{N}]*$|\p{Ll}{3}[.!?:] $/u;

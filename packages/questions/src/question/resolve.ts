@@ -156,7 +156,7 @@ export function readOrder(order: string, columns: readonly string[], what: strin
     const others = meantOr(nearest(written, columns), `Its columns: ${columns.slice(0, 20).join(', ')}.`);
     throw new QuestionError(
       'unknown_name',
-      sentence`${option('order')}: ${what} has no column ${JSON.stringify(written)}. ${others}`,
+      sentence`${option('order')}: ${what} has no column ${JSON.stringify(written)}. ${others} A column may have asc or desc after it.`,
     );
   });
 }
