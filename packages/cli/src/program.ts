@@ -296,9 +296,8 @@ const rootOf = (command: Calls): Calls =>
 function noSuchCommand(parent: Calls, word: string): UsageError {
   const name = `${parent.path} ${word}`.replace(/^calls /, '');
   const known = Object.entries(otherCommands).find(([names]) => names.split(', ').includes(name));
-  const topic = nearest(word, ['options', 'environment']);
   const names = parent.commands.map((each) => each.name());
-  const near = nearest(word, names) ?? (topic && `help ${topic}`);
+  const near = nearest(word, names) ?? nearest(`help ${word}`, ['help options', 'help environment']);
   const way = known?.[1] ?? (near && `did you mean ${parent.path} ${near}?`);
   const hints = [way ?? '', `${parent.path} --help lists the commands`].filter(Boolean);
   return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, hints);

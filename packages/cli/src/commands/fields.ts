@@ -66,8 +66,9 @@ async function inReports(word: string): Promise<string[]> {
   const name = word.trim().replace(/[ -]+/g, '_');
   const measure = measures.find((each) => each.name.includes(name));
   const derived = derivedFields.find((each) => each.name.includes(name));
+  const said = measure?.meaning.replaceAll('{} h', 'so many hours').replaceAll('{}', 'its argument');
   return [
-    ...(measure ? [`${measure.name} is a measure of calls report: ${measure.meaning}`] : []),
+    ...(measure ? [`${measure.name} is a measure of calls report: ${said}`] : []),
     ...(derived ? [`${derived.name} is a group or condition of calls report: ${derived.meaning}`] : []),
   ];
 }

@@ -272,8 +272,11 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
     ...secrets.flatMap(([name, item]) => {
-      const secret = settings.secret(name);
-      return secret === null ? [] : [ok(item, `set (${secret.from})`)];
+      const { from } = settings.secret(name) ?? { from: '' };
+      const isOpen =
+        process.platform !== 'win32' && (statSync(from, { throwIfNoEntry: false })?.mode ?? 0) & 0o044;
+      if (isOpen) return [note(item, `others can read ${from}`, `chmod 600 ${from}`)];
+      return [ok(item, `set (${from})`)].filter(() => from !== '');
     }),
     timeZone === null
       ? note(

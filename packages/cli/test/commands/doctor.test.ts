@@ -26,12 +26,12 @@ describe('the connection', () => {
       findings: expect.arrayContaining([expect.objectContaining({ item: 'list', state: 'wrong' })]),
     });
     expect((await stage.quick(['doctor'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code).toBe(5);
-    const cwd = stage.folder();
-    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
-    chmodSync(join(cwd, 'calls.config.json'), 0o644);
-    const env = { CALLS_SECRET_KEY: '', CALLS_CONFIG: 'calls.config.json' };
-    const open = await stage.quick(['doctor'], { cwd, env });
-    expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600/);
+    const file = join(stage.folder(), 'calls.config.json');
+    writeFileSync(file, JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
+    chmodSync(file, 0o644);
+    const env = { ...nobody, CALLS_CONFIG: file, CALLS_ACCESS_KEY_FILE: file };
+    const open = await stage.quick(['doctor'], { env });
+    expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600[\s\S]*others can read .*\n +→ chmod/);
   });
 });
 
