@@ -133,12 +133,7 @@ function table(report: Report): string {
 }
 
 /** A change with an arrow, in a color where more is better or worse. */
-function changeOf(
-  column: ReportColumn | undefined,
-  text: string | undefined,
-  value: AnswerValue | undefined,
-): string {
-  if (text === undefined || text === '') return '';
+function changeOf(column: ReportColumn, text = '', value: AnswerValue = null): string {
   const change = Number(value);
   if (!/[1-9]/.test(text)) return markup(text);
   const shown = `${change < 0 ? '▼' : '▲'} ${markup(text)}`;
@@ -160,15 +155,14 @@ export function headOf(
   });
   const span = formatPeriod(period.from === null && period.to === null ? period : covered(period, read));
   const written = formatPeriod({ from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')), to: null });
+  const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   const rows: [name: string, text: string | null][] = [
     [names.length === 1 ? 'Account' : 'Accounts', names.join(', ')],
-    ['Period', `${span}, ${period.timeZone ?? 'in the time zone of the account'}`],
+    ['Period', sentence(`${span}, ${period.timeZone ?? 'in the time zone of the account'}`)],
     ['Compared with', compared && formatPeriod(compared)],
     ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`],
-    ['Calls', q === '' ? null : explain(q)],
+    ['Calls', q === '' ? null : sentence(explain(q))],
     ['Where', typeof where === 'string' ? where : null],
   ];
-  return rows.flatMap(([name, text]) =>
-    text ? [[name, `${text.charAt(0).toUpperCase()}${text.slice(1)}`] as [string, string]] : [],
-  );
+  return rows.flatMap(([name, text]) => (text ? [[name, text] as [string, string]] : []));
 }

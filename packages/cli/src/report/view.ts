@@ -132,8 +132,16 @@ function figuresOf(
 ): Pick<ReportRow, 'cells' | 'values'> {
   const figures = columns.map((column) => {
     const value = row[column.name] ?? null;
-    if (column.kind === 'group') return { text: nameOf(column.name), value };
-    return { text: formatValue(column, value), value };
+    const { name, kind, unit, addsUp } = column;
+    if (kind === 'group') return { text: nameOf(name), value };
+    const isExact = addsUp || unit === 'number' || value === null;
+    if (kind !== 'change' || isExact) return { text: formatValue(column, value), value };
+    // The difference of the figures as they are shown beside it.
+    const figure = (end: string) => {
+      const shown = formatValue({ ...column, kind: 'measure' }, row[name.replace(/_change$/, end)]);
+      return Number(shown.replaceAll(',', '').replace('%', 'e-2'));
+    };
+    return { text: formatValue(column, figure('') - figure('_before')), value };
   });
   return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };
 }
