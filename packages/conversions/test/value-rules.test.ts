@@ -27,7 +27,7 @@ test.each([
 
 test('a call without a rule that applies and without otherwise is left out', async () => {
   const strict = await readValueRules('{ "rules": [{ "minTalk": "100m", "value": 1 }] }', 'rules.json');
-  const tagged = 'https://a.co/?gclid=C0Q_1&msclkid=f894f652ea334e739002f7167ab8f8e3&k_clickid=k-7&mkwid=s8Hx2k';
+  const tagged = 'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
     const rules = {

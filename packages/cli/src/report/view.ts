@@ -124,7 +124,7 @@ export function reportOf(
   };
 }
 
-/** The cells of a row. A change stands behind the measure and what it was before. */
+/** The cells of a row. A change stands behind the measure and what it was before, and is their difference as they are shown. */
 function figuresOf(
   columns: readonly AnswerColumn[],
   row: Readonly<Record<string, AnswerValue>>,
@@ -136,11 +136,9 @@ function figuresOf(
     if (kind === 'group') return { text: nameOf(name), value };
     const isExact = addsUp || unit === 'number' || value === null;
     if (kind !== 'change' || isExact) return { text: formatValue(column, value), value };
-    // The difference of the figures as they are shown beside it.
-    const figure = (end: string) => {
-      const shown = formatValue({ ...column, kind: 'measure' }, row[name.replace(/_change$/, end)]);
-      return Number(shown.replaceAll(',', '').replace('%', 'e-2'));
-    };
+    const own = { ...column, kind: 'measure' } as const;
+    const shown = (end: string) => formatValue(own, row[name.replace(/_change$/, end)]).replaceAll(',', '');
+    const figure = (end: string) => Number(shown(end).replace('%', 'e-2'));
     return { text: formatValue(column, figure('') - figure('_before')), value };
   });
   return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };
