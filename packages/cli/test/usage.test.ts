@@ -104,6 +104,7 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['push microsoft --wait 5m', /no option --wait/, /calls push status/],
   ['completion tcsh', /cannot be "tcsh"/, /bash, zsh, fish/],
   ['serve --store sqlite::memory: --records 5', /--records is for the sandbox/],
+  ['mcp --sandbox --check', /a sandbox has none; leave one of them out/],
 ];
 test.each(typed)(
   'calls %s is refused before it asks for keys, with nothing on stdout',

@@ -124,10 +124,9 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
       ([key, count]) => `${key.replaceAll(' ', '-')}=${count}`,
     );
     const seconds = Math.round((performance.now() - started) / 1000);
-    appendFileSync(
-      String(process.env.CALLS_DRILLS_REPORT),
-      `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`,
-    );
+    const report = process.env.CALLS_DRILLS_REPORT;
+    if (report !== undefined)
+      appendFileSync(report, `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`);
     if (tally.faults > 0) throw new Error(`The drill ${name} failed: ${line.join(' ')}. ${what}.`);
   });
   return tally;
