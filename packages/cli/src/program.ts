@@ -95,6 +95,7 @@ const conflicts: Readonly<Record<string, readonly string[]>> = {
   'all-accounts': ['account'],
   json: ['format'],
   all: ['limit'],
+  check: ['sandbox'],
   follow: ['all', 'limit', 'output', 'format', 'to', 'period', 'store', 'all-accounts'],
 };
 

@@ -124,6 +124,9 @@ export function reportOf(
   };
 }
 
+/** How exactly means and shares are shown. */
+const digits: Readonly<Record<string, number>> = { share: 3, minutes: 1, money: 2 };
+
 /** The cells of a row. A change stands behind the measure and what it was before, and is their difference as they are shown. */
 function figuresOf(
   columns: readonly AnswerColumn[],
@@ -134,11 +137,10 @@ function figuresOf(
     const value = row[column.name] ?? null;
     const { name, kind, unit, addsUp } = column;
     if (kind === 'group') return { text: nameOf(name), value };
-    const isExact = addsUp || unit === 'number' || value === null;
-    if (kind !== 'change' || isExact) return { text: formatValue(column, value), value };
-    const own = { ...column, kind: 'measure' } as const;
-    const shown = (end: string) => formatValue(own, row[name.replace(/_change$/, end)]).replaceAll(',', '');
-    const figure = (end: string) => Number(shown(end).replace('%', 'e-2'));
+    const places = digits[String(unit)];
+    if (kind !== 'change' || addsUp || value === null || places === undefined)
+      return { text: formatValue(column, value), value };
+    const figure = (end: string) => Number(Number(row[name.replace(/_change$/, end)]).toFixed(places));
     return { text: formatValue(column, figure('') - figure('_before')), value };
   });
   return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };

@@ -35,8 +35,6 @@ function withHints(error: unknown): never {
 }
 
 async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<number> {
-  if (choices.check)
-    throw new UsageError('--check tests keys, and a sandbox has none; leave one of them out');
   const records = args.integer('records') ?? sandboxDefaults.records;
   const seed = args.integer('seed') ?? 1;
   const { endOfSandbox, openOwnSandbox } = await import('./sandbox.ts');
