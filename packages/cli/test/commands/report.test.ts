@@ -337,6 +337,9 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   );
   const means = shown('campaign', 10, six, { ...compared, measures: ['talk_mean'], period: '2026-11' });
   expect(means.rows[0]?.cells).toEqual(['Brand', '4.3', '3.3', '+1.0']);
+  const both = six.map((call, i) => ({ ...call, ppc_campaign: 'AABABB'.charAt(i) }));
+  const shares = shown('campaign', 10, both, { ...compared, measures: ['share'], period: '2026-11' });
+  expect(shares.rows[0]?.cells).toEqual(['A', '66.7%', '33.3%', '+33.4 pts']);
 });
 
 test('that nothing was synced yet is said once', async () => {
