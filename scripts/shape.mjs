@@ -136,7 +136,7 @@ export async function commandsOf(helpOf, words = []) {
 }
 
 /** What `calls` prints as help, from its sources. @param {readonly string[]} words */
-async function helpOf(words) {
+export async function helpOf(words) {
   const { run } = /** @type {{ run(words: readonly string[], io: object): Promise<number> }} */ (
     await importSource(join(root, 'packages/cli/src/index.ts'))
   );

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
+import { commandsOf, helpOf } from '../scripts/shape.mjs';
 import { packages, root } from '../scripts/workspace.mjs';
 import { writeReference } from './reference.mjs';
 
@@ -125,6 +126,11 @@ export async function writePages() {
     const text = readFileSync(join(root, file), 'utf8');
     write(page, withSiteLinks(file, text));
   }
+  // Made from the help, so that no option is without a page.
+  let commands = '# Commands\n\nEach command with all its options, as `calls help` prints it.\n';
+  for (const name of (await commandsOf(helpOf)).keys())
+    commands += `\n## calls ${name}\n\n\`\`\`text\n${(await helpOf(name.split(' '))).trim()}\n\`\`\`\n`;
+  write('docs/commands.md', commands);
   const entries = packages.flatMap(({ name, dir, entries }) =>
     entries.map(({ path, source }) => ({ name: `${name}${path.slice(1)}`, source: join(dir, source) })),
   );
