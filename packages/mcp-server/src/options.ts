@@ -20,7 +20,7 @@ export const mcpOptions = {
 export type McpChoices = Readonly<
   Partial<
     Record<'memory' | 'check', boolean> &
-      Record<'http' | 'resource', string> &
+      Record<'http' | 'resource', string | undefined> &
       Record<'reveal' | 'allowHost' | 'allowOrigin' | 'authorizationServer', readonly string[]>
   >
 >;

@@ -61,8 +61,10 @@ export interface CallStreamOptions extends CallByteStreamOptions {
   readonly onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void) | undefined;
 }
 
-const requestNames = ['timeout', 'retry', 'headers', 'signal'];
-const optionNames = [...requestNames, 'filter', 'rows', 'prefetch', 'checkpoint', 'onProgress', 'onError'];
+const optionNames = Object.keys({
+  ...{ timeout: 1, retry: 1, headers: 1, signal: 1, filter: 1 },
+  ...{ rows: 1, prefetch: 1, checkpoint: 1, onProgress: 1, onError: 1 },
+} satisfies Record<keyof CallStreamOptions, 1>);
 
 /** The options of a stream with their defaults. */
 export function streamSettings<O extends CallStreamOptions>(options: O) {

@@ -20,7 +20,6 @@ export const mcp = command({
     'calls mcp --all-accounts': 'for all accounts of calls.config.json',
   },
   async run(args, io) {
-    const [http, resource] = [args.text('http'), args.text('resource')];
     const choices = {
       reveal: args.list('reveal'),
       memory: args.flag('memory'),
@@ -28,8 +27,8 @@ export const mcp = command({
       allowHost: args.list('allow-host'),
       allowOrigin: args.list('allow-origin'),
       authorizationServer: args.list('authorization-server'),
-      ...(http === null ? {} : { http }),
-      ...(resource === null ? {} : { resource }),
+      http: args.text('http') ?? undefined,
+      resource: args.text('resource') ?? undefined,
     };
     return (await import('../serving/mcp.ts')).mcp(args.flag('sandbox'), choices, args, io);
   },

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
+import { readSmallFile } from '@call-attribution/core/settings';
 import {
   plainSettings,
   type Settings,
@@ -272,11 +273,12 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
     ...secrets.flatMap(([name, item]) => {
-      const { from } = settings.secret(name) ?? { from: '' };
-      const isOpen =
-        process.platform !== 'win32' && (statSync(from, { throwIfNoEntry: false })?.mode ?? 0) & 0o044;
-      if (isOpen) return [note(item, `others can read ${from}`, `chmod 600 ${from}`)];
-      return [ok(item, `set (${from})`)].filter(() => from !== '');
+      const { from } = settings.secret(name) ?? {};
+      if (from === undefined) return [];
+      const isOpen = existsSync(from) && readSmallFile(from).isExposed;
+      return [
+        isOpen ? note(item, `others can read ${from}`, `chmod 600 ${from}`) : ok(item, `set (${from})`),
+      ];
     }),
     timeZone === null
       ? note(

@@ -137,10 +137,9 @@ function figuresOf(
     const value = row[column.name] ?? null;
     const { name, kind, unit, addsUp } = column;
     if (kind === 'group') return { text: nameOf(name), value };
-    // What adds up has a whole difference, or one per day.
-    const isWhole = addsUp && unit !== 'share';
     const places = digits[String(unit)];
-    if (kind !== 'change' || isWhole || value === null || places === undefined)
+    // What adds up has a whole difference, or one per day.
+    if (kind !== 'change' || (addsUp && unit !== 'share') || value === null || places === undefined)
       return { text: formatValue(column, value), value };
     const figure = (end: string) => Number(Number(row[name.replace(/_change$/, end)]).toFixed(places));
     return { text: formatValue(column, figure('') - figure('_before')), value };

@@ -81,7 +81,7 @@ export async function checkStore(
       }
       const differences = check.findings.flatMap(({ difference }) => difference ?? []);
       if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');
-    } else if (verdict === null) find(nothing.code, nothing.text);
+    } else if (verdict === null) check.findings.push(nothing);
     else {
       const expected = verdict.calls - verdict.missing;
       const lacks = describeCopy(verdict);

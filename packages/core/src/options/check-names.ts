@@ -12,7 +12,7 @@ export function checkNames(given: unknown, known: readonly string[], at = ''): a
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new ConfigurationError(
       'invalid_option',
-      `${at || 'options'} must be an object with ${known.join(', ')}.${at === 'retry' ? ' { attempts: 1 } is one attempt.' : ''}`,
+      `${at || 'options'} must be an object with ${known.join(', ')}.`,
     );
   const prefix = at === '' ? '' : `${at}.`;
   const name = Object.keys(given).find((each) => !known.includes(each));
