@@ -18,6 +18,8 @@ export interface Counted {
   readonly total: { readonly now: readonly PartValue[]; readonly past: readonly PartValue[] | null };
   /** Every group that has a call, in any order. */
   readonly groups: readonly CountedGroup[];
+  /** Calls of the period that came through call extensions. */
+  readonly extensions: number;
   /** Calls of the period that are not counted because of their channel. */
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */

@@ -1,8 +1,9 @@
 import { day, hour } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import { Batch } from '../fields/batch.ts';
+import { Batch, readLists } from '../fields/batch.ts';
 import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
+import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Alignment, bucketStart, timeKey, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
@@ -127,7 +128,7 @@ function dayRange(
 
 /** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */
 function possible({ conditions }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
-  const call = new Batch();
+  const lists = readLists({ length: 1, columns: {} }, '', new Numbering());
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
   const judges = conditions
     .filter(({ asSent }) => !asSent)
@@ -138,7 +139,7 @@ function possible({ conditions }: ReadQuestion, hasDates: boolean): (time: numbe
       }),
     );
   return (time) => {
-    call.times = Float64Array.of(time);
+    const call = new Batch({ ...lists, sentTimes: Float64Array.of(time) }, null);
     return judges.every((judge) => judge(call) !== false);
   };
 }

@@ -39,7 +39,7 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
     calls,
     groups: all.length,
     extensions: {
-      counted: total.now[1] ?? 0,
+      counted: counted.extensions,
       leftOut: plan.calls === 'website' ? counted.otherChannel : 0,
     },
     period: {

@@ -25,9 +25,9 @@ interface TextTest {
   readonly wanted: readonly string[];
 }
 
-/** The tests of the conditions of a question and of its measures; of `total` given, of those that no call meets. */
-function textTests(plan: ReadQuestion, total?: readonly PartValue[]): TextTest[] {
-  const isUnmet = (part: number): boolean => total === undefined || (total[part] ?? 0) === 0;
+/** The tests of those conditions of a question and of its measures that no call meets. */
+function textTests(plan: ReadQuestion, total: readonly PartValue[]): TextTest[] {
+  const isUnmet = (part: number): boolean => (total[part] ?? 0) === 0;
   const testsOf = (condition: Condition): TextTest[] => {
     if ('parts' in condition) return condition.parts.flatMap(testsOf);
     if (!('field' in condition)) return [];
@@ -48,9 +48,9 @@ function textTests(plan: ReadQuestion, total?: readonly PartValue[]): TextTest[]
   ];
 }
 
-/** The text fields that conditions compare: what they hold explains why a condition is true of no call. */
-export const comparedFields = (plan: ReadQuestion): ReadonlySet<string> =>
-  new Set(textTests(plan).map(({ field }) => field));
+/** The text fields that conditions compare: what they hold explains why a condition is true of no call. Of so many calls it is true. */
+export const comparedFields = (plan: ReadQuestion, calls: number): ReadonlySet<string> =>
+  new Set(textTests(plan, [calls]).map(({ field }) => field));
 
 /** How often each value of a field occurs. */
 export type ValueCounts = ReadonlyMap<Value, number>;

@@ -1,16 +1,17 @@
 import type { Call } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
-import { Batch, type ColumnBatch } from '../fields/batch.ts';
+import { type ColumnBatch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
 import type { Period } from '../question/period.ts';
 import { type ReadQuestion, readQuestion } from '../question/plan.ts';
 import { checkQuestion, type Question } from '../question/question.ts';
-import { QuestionCount, shiftOf } from './count.ts';
-import { usualMemory } from './parts.ts';
+import { QuestionCount } from './count.ts';
+import { memoryOf, usualMemory } from './parts.ts';
 import { type Calls, isColumns, Records } from './records.ts';
-import { neededFields } from './sequences.ts';
+import { SeenAccounts } from './seen.ts';
+import { KeptCalls, neededFields } from './sequences.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
@@ -53,10 +54,12 @@ export class RunningAnswers {
   /** What the questions need of the calls. */
   readonly needs: QuestionNeeds;
   readonly #all: readonly QuestionCount[];
-  /** Questions in one zone look at calls together. */
-  readonly #zones: readonly { readonly batch: Batch; readonly counts: readonly QuestionCount[] }[];
   readonly #callers = new Numbering();
   readonly #records: Records;
+  readonly #seen = new SeenAccounts();
+  /** What questions on the other calls of a caller are answered of. */
+  readonly #kept: KeptCalls | null;
+  readonly #memory: number;
 
   /** See `createAnswers`. */
   constructor(questions: readonly Question[], options: AnswerOptions) {
@@ -66,24 +69,17 @@ export class RunningAnswers {
       return new QuestionCount(readQuestion(question, { now }), memory);
     });
     this.needs = needsOf(this.#all.map(({ plan }) => plan));
-    const { fields } = this.needs;
-    const numbers = fields.includes('ani') ? this.#callers : null;
-    const zones = new Map<string, { batch: Batch; counts: QuestionCount[] }>();
-    for (const count of this.#all) {
-      const zone = JSON.stringify(count.plan.zones);
-      const own = zones.get(zone) ?? { batch: new Batch(shiftOf(count.plan), numbers), counts: [] };
-      zones.set(zone, own);
-      own.counts.push(count);
-    }
-    this.#zones = [...zones.values()];
-    this.#records = new Records(fields, (columns, of, sids) => this.#count(columns, of, sids));
+    const late = this.#all.filter(isLate).map(({ plan }) => plan);
+    this.#kept = late.length === 0 ? null : new KeptCalls(late, memoryOf(memory));
+    this.#memory = memory;
+    this.#records = new Records(this.needs.fields, (columns, of) => this.#count(columns, of));
   }
 
-  #count(columns: ColumnBatch, account: string, sids: readonly string[]): void {
-    for (const { batch, counts } of this.#zones) {
-      batch.fill(columns, account);
-      for (const count of counts) count.add(batch, sids);
-    }
+  #count(columns: ColumnBatch, account: string): void {
+    const lists = readLists(columns, account, this.#callers);
+    this.#seen.add(account, lists.length, lists.sentTimes);
+    this.#kept?.add(lists);
+    for (const count of this.#all) if (!isLate(count)) count.add(lists);
   }
 
   /** Counts a call of an account. */
@@ -94,7 +90,7 @@ export class RunningAnswers {
   /** Counts calls of an account. */
   async addAll(calls: Calls, account = 'main'): Promise<void> {
     for await (const item of calls) {
-      if (isColumns(item)) this.#count(item, account, []);
+      if (isColumns(item)) this.#count(item, account);
       else this.#records.add(item, account);
     }
   }
@@ -108,6 +104,8 @@ export class RunningAnswers {
       const theirs = other.#all[i];
       if (theirs !== undefined) count.merge(theirs, callerOf);
     }
+    this.#seen.merge(other.#seen);
+    if (other.#kept !== null) this.#kept?.merge(other.#kept, callerOf);
   }
 
   /**
@@ -116,9 +114,21 @@ export class RunningAnswers {
    */
   answers(accounts?: readonly AccountStatus[]): Answer[] {
     this.#records.flush();
-    return this.#all.map((count) => finishAnswer(count.plan, count.counted(accounts)));
+    const known = accounts ?? this.#seen.statuses();
+    const late = new Map(
+      this.#all.filter(isLate).map((count) => [count, new QuestionCount(count.plan, this.#memory)]),
+    );
+    for (const { calls, sequenceOf } of this.#kept?.accounts() ?? [])
+      for (const [{ plan }, count] of late) {
+        const end = this.#seen.endOf(calls.account, known, plan.zones.timeZone);
+        count.add(calls, (batch) => sequenceOf(batch, end));
+      }
+    return this.#all.map((count) => finishAnswer(count.plan, (late.get(count) ?? count).counted(known)));
   }
 }
+
+/** Can calls only be counted when all are there? */
+const isLate = ({ plan }: QuestionCount): boolean => plan.needsSequence;
 
 /**
  * Begins answers to several questions.

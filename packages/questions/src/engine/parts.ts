@@ -4,6 +4,7 @@ import { QuestionError } from '../errors.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
+import { type Alignment, keyReader } from '../question/buckets.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 
@@ -48,15 +49,17 @@ const bytesOfGroup = 200;
 const bytesOfPair = 32;
 const bytesOfNumber = 8;
 
+const folds = { sum: (a: number, b: number): number => a + b, least: Math.min, greatest: Math.max };
+
 /** A number for each group, which those of its calls are laid on. */
 class Folds implements Counter {
   readonly #start: number | null;
   readonly #fold: (a: number, b: number) => number;
   readonly #numbers: (number | null)[] = [];
 
-  constructor(result: 'sum' | 'least' | 'greatest') {
+  constructor(result: keyof typeof folds) {
     this.#start = result === 'sum' ? 0 : null;
-    this.#fold = { sum: (a: number, b: number) => a + b, least: Math.min, greatest: Math.max }[result];
+    this.#fold = folds[result];
   }
 
   open(): void {
@@ -198,15 +201,15 @@ export class GroupTable {
   /** What is counted, by the id of its parts. */
   readonly #counted = new Map<string, { readonly counter: Counter; readonly read: Read }>();
 
-  /** `reads` reads the groups of a call. */
-  constructor(plan: ReadQuestion, reads: readonly Read[], take: TakeMemory) {
+  /** Times are `moved`. */
+  constructor(plan: ReadQuestion, moved: Alignment, take: TakeMemory) {
     this.#plan = plan;
-    this.#reads = reads;
+    this.#reads = plan.groups.map((group) => keyReader(group, moved));
     this.#take = take;
     for (const part of plan.parts) {
-      const { id, about } = part;
+      const { id, about, of } = part;
       const value = about === null ? () => null : readerOf(about);
-      const read: Read = (call) => part.of(value(call), call);
+      const read: Read = (call) => of(value(call), call);
       if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, take), read });
     }
   }
@@ -214,15 +217,12 @@ export class GroupTable {
   /** Counts the calls at these places of a batch. */
   count(calls: Batch, rows: Int32Array): void {
     const valueAt = (level: number): Value => this.#reads[level]?.(calls) ?? null;
-    const groups = rows.map((at) => {
+    const counted = [...this.#counted.values()];
+    for (const at of rows) {
       calls.at = at;
-      return this.#groupOf(valueAt);
-    });
-    for (const { counter, read } of this.#counted.values())
-      for (let i = 0; i < rows.length; i += 1) {
-        calls.at = rows[i] as number;
-        counter.add(groups[i] as number, read(calls));
-      }
+      const group = this.#groupOf(valueAt);
+      for (const { counter, read } of counted) counter.add(group, read(calls));
+    }
   }
 
   /** Counts in what another table of the same question has. Its callers have these numbers here. */

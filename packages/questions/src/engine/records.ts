@@ -14,16 +14,13 @@ export function isColumns(item: Call | ColumnBatch): item is ColumnBatch {
 /** Most records that are looked at together. */
 const mostRecords = 1000;
 
-/** Takes calls in columns, with their ids. */
-type TakeBatch = (batch: ColumnBatch, account: string, sids: readonly string[]) => void;
-
 /** Makes columns of records, which come one by one. */
 export class Records {
   readonly #fields: readonly string[];
-  readonly #take: TakeBatch;
+  readonly #take: (calls: ColumnBatch, account: string) => void;
   readonly #waiting = new Map<string, Call[]>();
 
-  constructor(fields: readonly string[], take: TakeBatch) {
+  constructor(fields: readonly string[], take: (calls: ColumnBatch, account: string) => void) {
     this.#fields = fields;
     this.#take = take;
   }
@@ -37,8 +34,8 @@ export class Records {
   /** Passes on what waits. */
   flush(): void {
     for (const [account, calls] of this.#waiting) {
-      const sids = calls.map(({ sid }) => String(sid));
-      this.#take(columnsOf(calls, this.#fields), account, sids);
+      // In the order of times those of one time are in the order of their ids, as in a store.
+      this.#take(columnsOf(calls, ['sid', ...this.#fields]), account);
     }
     this.#waiting.clear();
   }

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { compareValues, type Value } from '../conditions/condition.ts';
-import { Batch } from '../fields/batch.ts';
+import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
@@ -50,22 +50,18 @@ export function selectCalls(
   const isSequence = needsSequence(needs);
   const fields = neededFields(needs);
   const numbers = new Numbering();
-  const call = new Batch(shiftOf(plan), numbers);
-  const kept = new KeptCalls(needs, memoryOf(usualMemory));
-  const learned = new Records(fields, (columns, account, sids) => {
-    call.fill(columns, account);
-    kept.add(call, sids);
-  });
+  const shift = shiftOf(plan.zones);
+  const kept = new KeptCalls([needs], memoryOf(usualMemory));
+  const learned = new Records(fields, (columns, account) => kept.add(readLists(columns, account, numbers)));
   let places: ReturnType<typeof placesOf> | null = null;
-  const set = (record: Call, account: string): void => {
-    call.fill(columnsOf([record], fields), account);
-    call.at = 0;
-    if (!isSequence) return;
+  const callOf = (record: Call, account: string): Batch => {
+    const lists = readLists(columnsOf([record], fields), account, numbers);
+    if (!isSequence) return new Batch(lists, shift);
     learned.flush();
     places ??= placesOf(kept);
     const place = places.get(idOf(account, record.sid));
     if (place !== undefined) place.calls.at = place.at;
-    call.sequences = place?.calls.sequences ?? null;
+    return new Batch(lists, shift, () => place?.calls.sequences ?? null);
   };
   return {
     period: plan.period,
@@ -77,13 +73,14 @@ export function selectCalls(
       places = null;
     },
     judge(record, account) {
-      set(record, account);
-      if (!within(call.time, plan.period) || !judges.every((judge) => judge(call) === true)) return 'no';
+      const call = callOf(record, account);
+      if (!within(call.time ?? Number.NaN, plan.period) || !judges.every((judge) => judge(call) === true))
+        return 'no';
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
       return isOther ? 'other' : 'selected';
     },
     keyOf(record, account) {
-      set(record, account);
+      const call = callOf(record, account);
       return [...groups.map(({ read }) => read(call)), account, String(record.sid)];
     },
     compare(a, b) {
@@ -100,10 +97,11 @@ const idOf = (account: string, sid: unknown): string => `${account} ${String(sid
 
 /** Where each call is among all calls of its account. */
 function placesOf(kept: KeptCalls): ReadonlyMap<string, { readonly calls: Batch; readonly at: number }> {
-  const all = [...kept.accounts(null)];
-  return new Map(
-    all.flatMap(({ calls, sids }) =>
-      sids.map((sid, at) => [idOf(calls.account, sid), { calls, at }] as const),
-    ),
-  );
+  const places = new Map<string, { readonly calls: Batch; readonly at: number }>();
+  for (const { calls: all, sequenceOf } of kept.accounts()) {
+    const calls = new Batch(all, null, (calls) => sequenceOf(calls, null));
+    for (const [at, sid] of (all.columns.sid ?? []).entries())
+      places.set(idOf(all.account, sid), { calls, at });
+  }
+  return places;
 }

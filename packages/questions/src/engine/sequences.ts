@@ -1,5 +1,5 @@
 import { compareValues } from '../conditions/condition.ts';
-import { Batch, nobody, type Sequence } from '../fields/batch.ts';
+import { type Batch, type CallLists, nobody, type Sequence } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
 import type { TakeMemory } from './parts.ts';
@@ -17,56 +17,34 @@ export function neededFields(plan: Needs): readonly string[] {
   return [...new Set([...always, ...namedInRecord(plan)])];
 }
 
-const [bytesOfCall, bytesOfId] = [48, 24];
-
-/** What is kept of the calls of an account. */
-interface Kept {
-  /** Empty texts for calls that came in order. */
-  sids: string[];
-  times: number[];
-  talks: number[];
-  extensions: number[];
-  callers: number[];
-  readonly columns: Record<string, unknown[]>;
-}
+const bytesOfCall = 48;
 
 /** Calls that are kept until all are there: what is needed of each, field by field. */
 export class KeptCalls {
-  readonly #fields: readonly string[];
+  readonly #fields: ReadonlySet<string>;
   readonly #take: TakeMemory;
-  readonly #accounts = new Map<string, Kept>();
+  readonly #kept: CallLists[] = [];
   /** One copy of each text, since most come again and again. */
   readonly #texts = new Map<string, string>();
 
-  constructor(plan: Needs, take: TakeMemory) {
-    this.#fields = namedInRecord(plan).filter((name) => name !== 'date_added' && name !== 'talk_minutes');
+  constructor(plans: readonly Needs[], take: TakeMemory) {
+    const known = new Set(['date_added', 'talk_minutes']);
+    this.#fields = new Set(['sid', ...plans.flatMap(namedInRecord)].filter((name) => !known.has(name)));
     this.#take = take;
   }
 
-  #keptOf(account: string): Kept {
-    const columns = Object.fromEntries(this.#fields.map((name) => [name, []]));
-    const none = { sids: [], times: [], talks: [], extensions: [], callers: [], columns };
-    const kept = this.#accounts.get(account) ?? none;
-    this.#accounts.set(account, kept);
-    return kept;
+  #keep(calls: CallLists): void {
+    this.#take(calls.length * (bytesOfCall + 8 * Object.keys(calls.columns).length));
+    this.#kept.push(calls);
   }
 
   /** Keeps what is needed of calls. Those of one time are in the order of their ids, if they have any, otherwise as they come. */
-  add(
-    { length, account, sentTimes, talks, extensions, callers, columns }: Batch,
-    sids: readonly string[],
-  ): void {
-    this.#take(length * (bytesOfCall + 8 * this.#fields.length) + bytesOfId * sids.length);
-    const kept = this.#keptOf(account);
-    for (let at = 0; at < length; at += 1) {
-      kept.sids.push(sids[at] ?? '');
-      kept.times.push(sentTimes[at] as number);
-      kept.talks.push(talks[at] as number);
-      kept.extensions.push(extensions[at] as number);
-      kept.callers.push(callers[at] as number);
-    }
-    for (const [name, own] of Object.entries(kept.columns))
-      for (let at = 0; at < length; at += 1) own.push(this.#once(columns[name]?.[at]));
+  add(calls: CallLists): void {
+    const own = Object.entries(calls.columns).flatMap(([name, values]) => {
+      if (!this.#fields.has(name)) return [];
+      return [[name, name === 'sid' ? values : values.map((value) => this.#once(value))]];
+    });
+    this.#keep({ ...calls, columns: Object.fromEntries(own) });
   }
 
   #once(value: unknown): unknown {
@@ -80,103 +58,120 @@ export class KeptCalls {
 
   /** Keeps the calls of another one of the same question. */
   merge(other: KeptCalls, callerOf: Int32Array): void {
-    for (const [account, theirs] of other.#accounts) {
-      const kept = this.#keptOf(account);
-      this.#take(theirs.sids.length * (bytesOfCall + 8 * this.#fields.length));
-      kept.sids = kept.sids.concat(theirs.sids);
-      kept.times = kept.times.concat(theirs.times);
-      kept.talks = kept.talks.concat(theirs.talks);
-      kept.extensions = kept.extensions.concat(theirs.extensions);
-      kept.callers = kept.callers.concat(theirs.callers.map((caller) => callerOf[caller] ?? nobody));
-      for (const [name, own] of Object.entries(theirs.columns))
-        kept.columns[name] = (kept.columns[name] ?? []).concat(own);
-    }
+    for (const calls of other.#kept)
+      this.#keep({ ...calls, callers: calls.callers.map((caller) => callerOf[caller] ?? nobody) });
   }
 
-  /**
-   * The calls of one account after the other, with the place of each among those of its caller. `ends` says until when the calls of an
-   * account are known.
-   */
-  *accounts(
-    shift: Batch['shift'],
-    ends: ReadonlyMap<string, number> = new Map(),
-  ): Generator<{ readonly calls: Batch; readonly sids: readonly string[] }> {
-    for (const [account, { sids, ...kept }] of this.#accounts) {
-      const calls = new Batch(shift);
-      calls.account = account;
-      calls.length = sids.length;
-      calls.columns = kept.columns;
-      calls.sentTimes = new Float64Array(kept.times);
-      calls.talks = new Float64Array(kept.talks);
-      calls.extensions = new Uint8Array(kept.extensions);
-      calls.callers = new Int32Array(kept.callers);
-      calls.sequences = sequencesOf(calls, sids, ends.get(account) ?? null);
-      calls.move();
-      yield { calls, sids };
+  /** The calls of one account after the other. */
+  *accounts(): Generator<KeptAccount> {
+    for (const account of new Set(this.#kept.map((calls) => calls.account))) {
+      const lists = this.#kept.filter((calls) => calls.account === account);
+      const length = lists.reduce((sum, calls) => sum + calls.length, 0);
+      const names = [...this.#fields].filter((name) => lists.some(({ columns }) => name in columns));
+      const none = (calls: CallLists) => Array.from({ length: calls.length }, () => null);
+      const column = (name: string) => [name, lists.flatMap((calls) => calls.columns[name] ?? none(calls))];
+      const joined = <T extends Float64Array | Int32Array | Uint8Array>(
+        all: T,
+        listOf: (of: CallLists) => T,
+      ) => {
+        let at = 0;
+        for (const calls of lists) {
+          all.set(listOf(calls), at);
+          at += calls.length;
+        }
+        return all;
+      };
+      const calls: CallLists = {
+        ...{ account, length, columns: Object.fromEntries(names.map(column)) },
+        sentTimes: joined(new Float64Array(length), ({ sentTimes }) => sentTimes),
+        talks: joined(new Float64Array(length), ({ talks }) => talks),
+        extensions: joined(new Uint8Array(length), ({ extensions }) => extensions),
+        callers: joined(new Int32Array(length), ({ callers }) => callers),
+      };
+      yield { calls, sequenceOf: sequencesOf(calls) };
     }
   }
 }
 
-/** What follows from the other calls of the caller of the call that a batch is at. The batch has all calls of an account. */
-function sequencesOf(calls: Batch, sids: readonly string[], end: number | null): Sequence {
-  const { length, callers, sentTimes, talks, columns } = calls;
-  const size = callers.reduce((most, caller) => Math.max(most, caller + 1), 0);
-  const list = (size: number): Int32Array => new Int32Array(size).fill(nobody);
+/** All calls of an account. */
+export interface KeptAccount {
+  readonly calls: CallLists;
+  /** What follows from them for the call that a batch of them is at. They are known until `end`. */
+  sequenceOf(calls: Batch, end: number | null): Sequence;
+}
+
+function sequencesOf(all: CallLists): KeptAccount['sequenceOf'] {
+  const { length, callers, sentTimes, columns } = all;
+  const order = orderOf(sentTimes, columns.sid ?? []);
   const nth = new Int32Array(length);
+  const known = new Int32Array(callers.reduce((most, caller) => Math.max(most, caller + 1), 0));
+  for (const at of order) {
+    const caller = callers[at] as number;
+    if (caller === nobody) continue;
+    known[caller] = (known[caller] as number) + 1;
+    nth[at] = known[caller] as number;
+  }
+  let found: Links | null = null;
+  const links = (): Links => (found ??= linksOf(all, order, known.length));
+  const apart = (from = nobody, to = nobody): number | null => {
+    const millis = (sentTimes[to] ?? Number.NaN) - (sentTimes[from] ?? Number.NaN);
+    return Number.isNaN(millis) ? null : millis;
+  };
+  return (calls, end) => ({
+    get nth() {
+      return nth[calls.at] as number;
+    },
+    get sincePrevious() {
+      return apart(links().before[calls.at], calls.at);
+    },
+    get untilNext() {
+      return apart(calls.at, links().after[calls.at]);
+    },
+    get untilAnswered() {
+      return apart(calls.at, links().answered[calls.at]);
+    },
+    get untilEnd() {
+      return end === null || calls.sentAt === null ? null : end - calls.sentAt;
+    },
+    fieldOf: (which, field) => columns[field]?.[links()[which][calls.caller] ?? nobody],
+  });
+}
+
+/** Places of calls: of each the one before and after it of its caller, and the next one that was answered; of each caller the first and the last. */
+type Links = Readonly<Record<'before' | 'after' | 'answered' | 'first' | 'last', Int32Array>>;
+
+function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size: number): Links {
+  const list = (size: number): Int32Array => new Int32Array(size).fill(nobody);
   const [before, after, answered] = [list(length), list(length), list(length)];
   const [first, last, next] = [list(size), list(size), list(size)];
-  const order = orderOf(sentTimes, sids);
   for (const at of order) {
     const caller = callers[at] as number;
     if (caller === nobody) continue;
     const previous = last[caller] as number;
-    nth[at] = (nth[previous] ?? 0) + 1;
     before[at] = previous;
     if (previous === nobody) first[caller] = at;
     else after[previous] = at;
     last[caller] = at;
   }
-  for (const at of order.reverse()) {
+  for (let i = length - 1; i >= 0; i -= 1) {
+    const at = order[i] as number;
     const caller = callers[at] as number;
     if (caller === nobody) continue;
     answered[at] = next[caller] as number;
     if ((talks[at] as number) > 0) next[caller] = at;
   }
-  const apart = (from = nobody, to = nobody): number | null => {
-    const millis = (sentTimes[to] ?? Number.NaN) - (sentTimes[from] ?? Number.NaN);
-    return Number.isNaN(millis) ? null : millis;
-  };
-  return {
-    get nth() {
-      return nth[calls.at] as number;
-    },
-    get sincePrevious() {
-      return apart(before[calls.at], calls.at);
-    },
-    get untilNext() {
-      return apart(calls.at, after[calls.at]);
-    },
-    get untilAnswered() {
-      return apart(calls.at, answered[calls.at]);
-    },
-    get untilEnd() {
-      return end === null || calls.sentAt === null ? null : end - calls.sentAt;
-    },
-    fieldOf: (which, field) => columns[field]?.[(which === 'first' ? first : last)[calls.caller] ?? nobody],
-  };
+  return { before, after, answered, first, last };
 }
 
 /** The calls by time and id, those without a time last. */
-function orderOf(times: Float64Array, sids: readonly string[]): Uint32Array {
-  const order = Uint32Array.from(times, (_, at) => at);
-  const timeAt = (at: number): number => {
-    const time = times[at] as number;
-    return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
-  };
+function orderOf(times: Float64Array, sids: readonly unknown[]): Uint32Array {
+  const keys = times.map((time) => (Number.isNaN(time) ? Number.POSITIVE_INFINITY : time));
+  const sidAt = (at: number): string => String(sids[at] ?? '');
   const compare = (a: number, b: number): number => {
-    const [x, y] = [timeAt(a), timeAt(b)];
-    return x === y ? compareValues(sids[a] ?? '', sids[b] ?? '') || a - b : x - y;
+    const [x, y] = [keys[a] as number, keys[b] as number];
+    return x === y ? compareValues(sidAt(a), sidAt(b)) || a - b : x - y;
   };
+  const order = new Uint32Array(times.length).map((_, at) => at);
   for (let at = 1; at < order.length; at += 1) if (compare(at - 1, at) > 0) return order.sort(compare);
   return order;
 }

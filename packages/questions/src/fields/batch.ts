@@ -28,76 +28,66 @@ export interface Sequence {
 /** A call without a caller number. */
 export const nobody = -1;
 
+/** What is known of some calls of an account: a list for everything that questions ask of all calls. */
+export interface CallLists extends ColumnBatch {
+  readonly account: string;
+  /** `date_added` as it was sent, in naive milliseconds; NaN when it cannot be read. */
+  readonly sentTimes: Float64Array;
+  /** Tenths of minutes of talk, NaN without. */
+  readonly talks: Float64Array;
+  /** 1 for a call that came through a call extension of an ad. */
+  readonly extensions: Uint8Array;
+  /** The number of each caller among those that were met, or `nobody`. */
+  readonly callers: Int32Array;
+}
+
+/** Reads the columns of some calls, and numbers their callers. */
+export function readLists({ columns, length }: ColumnBatch, account: string, numbers: Numbering): CallLists {
+  const { date_added: dates, talk_minutes: talked, is_extension: isExtension, ani } = columns;
+  const [sentTimes, talks] = [new Float64Array(length), new Float64Array(length)];
+  const [extensions, callers] = [new Uint8Array(length), new Int32Array(length)];
+  for (let i = 0; i < length; i += 1) {
+    sentTimes[i] = timeOf(dates?.[i]) ?? Number.NaN;
+    talks[i] = tenthsOf(talked?.[i]) ?? Number.NaN;
+    extensions[i] = Number(isExtension?.[i] === true);
+    const key = callerKey(ani?.[i]);
+    callers[i] = key === null ? nobody : numbers.of(key);
+  }
+  return { account, length, columns, sentTimes, talks, extensions, callers };
+}
+
+/** How times are moved into the zone of an answer; null when they are not. */
+export type Shift = ((naive: number) => number) | null;
+
 const orNull = (value: number | undefined): number | null =>
   value === undefined || Number.isNaN(value) ? null : value;
 
-/**
- * Some calls of an account, a list for everything that questions ask of all calls. Fields are read of the call at `at`; the same object is
- * filled with other calls again and again.
- */
+/** Calls, of which fields are read of the one at `at`. */
 export class Batch {
-  length = 0;
   at = 0;
-  account = '';
-  columns: ColumnBatch['columns'] = {};
-  /** `date_added` as it was sent, in naive milliseconds; NaN when it cannot be read. */
-  sentTimes = new Float64Array(0);
-  /** The same in the zone of the answer. */
-  times = new Float64Array(0);
-  /** Tenths of minutes of talk, NaN without. */
-  talks = new Float64Array(0);
-  /** 1 for a call that came through a call extension of an ad. */
-  extensions = new Uint8Array(0);
-  /** The number of each caller among those that were met, or `nobody`. Only filled where a question asks for it. */
-  callers = new Int32Array(0);
+  readonly lists: CallLists;
   /** What follows from the other calls of the caller of the call, in questions that need it. */
-  sequences: Sequence | null = null;
-  readonly shift: ((naive: number) => number) | null;
-  readonly #numbers: Numbering | null;
+  readonly sequences: Sequence | null;
+  /** The times in the zone of the answer. */
+  readonly times: Float64Array;
 
-  /** Times are moved by `shift`; callers are only looked at where they are numbered. */
-  constructor(shift: ((naive: number) => number) | null = null, numbers: Numbering | null = null) {
-    this.shift = shift;
-    this.#numbers = numbers;
-  }
-
-  /** Looks at other calls. */
-  fill({ columns, length }: ColumnBatch, account: string): void {
-    this.columns = columns;
-    this.length = length;
-    this.account = account;
-    this.sentTimes = new Float64Array(length);
-    this.talks = new Float64Array(length);
-    this.extensions = new Uint8Array(length);
-    this.callers = new Int32Array(length);
-    const { date_added: dates, talk_minutes: talks, is_extension: extensions, ani } = columns;
-    for (let i = 0; i < length; i += 1) {
-      this.sentTimes[i] = timeOf(dates?.[i]) ?? Number.NaN;
-      this.talks[i] = tenthsOf(talks?.[i]) ?? Number.NaN;
-      this.extensions[i] = Number(extensions?.[i] === true);
-      const key = this.#numbers === null ? null : callerKey(ani?.[i]);
-      this.callers[i] = key === null ? nobody : (this.#numbers?.of(key) ?? nobody);
-    }
-    this.move();
-  }
-
-  /** Works out the times in the zone of the answer. */
-  move(): void {
-    const { shift } = this;
+  /** See `Shift`. */
+  constructor(lists: CallLists, shift: Shift, sequenceOf: (calls: Batch) => Sequence | null = () => null) {
+    this.lists = lists;
+    this.sequences = sequenceOf(this);
+    const { sentTimes } = lists;
     this.times =
-      shift === null
-        ? this.sentTimes
-        : this.sentTimes.map((time) => (Number.isNaN(time) ? time : shift(time)));
+      shift === null ? sentTimes : sentTimes.map((time) => (Number.isNaN(time) ? time : shift(time)));
   }
 
   /** A field of the call. */
   value(name: string): unknown {
-    return this.columns[name]?.[this.at];
+    return this.lists.columns[name]?.[this.at];
   }
 
   /** `date_added` as it was sent, null when it cannot be read. */
   get sentAt(): number | null {
-    return orNull(this.sentTimes[this.at]);
+    return orNull(this.lists.sentTimes[this.at]);
   }
 
   /** The same in the zone of the answer. */
@@ -107,17 +97,17 @@ export class Batch {
 
   /** Tenths of a minute of talk. */
   get talk(): number | null {
-    return orNull(this.talks[this.at]);
+    return orNull(this.lists.talks[this.at]);
   }
 
   /** Came through a call extension of an ad. */
   get isExtension(): boolean {
-    return this.extensions[this.at] === 1;
+    return this.lists.extensions[this.at] === 1;
   }
 
   /** The number of the caller, or `nobody`. */
   get caller(): number {
-    return this.callers[this.at] ?? nobody;
+    return this.lists.callers[this.at] ?? nobody;
   }
 
   /** What follows from the other calls of the caller; null without a caller number. */

@@ -81,7 +81,7 @@ export const derived: readonly ReadField[] = [
   {
     ...{ ...plain, name: 'account', type: 'text' },
     meaning: 'Account that the call was counted for.',
-    read: ({ account }) => account,
+    read: ({ lists }) => lists.account,
   },
   {
     ...{ ...plain, name: 'is_extension', type: 'boolean', otherNames: ['call_extension', 'extension'] },

@@ -12,8 +12,7 @@ export function timeOf(value: unknown): number | null {
 /** A text, with the replacement character where half of a surrogate pair was. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  return text.isWellFormed() ? text : text.toWellFormed();
+  return (typeof value === 'object' ? JSON.stringify(value) : String(value)).toWellFormed();
 }
 
 /** A decimal number in tenths; or null, as for a finer one. */
@@ -36,5 +35,12 @@ export function integerOf(value: unknown, isWide: boolean): number | null {
  */
 export function callerKey(ani: unknown): number | null {
   const key = phoneKey(ani);
-  return /^\d{1,15}$/.test(key) ? Number(`1${key}`) : null;
+  // Questions ask for those of all calls, and a pattern and `Number` take several times as long.
+  let number = 1;
+  for (let i = 0; i < key.length; i += 1) {
+    const digit = key.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return null;
+    number = number * 10 + digit;
+  }
+  return key === '' || key.length > 15 ? null : number;
 }

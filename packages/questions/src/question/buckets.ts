@@ -73,7 +73,13 @@ export function timeKey(name: string, moved: Alignment = unmoved): (time: number
   if (name === 'hour') return (time) => hourOf(time + shift);
   if (name === 'weekday') return (time) => weekdayOf(time + shift) + 1;
   if (!isBucket(name) || name === 'day') return (time) => dayNumber(time + shift);
-  return (time) => bucketOf(name, time + shift) + moved[name];
+  // Most calls are of the same day as the one before.
+  let [known, key] = [Number.NaN, 0];
+  return (time) => {
+    const number = dayNumber(time + shift);
+    if (number !== known) [known, key] = [number, bucketOf(name, time + shift) + moved[name]];
+    return key;
+  };
 }
 
 /** A group as an answer shows it. */

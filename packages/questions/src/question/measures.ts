@@ -93,8 +93,6 @@ const inSequence = { needs: 'sequence' } as const;
 
 /** The calls of a group: the first part of every question. */
 export const allCalls = part('calls', null, () => 1);
-/** Those that came through call extensions: the second one. */
-export const extensions = part('extensions', null, (_, { isExtension }) => Number(isExtension));
 /** The times of the first and the last call. */
 export const ends = [
   part('first', null, (_, { time }) => time, { result: 'least' }),

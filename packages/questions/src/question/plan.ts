@@ -4,7 +4,7 @@ import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
-import { allCalls, ends, extensions, type Part, spendColumns } from './measures.ts';
+import { allCalls, ends, type Part, spendColumns } from './measures.ts';
 import type { ClosedPeriod, ReadPeriod, Zones } from './period.ts';
 import { comparedPeriod, elapsedOf, machineZone, periodNotes, readPeriod, readZones } from './period.ts';
 import type { CallSelection, Question } from './question.ts';
@@ -46,7 +46,7 @@ export interface ReadSelection extends SelectionPlan {
 /** A question in which all names and times have been read. */
 export interface ReadQuestion extends ReadSelection, Plan {
   readonly groups: readonly ReadField[];
-  /** What has to be counted, each once. The number of calls is the first, of those through call extensions the second. */
+  /** What has to be counted, each once. The number of calls is the first. */
   readonly parts: readonly Part[];
   /** The measures, in order. */
   readonly measures: readonly PlannedMeasure[];
@@ -92,7 +92,7 @@ export function readSelection(
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     conditions: [
       ...(where ? [{ condition: where, asSent: false }] : []),
-      ...(filter ? [{ condition: filter.condition, asSent: true }] : []),
+      ...(filter?.conditions ?? []).map((condition) => ({ condition, asSent: true })),
     ],
   };
 }
@@ -116,7 +116,7 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
     const at = parts.findIndex((each) => id(each) === id(part));
     return at >= 0 ? at : parts.push(part) - 1;
   };
-  [allCalls, extensions].forEach(placeOf);
+  placeOf(allCalls);
   const measures = named.map((text) => readMeasure(text, placeOf));
   const isOpen = period.from === null || period.to === null;
   if (isOpen && (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day')))

@@ -115,10 +115,10 @@ export class InvalidCondition extends QuestionError {
   }
 }
 
-/** A filter of the API as a condition, and whether it includes calls through call extensions. */
-export function readFilter(q: string): { readonly condition: Condition; readonly extensions: boolean } {
+/** A filter of the API as conditions, and whether it includes calls through call extensions. */
+export function readFilter(q: string): { readonly conditions: Condition[]; readonly extensions: boolean } {
   const { clauses } = simplify(parse(q, { version: 'v3' }));
-  const parts = clauses.flatMap((clause): Condition[] => {
+  const conditions = clauses.flatMap((clause): Condition[] => {
     if (clause.kind === 'flag') return [];
     const { field, lower, upper } = clause;
     const test = (bound: NonNullable<typeof lower>, operator: '>' | '<'): Condition => ({
@@ -130,7 +130,7 @@ export function readFilter(q: string): { readonly condition: Condition; readonly
     if (!lower && !upper) return [{ kind: 'not', part: { kind: 'null', field } }];
     return [...(lower ? [test(lower, '>')] : []), ...(upper ? [test(upper, '<')] : [])];
   });
-  return { condition: { kind: 'and', parts }, extensions: clauses.some(({ kind }) => kind === 'flag') };
+  return { conditions, extensions: clauses.some(({ kind }) => kind === 'flag') };
 }
 
 function boundOf(text: string): Literal {

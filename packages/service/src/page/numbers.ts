@@ -23,12 +23,13 @@ function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Qu
   return parts.length === 0 ? {} : { where: parts.join(' AND ') };
 }
 
-/** The question about the measures of all calls. */
-export const pageTotals = (question: PageQuestion): Question => ({
-  ...callsOf(question),
-  measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
-  ...keptValues(question.only),
-});
+/** The questions about the measures of all calls of the period, and of the one before. */
+export const pageTotals = (question: PageQuestion, past: ReturnType<typeof pastOf>): Question[] =>
+  [question, ...(past === null ? [] : [{ ...question, ...past }])].map((each) => ({
+    ...callsOf(each),
+    measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
+    ...keptValues(each.only),
+  }));
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
 const callsOf = ({ filter, selection, from, to }: PageQuestion): Question => ({
@@ -61,15 +62,15 @@ export const pageGroups = (question: PageQuestion, name: PageDimension, limit: n
   ...keptValues(question.only, name),
 });
 
-/** The numbers of the page, made of the answers about callers and about the period, and of what is known of all calls. */
+/** The numbers of the page, made of the answers to `pageQuestions` and `pageTotals`, and of what is known of all calls. */
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket,
-  [now, before]: readonly Answer[],
   [chart, ...groups]: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
 ): PageSummary {
   const period = pastOf(question);
+  const [now, before] = groups.splice(pageDimensions.length);
   return {
     total: measuresOf(now),
     before: before === undefined ? null : measuresOf(before),

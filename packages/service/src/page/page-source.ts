@@ -1,5 +1,4 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Question } from '@call-attribution/questions';
 import { dated, everything, type Selection, type Store } from '@call-attribution/store';
 import {
   groupsOf,
@@ -50,9 +49,11 @@ export class PageSource {
 
   /** All values of a field with their calls, the most frequent first. */
   async groups(account: string, question: PageQuestion, field: PageDimension, signal: AbortSignal) {
-    const questions = [pageGroups(question, field, mostGroups)];
-    const [answer] = await this.#answers(account, questions, question.selection, signal);
-    return groupsOf(answer, field);
+    const { createAnswers } = await import('@call-attribution/questions');
+    const answers = createAnswers([pageGroups(question, field, mostGroups)]);
+    const calls = this.#store.columns(account, question.selection, answers.needs.fields, signal);
+    await answers.addAll(calls, account);
+    return groupsOf(answers.answers()[0], field);
   }
 
   /** The calls of the table, newest first. */
@@ -77,7 +78,7 @@ export class PageSource {
   /** One call as a record of v3, or null. */
   readonly call = (account: string, sid: string) => this.#store.document(account, sid, 'v3');
 
-  /** Counts the calls of the period; then, among all calls, whose first calls are in it and in the period before. */
+  /** Counts the calls of the period. Those before it are read as well, for whose first calls are in it and in the period before. */
   async #count(
     account: string,
     question: PageQuestion,
@@ -91,23 +92,20 @@ export class PageSource {
     const [earliest, latest] = [await this.#timeOf(account, false), await this.#timeOf(account, true)];
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
-
-    const extended = { ...selection, extensions: true };
-    const ofPeriod = await this.#answers(account, pageQuestions(question, bucket), extended, signal);
     const past = pastOf(question);
-    const totals = [pageTotals(question), ...(past === null ? [] : [pageTotals({ ...question, ...past })])];
-    const isNever = from !== null && to !== null && from >= to;
-    const ofCallers = await this.#answers(account, totals, isNever ? selection : everything, signal);
-    return pageSummary(question, bucket, ofCallers, ofPeriod, { none, earliest, latest });
-  }
-
-  /** The answers to some questions about calls of an account. */
-  async #answers(account: string, questions: readonly Question[], selection: Selection, signal: AbortSignal) {
+    const [totals, parts] = [pageTotals(question, past), pageQuestions(question, bucket)];
     // A service whose page nobody opens starts without it.
     const { createAnswers } = await import('@call-attribution/questions');
-    const answers = createAnswers(questions);
-    await answers.addAll(this.#store.columns(account, selection, answers.needs.fields, signal), account);
-    return answers.answers();
+    const answers = createAnswers([...parts, ...totals]);
+    const feed = async (of: Pick<Selection, 'from' | 'to'>, { needs } = answers) =>
+      answers.addAll(store.columns(account, { ...everything, ...of }, needs.fields, signal), account);
+    if (from === null || to === null || from < to) {
+      const start = past === null ? selection.from : past.from / 1000;
+      await feed({ from: everything.from, to: start }, createAnswers([{ measures: ['first_time_callers'] }]));
+      await feed({ from: start, to: selection.from }, createAnswers(totals));
+      await feed({ from: selection.from, to: selection.to });
+    }
+    return pageSummary(question, bucket, answers.answers(), { none, earliest, latest });
   }
 
   /** The time of the first call of an account, or of the last one; null without calls that have a time. */

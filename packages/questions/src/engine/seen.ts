@@ -1,0 +1,45 @@
+import { naiveAt } from '@call-attribution/core/time';
+import type { AccountStatus } from '../question/answer.ts';
+import { shownMoment } from '../question/measures.ts';
+
+const none = { calls: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+
+/** What was seen of each account: how many calls, and when the first and the last came, in naive milliseconds. */
+export class SeenAccounts {
+  readonly #seen = new Map<string, typeof none>();
+
+  /** Sees so many calls with these times. */
+  add(account: string, calls: number, times: Iterable<number>): void {
+    const seen = this.#seen.get(account) ?? { ...none };
+    this.#seen.set(account, seen);
+    seen.calls += calls;
+    for (const time of times) {
+      if (time < seen.first) seen.first = time;
+      if (time > seen.last) seen.last = time;
+    }
+  }
+
+  /** Sees what another one has seen. */
+  merge(other: SeenAccounts): void {
+    for (const [account, { calls, first, last }] of other.#seen) this.add(account, calls, [first, last]);
+  }
+
+  /** The accounts in order. Nothing is known of when they were synced. */
+  statuses(): AccountStatus[] {
+    const text = (millis: number) => (Number.isFinite(millis) ? shownMoment(millis) : null);
+    return [...this.#seen]
+      .map(([account, { calls, first, last }]) => ({
+        ...{ account, calls, first: text(first), last: text(last) },
+        ...{ storedAt: null, syncedAt: null },
+      }))
+      .sort((a, b) => (a.account < b.account ? -1 : 1));
+  }
+
+  /** Until when the calls of an account are known, on the clock of its records: its last sync, otherwise its last call. */
+  endOf(account: string, known: readonly AccountStatus[], timeZone: string | null): number | null {
+    const syncedAt = known.find((status) => status.account === account)?.syncedAt;
+    if (syncedAt && timeZone !== null) return naiveAt(Date.parse(syncedAt), timeZone);
+    const { last } = this.#seen.get(account) ?? none;
+    return Number.isFinite(last) ? last : null;
+  }
+}
