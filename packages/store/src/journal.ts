@@ -37,7 +37,7 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
       `UPDATE claims SET token = token + 1, holder = $3, claimed_at = ${driver.dialect.now} WHERE account = $1 AND name = $2`,
       [...claim, holder],
     );
-  const inUse = (other: LockOwner) => new StoreError('claim_lost', inUseBy(`the journal "${name}"`, other));
+  const inUse = (other: LockOwner) => new StoreError('claim_lost', inUseBy(`the ledger "${name}"`, other));
 
   const take = () =>
     driver.write(async (session) => {

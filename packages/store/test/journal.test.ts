@@ -34,7 +34,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     expect(await linesOf(a)).toEqual([]);
     const inUse = {
       code: 'claim_lost',
-      message: `Process ${process.pid} on ${hostname()} is writing to the journal "uploads". Run it again when that process has ended.`,
+      message: `Process ${process.pid} on ${hostname()} is writing to the ledger "uploads". Run it again when that process has ended.`,
     };
     await expect(linesOf(b)).rejects.toMatchObject(inUse);
     await expect(b.append('second')).rejects.toMatchObject(inUse);
