@@ -83,10 +83,9 @@ export class QuestionCount {
     this.#now.count(calls, now.subarray(0, nowSize));
     this.#past?.count(calls, past.subarray(0, pastSize));
     this.#found += nowSize;
-    const needed = comparedFields(this.plan, this.#found);
-    for (const [name, counts] of this.#values) {
-      const read = readerOf(name);
-      for (calls.at = 0; needed.has(name) && calls.at < length; calls.at += 1) {
+    for (const name of comparedFields(this.plan, this.#found)) {
+      const [read, counts] = [readerOf(name), this.#values.get(name) as Map<Value, number>];
+      for (calls.at = 0; calls.at < length; calls.at += 1) {
         const value = read(calls);
         if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
       }

@@ -99,7 +99,7 @@ const idOf = (account: string, sid: unknown): string => `${account} ${String(sid
 function placesOf(kept: KeptCalls): ReadonlyMap<string, { readonly calls: Batch; readonly at: number }> {
   const places = new Map<string, { readonly calls: Batch; readonly at: number }>();
   for (const { calls: all, sequenceOf } of kept.accounts()) {
-    const calls = new Batch(all, null, (calls) => sequenceOf(calls, null));
+    const calls = new Batch(all, null, (batch) => sequenceOf(batch, null));
     for (const [at, sid] of (all.columns.sid ?? []).entries())
       places.set(idOf(all.account, sid), { calls, at });
   }
