@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 /**
- * What TypeScript exports, for plain Node: for what a bench needs of a package and the package does not export. `folder` is the package;
- * what is `external` is found from `beside`, which is another package where that one does not depend on it.
+ * What TypeScript exports, for plain Node: for what a bench needs of a package and the package does
+ * not export. `folder` is the package; what is `external` is found from `beside`, which is another
+ * package where that one does not depend on it.
  * @param {string} source @param {URL} folder @param {{ external?: string[], beside?: URL }} options
  */
 export async function bundled(source, folder, { external = [], beside = folder } = {}) {
@@ -21,6 +22,7 @@ export async function bundled(source, folder, { external = [], beside = folder }
     },
     logLevel: 'silent',
   });
+
   try {
     return await import(outfile);
   } finally {

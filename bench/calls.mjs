@@ -1,5 +1,6 @@
-// Generated calls of one account, 13,700 a day: those of the sandbox, with as many different callers as a real account has
-// (the sandbox has a few thousand, because its numbers come from ranges that are reserved for fiction).
+// Generated calls of one account, 13,700 a day: those of the sandbox, with as many different
+// callers as a real account has (the sandbox has a few thousand, because its numbers come from
+// ranges that are reserved for fiction).
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { generate } from '@call-attribution/sandbox';
 
@@ -44,6 +45,7 @@ export function writeNdjson(path, count) {
     bytes += writeSync(file, text);
     text = '';
   }
+
   bytes += writeSync(file, text);
   closeSync(file);
   return bytes;

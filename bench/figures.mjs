@@ -1,4 +1,5 @@
-// Figures of a bench: medians, and each figure beside what it should be. A bench prints; it never fails because of a figure.
+// Figures of a bench: medians, and each figure beside what it should be. A bench prints; it never
+// fails because of a figure.
 
 /** The middle of a list of numbers. */
 export function median(values) {
@@ -7,7 +8,11 @@ export function median(values) {
 }
 
 /** Prints one figure with what it should be. */
-export function limit(what, value, { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }) {
+export function limit(
+  what,
+  value,
+  { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY },
+) {
   const held = value >= least && value <= most;
   const bound = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `at most ${most}`;
   console.log(`${held ? 'held    ' : 'not held'}  ${what}: ${value.toFixed(2)} (${bound})`);

@@ -1,5 +1,6 @@
-// Runs the benchmarks of some packages, or of all: `pnpm bench [package...]`. Peers are installed on demand next to the scripts
-// (bench/<package>/package.json, exact versions), so that nobody pays for them who only wants to use or test the project.
+// Runs the benchmarks of some packages, or of all: `pnpm bench [package...]`. Peers are installed
+// on demand next to the scripts (bench/<package>/package.json, exact versions), so that nobody pays
+// for them who only wants to use or test the project.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,14 +23,20 @@ let failed = false;
 for (const name of wanted.length > 0 ? wanted : available) {
   const dir = join(here, name);
   if (existsSync(join(dir, 'package.json')) && !existsSync(join(dir, 'node_modules'))) {
-    execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'], {
-      cwd: dir,
-      stdio: 'inherit',
-    });
+    execFileSync(
+      'npm',
+      ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'],
+      {
+        cwd: dir,
+        stdio: 'inherit',
+      },
+    );
   }
   for (const file of readdirSync(dir).filter((name) => name.endsWith('.bench.mjs'))) {
     console.log(`\n# ${name}/${file}`);
-    const { status } = spawnSync(process.execPath, ['--expose-gc', join(dir, file)], { stdio: 'inherit' });
+    const { status } = spawnSync(process.execPath, ['--expose-gc', join(dir, file)], {
+      stdio: 'inherit',
+    });
     failed ||= status !== 0;
   }
 }

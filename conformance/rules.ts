@@ -1,7 +1,8 @@
 /**
- * Every rule of the API text as one numbered line, in our own words. A test proves a rule by naming its id in brackets in
- * its title, such as `test('[R43] …')`; a rule that no test names fails `test/coverage.test.ts`. Where the API text says
- * "not shown", the rule points to our choice in `docs/assumptions.md`.
+ * Every rule of the API text as one numbered line, in our own words. A test proves a rule by naming
+ * its id in brackets in its title, such as `test('[R43] …')`; a rule that no test names fails
+ * `test/coverage.test.ts`. Where the API text says "not shown", the rule points to our choice in
+ * `docs/assumptions.md`.
  */
 export interface Rule {
   readonly id: string;
@@ -42,7 +43,10 @@ export const rules: readonly Rule[] = [
   rule('R21', 'call_logging_id is always null.'),
   server(rule('R22', 'referrer is a string and may be empty.')),
   server(rule('R23', 'call_duration is whole minutes, rounded up.')),
-  rule('R24', 'The fourteen vt_ parameters are always returned; no parameter is needed to include them.'),
+  rule(
+    'R24',
+    'The fourteen vt_ parameters are always returned; no parameter is needed to include them.',
+  ),
   rule('R25', 'recording and vt_ads_producttargetid are in every record.'),
   server(open('R26', 'A02', 'Meaning and form of recording: not shown.')),
   server(open('R27', 'A03', 'Meaning and form of vt_ads_producttargetid: not shown.')),
@@ -52,12 +56,18 @@ export const rules: readonly Rule[] = [
   rule('R31', 'channel distinguishes tracker calls from calls made through call extensions.'),
   open('R32', 'A20', 'The v3 value of the call-extensions channel: not shown.'),
   server(
-    rule('R33', 'first_touch is a full URL; landing_page is its path and first_touch_domain its domain.'),
+    rule(
+      'R33',
+      'first_touch is a full URL; landing_page is its path and first_touch_domain its domain.',
+    ),
   ),
   server(rule('R34', 'conversion_page and last_touch_domain are path and domain of last_touch.')),
 
   // List
-  rule('R40', 'Lists are at /v2/user/bid-management and /v3/user/bid-management below the base URL.'),
+  rule(
+    'R40',
+    'Lists are at /v2/user/bid-management and /v3/user/bid-management below the base URL.',
+  ),
   rule('R41', 'q, rows and start are optional.'),
   rule('R42', 'rows is the number of records in one response.'),
   rule('R43', 'start counts pages of rows: rows=2 and start=1 return the records 3 to 4.'),
@@ -124,7 +134,11 @@ export const rules: readonly Rule[] = [
   rule('R101', 'v3 calls baseuri first_touch.'),
   rule('R102', 'v3 calls the four ads_ ids ppc_ ids.'),
   rule('R103', 'v3 deprecates phone_number, super_id and call_logging_id.'),
-  open('R104', 'A23', 'Whether v3 still sends the deprecated fields: its field list leaves them out.'),
+  open(
+    'R104',
+    'A23',
+    'Whether v3 still sends the deprecated fields: its field list leaves them out.',
+  ),
   rule('R105', 'v3 adds twenty-one fields.'),
   { ...open('R106', 'A24', 'Other names of the same fields: not shown.'), clientOnly: true },
 ];

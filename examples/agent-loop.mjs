@@ -1,20 +1,26 @@
-// An agent answers questions over a local copy of the calls: it is given the tools, calls them in a loop, corrects a wrong
-// argument as the error says, follows one caller by its mask, and says no where the data cannot tell. The model is scripted, so
-// that the program needs no key and always does the same; a real one takes the same messages and returns the same steps.
+// An agent answers questions over a local copy of the calls: it is given the tools, calls them in a
+// loop, corrects a wrong argument as the error says, follows one caller by its mask, and says no
+// where the data cannot tell. The model is scripted, so that the program needs no key and always
+// does the same; a real one takes the same messages and returns the same steps.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { generate, startSandbox } from '@call-attribution/sandbox';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 
-/** @typedef {{ type: 'tool', name: string, input: Record<string, unknown> } | { type: 'text', text: string }} Step */
+/**
+ * @typedef {{ type: 'tool', name: string, input: Record<string, unknown> } | { type: 'text', text:
+ * string }} Step
+ */
 /** @typedef {{ role: 'user' | 'assistant' | 'tool', content: string }} Message */
 
 /** The data of the last tool result. @param {readonly Message[]} messages */
-const lastData = (messages) => JSON.parse(messages.findLast(({ role }) => role === 'tool')?.content ?? '{}');
+const lastData = (messages) =>
+  JSON.parse(messages.findLast(({ role }) => role === 'tool')?.content ?? '{}');
 
 /**
- * What a model would do, written down: the next step for a question, given what the tools have answered so far.
+ * What a model would do, written down: the next step for a question, given what the tools have
+ * answered so far.
  * @type {Record<string, ((messages: readonly Message[]) => Step)[]>}
  */
 const script = {
@@ -33,7 +39,10 @@ const script = {
     }),
     (messages) => {
       // There is no 32 October. The error says what was probably meant; a model corrects the call.
-      assert.match(messages.at(-1)?.content ?? '', /^to is "2026-10-32".+ Did you mean 2026-10-31\?$/);
+      assert.match(
+        messages.at(-1)?.content ?? '',
+        /^to is "2026-10-32".+ Did you mean 2026-10-31\?$/,
+      );
       return {
         type: 'tool',
         name: 'analyze_calls',
@@ -54,15 +63,26 @@ const script = {
     },
   ],
   'What did our most frequent caller do?': [
-    () => ({ type: 'tool', name: 'analyze_calls', input: { group_by: ['caller'], limit: 1, calls: 'all' } }),
+    () => ({
+      type: 'tool',
+      name: 'analyze_calls',
+      input: { group_by: ['caller'], limit: 1, calls: 'all' },
+    }),
     (messages) => ({
       type: 'tool',
       name: 'list_calls',
-      input: { caller: lastData(messages).rows[0][0], fields: ['date_added', 'landing_page'], calls: 'all' },
+      input: {
+        caller: lastData(messages).rows[0][0],
+        fields: ['date_added', 'landing_page'],
+        calls: 'all',
+      },
     }),
     (messages) => {
       const { total, rows } = lastData(messages);
-      return { type: 'text', text: `${total} calls, the last on ${String(rows[0][1]).slice(0, 10)}` };
+      return {
+        type: 'text',
+        text: `${total} calls, the last on ${String(rows[0][1]).slice(0, 10)}`,
+      };
     },
   ],
   'How much revenue did the calls bring?': [
@@ -103,6 +123,7 @@ async function answer(question) {
     const [block] = /** @type {{ text: string }[]} */ (content);
     messages.push({ role: 'tool', content: block?.text ?? '' });
   }
+
   throw new Error('The agent did not come to an answer.');
 }
 
@@ -114,7 +135,9 @@ try {
   const calls = [...generate({ records: 3000, to })];
   const answers = Object.fromEntries(
     await Promise.all(
-      Object.keys(script).map(async (question) => /** @type {const} */ ([question, await answer(question)])),
+      Object.keys(script).map(
+        async (question) => /** @type {const} */ ([question, await answer(question)]),
+      ),
     ),
   );
   for (const [question, { text, calls: used }] of Object.entries(answers))
@@ -127,7 +150,8 @@ try {
   const callers = new Map();
   for (const call of calls) {
     callers.set(call.ani, (callers.get(call.ani) ?? 0) + 1);
-    if (!call.date_added.startsWith('2026-10') || call.channel !== 'Tracker' || !call.ppc_campaign) continue;
+    if (!call.date_added.startsWith('2026-10') || call.channel !== 'Tracker' || !call.ppc_campaign)
+      continue;
     const [missed, all] = campaigns.get(call.ppc_campaign) ?? [0, 0];
     campaigns.set(call.ppc_campaign, [missed + (Number(call.talk_minutes) === 0 ? 1 : 0), all + 1]);
   }

@@ -1,4 +1,5 @@
-// An assistant connects over stdio, lists the tools, counts, analyzes and lists calls, and never sees a phone number.
+// An assistant connects over stdio, lists the tools, counts, analyzes and lists calls, and never
+// sees a phone number.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { startSandbox } from '@call-attribution/sandbox';

@@ -1,5 +1,6 @@
-// Reads several accounts into a folder, three at a time. The worker leaves in the middle, and another one goes on: every account is proved
-// complete at the end, and no call is in two files. With openPostgresEngine(...) workers on any machines do this together.
+// Reads several accounts into a folder, three at a time. The worker leaves in the middle, and
+// another one goes on: every account is proved complete at the end, and no call is in two files.
+// With openPostgresEngine(...) workers on any machines do this together.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,9 @@ const work = await mkdtemp(join(tmpdir(), 'fleet-example-'));
 try {
   // Keys are files that each worker reads itself; the job only says which.
   for (const { id, accessKey, secretKey } of sandbox.accounts)
-    await writeFile(join(work, `${id}.json`), JSON.stringify({ accessKey, secretKey }), { mode: 0o600 });
+    await writeFile(join(work, `${id}.json`), JSON.stringify({ accessKey, secretKey }), {
+      mode: 0o600,
+    });
   const file = join(work, 'job.json');
   await writeFile(
     file,

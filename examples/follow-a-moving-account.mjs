@@ -1,4 +1,5 @@
-// New calls keep coming in, and their ad data changes hours later. A sync follows, and its copy equals the server's records.
+// New calls keep coming in, and their ad data changes hours later. A sync follows, and its copy
+// equals the server's records.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { memoryState, syncCalls } from '@call-attribution/node-stream';
@@ -30,7 +31,9 @@ try {
   }
   assert.ok(changed > 0, 'some ad data should have changed');
   for await (const call of client.listCalls({ filter })) assert.deepEqual(copy.get(call.sid), call);
-  console.log(`${copy.size} calls in the copy, ${changed} changes seen, no difference from the server`);
+  console.log(
+    `${copy.size} calls in the copy, ${changed} changes seen, no difference from the server`,
+  );
 } finally {
   await client.close();
   await sandbox.close();

@@ -1,4 +1,5 @@
-// Keeps a copy of the calls up to date and serves it with the same API. Only new and changed calls are written.
+// Keeps a copy of the calls up to date and serves it with the same API. Only new and changed calls
+// are written.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { syncInto } from '@call-attribution/node-stream';
@@ -30,7 +31,9 @@ try {
   assert(sid);
   assert.deepEqual(await copy.getCall(sid), await client.getCall(sid));
   await copy.close();
-  console.log(`${first.new} calls mirrored; the second run met ${second.same} again and sent none on`);
+  console.log(
+    `${first.new} calls mirrored; the second run met ${second.same} again and sent none on`,
+  );
 } finally {
   await client.close();
   await mirror.close();

@@ -1,4 +1,5 @@
-// One server of your own with the API over a store below /calls, an MCP endpoint at /mcp, and a path of its own.
+// One server of your own with the API over a store below /calls, an MCP endpoint at /mcp, and a
+// path of its own.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
@@ -17,8 +18,9 @@ await store.putCredential('101', { kind: 'bearer', token });
 await store.upsert('101', generate({ records: 500 }));
 const service = createService({ store, prefix: '/calls' });
 
-// In Express: app.use('/calls', service.handler); app.all('/mcp', mcp.handler);
-// in Hono: app.all('/calls/*', (c) => service.fetch(c.req.raw, c.env)); app.all('/mcp', (c) => mcp.fetch(c.req.raw));
+// In Express: app.use('/calls', service.handler); app.all('/mcp', mcp.handler); in Hono:
+// app.all('/calls/*', (c) => service.fetch(c.req.raw, c.env)); app.all('/mcp', (c) =>
+// mcp.fetch(c.req.raw));
 const server = createHttpServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
   if (pathname === '/mcp') mcp.handler(request, response);
@@ -38,7 +40,9 @@ try {
   assert.equal(await (await fetch(`${url}/about`)).text(), 'Hello from the application');
 
   const headers = { authorization: `Bearer ${token}` };
-  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } });
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+    requestInit: { headers },
+  });
   await assistant.connect(/** @type {never} */ (transport));
   const counted = await assistant.callTool({
     name: 'count_calls',

@@ -1,7 +1,15 @@
-// A filter typed by a person is fixed, sent to the server, and run on records, always with the same result.
+// A filter typed by a person is fixed, sent to the server, and run on records, always with the same
+// result.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { applyFix, explain, matcher, parse, printFilter, safeParse } from '@call-attribution/query-dsl';
+import {
+  applyFix,
+  explain,
+  matcher,
+  parse,
+  printFilter,
+  safeParse,
+} from '@call-attribution/query-dsl';
 import { startSandbox } from '@call-attribution/sandbox';
 
 const typed = 'talk_minutes:[2 to 5]';
@@ -26,7 +34,9 @@ try {
   for await (const call of client.listCalls()) all.push(call);
   const byPredicate = all.filter(matcher(filter));
   assert.deepEqual(byPredicate, byServer);
-  console.log(`${explain(filter)} ${printFilter(filter)}: ${byServer.length} of ${all.length} calls`);
+  console.log(
+    `${explain(filter)} ${printFilter(filter)}: ${byServer.length} of ${all.length} calls`,
+  );
 } finally {
   await client.close();
   await sandbox.close();

@@ -1,4 +1,5 @@
-// An export is killed in the middle. The next run resumes from the checkpoint, and each call arrives exactly once.
+// An export is killed in the middle. The next run resumes from the checkpoint, and each call
+// arrives exactly once.
 import assert from 'node:assert/strict';
 import { bearerToken, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
@@ -7,7 +8,11 @@ import { startSandbox } from '@call-attribution/sandbox';
 const sandbox = await startSandbox({ records: 2000 });
 const [account] = sandbox.accounts;
 assert(account);
-const client = createClient({ baseUrl: sandbox.url, version: 'v2', auth: bearerToken(account.bearerToken) });
+const client = createClient({
+  baseUrl: sandbox.url,
+  version: 'v2',
+  auth: bearerToken(account.bearerToken),
+});
 /** @type {string[]} */
 const written = [];
 

@@ -1,4 +1,5 @@
-// Serves conversions at an address that Google Ads fetches each day, with a password, and sends them again only when they change.
+// Serves conversions at an address that Google Ads fetches each day, with a password, and sends
+// them again only when they change.
 import assert from 'node:assert/strict';
 import { sheetFormats } from '@call-attribution/conversions';
 import { generate } from '@call-attribution/sandbox';
@@ -46,7 +47,9 @@ try {
   const etag = String(first.headers.get('etag'));
   const again = await fetch(address, { headers: { authorization, 'if-none-match': etag } });
   assert.equal(again.status, 304);
-  console.log(`${rows.length} of ${calls.length} calls are conversions; the second fetch sent nothing`);
+  console.log(
+    `${rows.length} of ${calls.length} calls are conversions; the second fetch sent nothing`,
+  );
 } finally {
   await service.close();
   await store.close();

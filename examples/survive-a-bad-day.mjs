@@ -1,4 +1,5 @@
-// The server cuts responses short and fails with errors and HTML pages. The client still gets every call, and counts its retries.
+// The server cuts responses short and fails with errors and HTML pages. The client still gets every
+// call, and counts its retries.
 import assert from 'node:assert/strict';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { apiKeys, createClient } from '@call-attribution/core';

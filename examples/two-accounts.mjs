@@ -1,4 +1,5 @@
-// Reads the calls of two accounts at the same time, joins the cost of each campaign, and counts them by day.
+// Reads the calls of two accounts at the same time, joins the cost of each campaign, and counts
+// them by day.
 import assert from 'node:assert/strict';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';

@@ -1,9 +1,15 @@
-// Checks api/<name>.api.md, the public surface of each package: all its entries in one report, those below it as namespaces
-// (`@call-attribution/core/time` is `time`). Fails when a surface changed, when an export or a member has no doc comment, when a
-// surface names a type that no entry exports, and when it has a unique symbol. With --write it brings the reports up to date.
+// Checks api/<name>.api.md, the public surface of each package: all its entries in one report,
+// those below it as namespaces (`@call-attribution/core/time` is `time`). Fails when a surface
+// changed, when an export or a member has no doc comment, when a surface names a type that no entry
+// exports, and when it has a unique symbol. With --write it brings the reports up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
+import {
+  CompilerState,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+} from '@microsoft/api-extractor';
 import { packages, root } from './workspace.mjs';
 
 const write = process.argv.includes('--write');
@@ -33,8 +39,9 @@ function writeEntries({ dir, entries }) {
 }
 
 /**
- * How many exports and members of a report have no doc comment. Not counted: further overloads of a documented function, the
- * literal name of an error, methods that Node.js calls (_read, _transform), the codes of a class, and tables of options and of codes, whose entries are
+ * How many exports and members of a report have no doc comment. Not counted: further overloads of a
+ * documented function, the literal name of an error, methods that Node.js calls (_read,
+ * _transform), the codes of a class, and tables of options and of codes, whose entries are
  * documented.
  * @param {string} text
  */
@@ -56,22 +63,26 @@ function countUndocumented(text) {
       missing = false;
     }
   }
+
   return count;
 }
 
 /**
- * Properties of the exported interfaces, inherited ones too, that have no doc comment where a user of the package sees them.
- * Comments of options come through types that are made from tables, and would be lost when a table is made in another file.
+ * Properties of the exported interfaces, inherited ones too, that have no doc comment where a user
+ * of the package sees them. Comments of options come through types that are made from tables, and
+ * would be lost when a table is made in another file.
  * @param {string} entries the file with all entries @param {any} program of the TypeScript that API Extractor brings
  */
 function withoutComment(entries, program) {
   const checker = program.getTypeChecker();
+
   /** @param {any} symbol @returns {any[]} what it exports, those of its namespaces too */
   const exportsOf = (symbol) =>
     checker.getExportsOfModule(symbol).flatMap((/** @type {any} */ each) => {
       const target = each.flags & aliasFlag ? checker.getAliasedSymbol(each) : each;
       return target.flags & moduleFlag ? exportsOf(target) : [target];
     });
+
   return exportsOf(checker.getSymbolAtLocation(program.getSourceFile(entries)))
     .filter(({ flags }) => flags & interfaceFlag)
     .flatMap((symbol) =>
@@ -80,7 +91,9 @@ function withoutComment(entries, program) {
         .filter((/** @type {any} */ { declarations: [first] = [] }) =>
           first?.getSourceFile().fileName.includes('/packages/'),
         )
-        .filter((/** @type {any} */ property) => property.getDocumentationComment(checker).length === 0)
+        .filter(
+          (/** @type {any} */ property) => property.getDocumentationComment(checker).length === 0,
+        )
         .map((/** @type {any} */ property) => `${symbol.name}.${property.name}`),
     );
 }
@@ -88,8 +101,8 @@ function withoutComment(entries, program) {
 const [interfaceFlag, moduleFlag, aliasFlag] = [1 << 6, 1 << 9, 1 << 21];
 
 /**
- * Types that tables of options are made with, or that they read, and those that compute the rows of an answer: nobody names them, and a table,
- * of options or of codes, is no part of the surface.
+ * Types that tables of options are made with, or that they read, and those that compute the rows of
+ * an answer: nobody names them, and a table, of options or of codes, is no part of the surface.
  */
 const ofTables =
   /^(?:[a-z]\w*(?:Options|Errors|Codes)|[A-Z]\w*Settings|Given|MayBeGiven|Read|MayBeRead|Flat|NeededNames|FilledNames|ValueOf|ReadValue|OwnName|SaidNames|Spaced|Joined|ColumnOf|MeasureColumn|GroupsOf|MeasuresOf|Extra)$/;

@@ -1,17 +1,22 @@
-// Builds all packages with turbo: one line when it works, all that it says when it does not. Nothing is reported to anyone.
+// Builds all packages with turbo: one line when it works, all that it says when it does not.
+// Nothing is reported to anyone.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { packages, root } from './workspace.mjs';
 
 const turbo = join(root, 'node_modules/.bin/turbo');
 const started = Date.now();
-const { error, status, stdout, stderr } = spawnSync(turbo, ['run', 'build', '--output-logs=errors-only'], {
-  cwd: root,
-  encoding: 'utf8',
-  maxBuffer: 2 ** 28,
-  shell: process.platform === 'win32',
-  env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
-});
+const { error, status, stdout, stderr } = spawnSync(
+  turbo,
+  ['run', 'build', '--output-logs=errors-only'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    shell: process.platform === 'win32',
+    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', TURBO_NO_UPDATE_NOTIFIER: '1' },
+  },
+);
 if (error) throw error;
 if (status !== 0) {
   process.stdout.write(`${stdout}${stderr}`);

@@ -1,5 +1,6 @@
 // `pnpm check`: all checks that must hold before a change lands, besides tests and drills. Two lanes, since steps of a stage do not
-// disturb each other. The output of a step is shown when it fails, and the table of ceilings always.
+// disturb each other. The output of a step is shown when it fails, and the table of ceilings
+// always.
 import { spawn } from 'node:child_process';
 import { root } from './workspace.mjs';
 
@@ -40,7 +41,9 @@ const step = (name, command) =>
     child.stderr.on('data', (data) => (output += data));
     child.on('exit', (code) => {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name.padEnd(22)} ${seconds.padStart(6)} s`);
+      console.log(
+        `${code === 0 ? 'ok    ' : 'FAILED'} ${name.padEnd(22)} ${seconds.padStart(6)} s`,
+      );
       if (code !== 0 || name === 'shape') console.log(output.trimEnd().replace(/^/gm, '       '));
       resolve(code === 0);
     });
@@ -51,7 +54,8 @@ let passed = true;
 for (const stage of stages) {
   const queue = [...stage];
   const lane = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) passed = (await step(...next)) && passed;
+    for (let next = queue.shift(); next; next = queue.shift())
+      passed = (await step(...next)) && passed;
   };
   await Promise.all([lane(), lane()]);
 }

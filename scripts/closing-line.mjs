@@ -1,8 +1,10 @@
-// A vitest reporter: one line for each package when all its test files have ended, and one plain line at the end of the run,
-// "N passed, N failed, N skipped". Failures are shown by the reporter next to it.
+// A vitest reporter: one line for each package when all its test files have ended, and one plain
+// line at the end of the run, "N passed, N failed, N skipped". Failures are shown by the reporter
+// next to it.
 
 /** The package, or the folder, that a test file belongs to. @param {string} file */
-const partOf = (file) => /(?:^|\/)(?:packages\/)?([\w.-]+)\/(?:test|tests)\//.exec(file)?.[1] ?? 'other';
+const partOf = (file) =>
+  /(?:^|\/)(?:packages\/)?([\w.-]+)\/(?:test|tests)\//.exec(file)?.[1] ?? 'other';
 
 /** @typedef {{ files: number, passed: number, failed: number, started: number }} Part */
 
@@ -40,10 +42,14 @@ export default class ClosingLine {
     const failed = modules.length === 0 ? Math.max(errors.length, 1) : errors.length;
     const count = { passed: 0, failed, skipped: 0, pending: 0 };
     for (const module of modules) {
-      if (module.state() === 'failed' && [...module.children.allTests()].length === 0) count.failed++;
+      if (module.state() === 'failed' && [...module.children.allTests()].length === 0)
+        count.failed++;
       for (const test of module.children.allTests()) count[test.result().state]++;
     }
-    console.log(`${count.passed} passed, ${count.failed + count.pending} failed, ${count.skipped} skipped`);
+
+    console.log(
+      `${count.passed} passed, ${count.failed + count.pending} failed, ${count.skipped} skipped`,
+    );
   }
 
   /** @param {string} file @returns {Part} */

@@ -1,4 +1,5 @@
-// Runs before the two README commands: one clear line when this machine or this install cannot work.
+// Runs before the two README commands: one clear line when this machine or this install cannot
+// work.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,7 +1,8 @@
 // `pnpm drills`: long tests that kill, stop, fill, cut, move and attack, and count what was lost (records that should be there and are
-// not), doubled, hung (runs that did not end in time) or lied about (a success without all records, a wrong total, a record that never
-// was). `--long`: full length, the files `*.long.drill.ts` too, and the packages on each Node.js. A path or a part of one chooses
-// files, long ones included; what follows `--` goes to vitest. All run on one machine: a cut network between hosts, a power failure
+// not), doubled, hung (runs that did not end in time) or lied about (a success without all records,
+// a wrong total, a record that never was). `--long`: full length, the files `*.long.drill.ts` too,
+// and the packages on each Node.js. A path or a part of one chooses files, long ones included; what
+// follows `--` goes to vitest. All run on one machine: a cut network between hosts, a power failure
 // and a disk that loses what it has confirmed are not part of them.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +15,8 @@ import { root } from './workspace.mjs';
  *   seconds: number, events: Record<string, number> }} Result
  */
 
-// One measures how long others wait, one keeps the machine busy: they cannot run next to other drills.
+// One measures how long others wait, one keeps the machine busy: they cannot run next to other
+// drills.
 const alone = [
   'packages/service/test/drills/attack.long.drill.ts',
   'packages/test-tools/test/drills/busy-machine.long.drill.ts',
@@ -48,11 +50,13 @@ const files = readdirSync(join(root, 'packages'))
 if (files.length === 0) fail(`no drill has ${paths.join(' or ')} in its path`);
 const together = files.filter((file) => !alone.includes(file));
 if (together.length > 0) passed = await vitest(together);
-for (const file of files.filter((file) => alone.includes(file))) passed = (await vitest([file])) && passed;
+for (const file of files.filter((file) => alone.includes(file)))
+  passed = (await vitest([file])) && passed;
 // Some files are checks of a browser or a terminal, and count nothing.
 if (existsSync(report)) print(readFileSync(report, 'utf8'));
 if (isLong && paths.length === 0)
-  passed = (await run('pnpm', ['build'])) && (await run('pnpm', ['packages', '--each-node'])) && passed;
+  passed =
+    (await run('pnpm', ['build'])) && (await run('pnpm', ['packages', '--each-node'])) && passed;
 if (!passed) process.exitCode = 1;
 
 /** @param {string[]} args @returns {Promise<boolean>} */
@@ -64,9 +68,15 @@ function vitest(args) {
 
 /** @param {string} command @param {string[]} args @returns {Promise<boolean>} */
 function run(command, args) {
-  const env = { ...process.env, CALLS_DRILLS: isLong ? 'long' : 'usual', CALLS_DRILLS_REPORT: report };
+  const env = {
+    ...process.env,
+    CALLS_DRILLS: isLong ? 'long' : 'usual',
+    CALLS_DRILLS_REPORT: report,
+  };
   return new Promise((resolve) => {
-    spawn(command, args, { cwd: root, env, stdio: 'inherit' }).on('exit', (code) => resolve(code === 0));
+    spawn(command, args, { cwd: root, env, stdio: 'inherit' }).on('exit', (code) =>
+      resolve(code === 0),
+    );
   });
 }
 
@@ -89,7 +99,9 @@ function print(lines) {
         .join(', '),
     ]),
   ];
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => String(row[at]).length)));
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => String(row[at]).length)),
+  );
   const isText = (/** @type {number} */ at) => at < 2 || at === widths.length - 1;
   for (const row of rows) {
     const cells = row.map((cell, at) =>
@@ -97,6 +109,7 @@ function print(lines) {
     );
     console.log(cells.join('  ').trimEnd());
   }
+
   console.log(`${results.length} drills took ${Math.round((Date.now() - started) / 1000)} s`);
 }
 

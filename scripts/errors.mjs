@@ -1,5 +1,6 @@
-// Makes docs/errors.md: the codes of all errors of all packages, with what they mean and what to do. They come from the classes that
-// are thrown, which every package exports: each has a table of its codes, `codes`. Written and checked by scripts/generate.mjs.
+// Makes docs/errors.md: the codes of all errors of all packages, with what they mean and what to
+// do. They come from the classes that are thrown, which every package exports: each has a table of
+// its codes, `codes`. Written and checked by scripts/generate.mjs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importSource } from './sources.mjs';
@@ -8,11 +9,13 @@ import { packages, root, scope } from './workspace.mjs';
 /** @typedef {{ code: string, kind: string, means: string, do: string }} Code */
 /** @typedef {{ means: string, exitStatus: number, isRetryable: boolean, fault: string }} Kind */
 /** @typedef {{ name: string, from: string, codes: Code[] }} ErrorClass */
-/** @typedef {{ name: string, prototype: object, codes?: Record<string, Omit<Code, 'code'>> }} Thrown */
+/**
+ * @typedef {{ name: string, prototype: object, codes?: Record<string, Omit<Code, 'code'>> }} Thrown
+ */
 
 /**
- * Classes of errors that never leave their package: they end a command or become a response. Everything else that is thrown
- * on purpose belongs to the family.
+ * Classes of errors that never leave their package: they end a command or become a response.
+ * Everything else that is thrown on purpose belongs to the family.
  */
 const internal = new Set([
   'Dropped',
@@ -45,18 +48,27 @@ const declaredIn = (dir) =>
     .sort()
     .flatMap((file) => classesOf(readFileSync(join(dir, 'src', file), 'utf8')));
 
-/** The classes of errors that a package exports, by name. @param {(typeof packages)[number]} pkg @returns {Promise<Map<string, Thrown>>} */
+/**
+ * The classes of errors that a package exports, by name.
+ * @param {(typeof packages)[number]} pkg
+ * @returns {Promise<Map<string, Thrown>>}
+ */
 async function exportedBy({ dir, entries }) {
   const found = new Map();
   for (const { source } of entries) {
     if (!source.endsWith('.ts')) continue;
     for (const value of Object.values(await importSource(join(dir, source))))
-      if (typeof value === 'function' && value.prototype instanceof Error) found.set(value.name, value);
+      if (typeof value === 'function' && value.prototype instanceof Error)
+        found.set(value.name, value);
   }
+
   return found;
 }
 
-/** Every class of errors that users can get, with its codes. Throws when one is outside the family or a code is not explained. */
+/**
+ * Every class of errors that users can get, with its codes. Throws when one is outside the family
+ * or a code is not explained.
+ */
 export async function family() {
   const found = /** @type {ErrorClass[]} */ ([]);
   const faults = [];
@@ -82,12 +94,15 @@ export async function family() {
       }
     }
   }
+
   if (faults.length > 0)
     throw new Error(`Errors outside the family or without explanation:\n  ${faults.join('\n  ')}`);
   return found;
 }
 
-/** A remedy that only points to the message: the head of the page says that every message has one. */
+/**
+ * A remedy that only points to the message: the head of the page says that every message has one.
+ */
 const inMessage = /^[^;]*\bmessage\b[^;]*$/;
 
 /** @param {Code} entry */

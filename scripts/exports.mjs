@@ -1,7 +1,8 @@
-// Every entry of a package, and every name that it exports, is there for somebody: a README or a guide shows it,
-// or another package uses it. Every command and every tool of assistants is in a page, and every upload format has a row in its guide.
-// Tests and benchmarks do not count. A type also counts when what somebody uses names it, since people must be able to write it. The
-// names are those of the reports in `api`.
+// Every entry of a package, and every name that it exports, is there for somebody: a README or a
+// guide shows it, or another package uses it. Every command and every tool of assistants is in a
+// page, and every upload format has a row in its guide. Tests and benchmarks do not count. A type
+// also counts when what somebody uses names it, since people must be able to write it. The names
+// are those of the reports in `api`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,12 +23,15 @@ const wordsOf = (text) => new Set(text.match(/[A-Za-z_$][\w$]*/g) ?? []);
 export function unusedExports(report, used) {
   /** @type {Map<string, string>} */
   const declared = new Map();
-  for (const text of report.replaceAll('\r', '').split(/\n\n(?=\/\/ @|declare namespace|export \{)/)) {
+  for (const text of report
+    .replaceAll('\r', '')
+    .split(/\n\n(?=\/\/ @|declare namespace|export \{)/)) {
     const name = /\b(?:function|class|interface|type|const|let)\s+([\w$]+)/.exec(text)?.[1];
     // Overloads of a function have a part each.
     if (text.startsWith('// @') && name !== undefined)
       declared.set(name, `${declared.get(name) ?? ''}${text}\n`);
   }
+
   // Where two entries have a name, the report numbers the second.
   const plain = (/** @type {string} */ name) => name.replace(/_\d$/, '');
   const open = [...declared.keys()].filter((name) => used.has(plain(name)));
@@ -38,6 +42,7 @@ export function unusedExports(report, used) {
         reached.add(word);
         open.push(word);
       }
+
   return [...declared.keys()].filter((name) => !reached.has(name));
 }
 
@@ -52,10 +57,13 @@ export function unused({ name, paths, report }, pages, sources) {
   const used = new Set(users.flatMap((text) => [...wordsOf(text)]));
   const entries = paths.map((path) => own + path.slice(1));
   return [
-    ...entries.filter((entry) => !users.some((text) => new RegExp(`${entry}(?![\\w/-])`).test(text))),
+    ...entries.filter(
+      (entry) => !users.some((text) => new RegExp(`${entry}(?![\\w/-])`).test(text)),
+    ),
     ...unusedExports(report, used).map((one) => `${one} of ${own}`),
   ].map(
-    (what) => `${what}: no page shows it, and no other package uses it; document it, or export it no longer`,
+    (what) =>
+      `${what}: no page shows it, and no other package uses it; document it, or export it no longer`,
   );
 }
 

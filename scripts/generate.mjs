@@ -1,5 +1,6 @@
-// Writes every generated file of the repository; with --check, fails when one of them is out of date. A package that generates
-// something has a generate.mjs that exports `generate()` -> [{ path, text }], paths from the root.
+// Writes every generated file of the repository; with --check, fails when one of them is out of
+// date. A package that generates something has a generate.mjs that exports `generate()` -> [{ path,
+// text }], paths from the root.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,7 @@ export async function generatedFiles() {
     const { generate } = await import(pathToFileURL(script).href);
     files.push(...(await generate()));
   }
+
   return files;
 }
 
@@ -32,7 +34,9 @@ if (process.argv[1] === import.meta.filename) {
     writeFileSync(file, text);
   }
   if (check && stale.length > 0) {
-    console.error(`Out of date (run \`pnpm generate\` and commit the files):\n  ${stale.join('\n  ')}`);
+    console.error(
+      `Out of date (run \`pnpm generate\` and commit the files):\n  ${stale.join('\n  ')}`,
+    );
     process.exitCode = 1;
   } else if (check) console.log(`${files.length} generated files are up to date`);
   else console.log(`${files.length} generated files, ${stale.length} rewritten`);

@@ -1,7 +1,9 @@
-// What test files share within one run: a bundle, a database server, a browser. A package that needs something has
+// What test files share within one run: a bundle, a database server, a browser. A package that
+// needs something has
 // `test/global-setup.ts`, whose default export starts it, passes addresses to the tests with `project.provide(name, value)`
-// and returns a function that stops it. It runs once, and only if a test file of that package is part of the run. Other
-// packages that use the same thing are named in `export const alsoFor = ['service']`.
+// and returns a function that stops it. It runs once, and only if a test file of that package is
+// part of the run. Other packages that use the same thing are named in `export const alsoFor =
+// ['service']`.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -20,9 +22,11 @@ const packages = join(import.meta.dirname, '../packages');
 export default async function setup(project: TestProject): Promise<Stop> {
   const files = project.vitest.state.getPaths();
   const stops: Stop[] = [];
+
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
+
   try {
     for (const name of readdirSync(packages)) {
       const path = join(packages, name, 'test/global-setup.ts');
@@ -37,5 +41,6 @@ export default async function setup(project: TestProject): Promise<Stop> {
     await stopAll();
     throw error;
   }
+
   return stopAll;
 }

@@ -1,6 +1,7 @@
-// The directions of imports, checked here and nowhere else. Packages point down one order, in their manifests and in their sources;
-// inside a package neither folders nor files import each other in a ring, types included. A file directly in `src` counts as a
-// folder of its own; a folder named `generated` counts as part of the one around it, since a script writes it for its neighbors.
+// The directions of imports, checked here and nowhere else. Packages point down one order, in their
+// manifests and in their sources; inside a package neither folders nor files import each other in a
+// ring, types included. A file directly in `src` counts as a folder of its own; a folder named
+// `generated` counts as part of the one around it, since a script writes it for its neighbors.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { packages, scope } from './workspace.mjs';
@@ -38,11 +39,16 @@ export function importsBelow(folder) {
       // A drill installs its host on demand; what others wrote is not ours to check.
       .filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !file.includes('node_modules'))
       .flatMap((from) => {
-        const code = readFileSync(join(folder, from), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
-        return [...code.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, to = '']) => ({
-          from,
-          to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to,
-        }));
+        const code = readFileSync(join(folder, from), 'utf8').replace(
+          /^\s*(?:\/?\*|\/\/).*$/gm,
+          '',
+        );
+        return [...code.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map(
+          ([, to = '']) => ({
+            from,
+            to: to.startsWith('.') ? normalize(join(dirname(from), to)) : to,
+          }),
+        );
       })
   );
 }
@@ -99,6 +105,7 @@ export function rings(imports, placeOf) {
     if (!targets.has(to)) targets.set(to, entry);
     edges.set(from, targets);
   }
+
   /** @param {string} start */
   const reachable = (start) => {
     const seen = /** @type {Set<string>} */ (new Set());
@@ -109,8 +116,10 @@ export function rings(imports, placeOf) {
           seen.add(to);
           open.push(to);
         }
+
     return seen;
   };
+
   const reach = new Map([...edges.keys()].map((place) => [place, reachable(place)]));
   const inRing = [...edges.keys()].filter((place) => reach.get(place)?.has(place));
   const found = new Set(

@@ -1,21 +1,29 @@
-// Every relative link in the documentation must lead to a file that exists and, with #, to a heading that exists there; and every path
-// of the repository that it names as code must be there.
+// Every relative link in the documentation must lead to a file that exists and, with #, to a
+// heading that exists there; and every path of the repository that it names as code must be there.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { anchors, inlineCode, links, markdownFiles } from './markdown.mjs';
 import { packages, root } from './workspace.mjs';
 
-/** @param {string} file @param {string} text @returns {string[]} one line for each link that leads nowhere */
+/**
+ * @param {string} file
+ * @param {string} text
+ * @returns {string[]} one line for each link that leads nowhere
+ */
 export function deadLinks(file, text) {
   return links(text)
     .filter((link) => !/^[a-z][a-z+.-]*:/i.test(link))
     .flatMap((link) => {
       const [path = '', anchor] = link.split('#');
-      const target = path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path));
+      const target =
+        path === '' ? join(root, file) : join(root, dirname(file), decodeURIComponent(path));
       if (!existsSync(target)) return [`${file}: ${link} leads to no file`];
-      if (anchor === undefined || statSync(target).isDirectory() || !target.endsWith('.md')) return [];
+      if (anchor === undefined || statSync(target).isDirectory() || !target.endsWith('.md'))
+        return [];
       const known = anchors(path === '' ? text : readFileSync(target, 'utf8'));
-      return known.has(anchor) ? [] : [`${file}: ${link} leads to no heading of ${relative(root, target)}`];
+      return known.has(anchor)
+        ? []
+        : [`${file}: ${link} leads to no heading of ${relative(root, target)}`];
     });
 }
 
@@ -24,12 +32,20 @@ const path = new RegExp(
   `^(?:(?:packages|docs|examples|conformance|scripts|bench|site)/|(${folders})/(?:src|test)/)[\\w./-]+$`,
 );
 
-/** @param {string} file @param {string} text @returns {string[]} one line for each path in backticks that is not there */
+/**
+ * @param {string} file
+ * @param {string} text
+ * @returns {string[]} one line for each path in backticks that is not there
+ */
 export const deadPaths = (file, text) =>
   inlineCode(text).flatMap((code) => {
     const found = path.exec(code);
-    if (found === null || existsSync(join(root, found[1] === undefined ? code : join('packages', code))))
+    if (
+      found === null ||
+      existsSync(join(root, found[1] === undefined ? code : join('packages', code)))
+    )
       return [];
+
     return [`${file}: \`${code}\` is no file`];
   });
 

@@ -1,4 +1,5 @@
-// What the checks of the documentation need from Markdown: the files, their headings' anchors, their links, their code blocks.
+// What the checks of the documentation need from Markdown: the files, their headings' anchors,
+// their links, their code blocks.
 import { execFileSync } from 'node:child_process';
 import { root } from './workspace.mjs';
 
@@ -14,7 +15,11 @@ export const markdownFiles = () =>
 /** The text without its code blocks. @param {string} text */
 export const withoutBlocks = (text) => text.replace(/^(```+|~~~+)[^\n]*\n[\s\S]*?^\1\s*$/gm, '');
 
-/** The same with other code taken out, so that what looks like a link or a heading in code is not one. @param {string} text */
+/**
+ * The same with other code taken out, so that what looks like a link or a heading in code is not
+ * one.
+ * @param {string} text
+ */
 const withoutCode = (text) =>
   withoutBlocks(text).replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ' '));
 
@@ -53,6 +58,11 @@ export const links = (text) =>
 export function codeBlocks(text) {
   return [...text.matchAll(/^(```+)([^\n`]*)\n([\s\S]*?)^\1\s*$/gm)].map((match) => {
     const [lang = '', ...flags] = (match[2] ?? '').trim().split(/\s+/);
-    return { lang, flags, code: match[3] ?? '', line: text.slice(0, match.index).split('\n').length };
+    return {
+      lang,
+      flags,
+      code: match[3] ?? '',
+      line: text.slice(0, match.index).split('\n').length,
+    };
   });
 }

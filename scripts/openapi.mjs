@@ -1,5 +1,6 @@
-// Lints the OpenAPI document that the built service serves, with Redocly's strict rules. The linter weighs 29 MB, so it is no
-// dependency of the workspace: it is installed here, in an exact version, when this check runs for the first time.
+// Lints the OpenAPI document that the built service serves, with Redocly's strict rules. The linter
+// weighs 29 MB, so it is no dependency of the workspace: it is installed here, in an exact version,
+// when this check runs for the first time.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +19,10 @@ function install() {
   writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
   const packages = [`${linter}@${version}`];
-  const { status } = spawnSync('npm', ['install', ...flags, ...packages], { cwd: place, stdio: 'inherit' });
+  const { status } = spawnSync('npm', ['install', ...flags, ...packages], {
+    cwd: place,
+    stdio: 'inherit',
+  });
   if (status === 0) return;
   console.error(
     `The linter ${packages[0]} could not be installed. Check the network, then run this check again.`,
@@ -39,8 +43,9 @@ async function loadLinter() {
       absoluteRef: '/openapi.json',
     });
     return found.map(
-      (/** @type {{ ruleId: string, message: string, location: { pointer?: string }[] }} */ problem) =>
-        `${problem.ruleId}: ${problem.message} (${problem.location[0]?.pointer ?? 'document'})`,
+      (
+        /** @type {{ ruleId: string, message: string, location: { pointer?: string }[] }} */ problem,
+      ) => `${problem.ruleId}: ${problem.message} (${problem.location[0]?.pointer ?? 'document'})`,
     );
   };
 }
@@ -48,7 +53,9 @@ async function loadLinter() {
 const lint = await loadLinter();
 const sandbox = await startSandboxProcess(['--records', '1']);
 try {
-  const document = /** @type {any} */ (await (await fetch(`${sandbox.ready.url}/openapi.json`)).json());
+  const document = /** @type {any} */ (
+    await (await fetch(`${sandbox.ready.url}/openapi.json`)).json()
+  );
   const problems = await lint(document);
   // A linter that finds nothing in a broken document would prove nothing about the whole one.
   const broken = structuredClone(document);

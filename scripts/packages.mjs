@@ -1,5 +1,6 @@
-// Packs every package as npm would get it, installs the tarballs into an empty project with plain npm, loads each entry with
-// import and with require and starts each bin, on the oldest and the newest Node.js; with --each-node on all that are supported.
+// Packs every package as npm would get it, installs the tarballs into an empty project with plain
+// npm, loads each entry with import and with require and starts each bin, on the oldest and the
+// newest Node.js; with --each-node on all that are supported.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,11 +20,18 @@ const entryNames = packages.flatMap(({ manifest, entries }) =>
   entries.map(({ path }) => manifest.name + path.slice(1)),
 );
 
-/** Names of what each entry exports, by import or by require, under one Node. @param {string} node @param {'module' | 'commonjs'} type */
+/**
+ * Names of what each entry exports, by import or by require, under one Node.
+ * @param {string} node
+ * @param {'module' | 'commonjs'} type
+ */
 function exportsOf(node, type) {
   const load = type === 'module' ? 'await import(name)' : 'require(name)';
   const code = `const out = {}; for (const name of ${JSON.stringify(entryNames)}) out[name] = Object.keys(${load}).filter((key) => key !== 'module.exports' && key !== '__esModule').sort().join(); console.log(JSON.stringify(out));`;
-  const result = spawnSync(node, [`--input-type=${type}`, '-e', code], { cwd: work, encoding: 'utf8' });
+  const result = spawnSync(node, [`--input-type=${type}`, '-e', code], {
+    cwd: work,
+    encoding: 'utf8',
+  });
   if (result.status !== 0) throw new Error(result.stderr);
   if (result.stderr !== '') problems.push(`${type} prints on stderr: ${result.stderr}`);
   return /** @type {Record<string, string>} */ (JSON.parse(result.stdout));
@@ -37,9 +45,14 @@ try {
       ['publint', [tarball, '--strict']],
       ['attw', [tarball, '--profile', 'esm-only', '--format', 'ascii']],
     ])) {
-      const result = spawnSync(join(root, 'node_modules/.bin', tool), args, { cwd: root, encoding: 'utf8' });
-      if (result.status !== 0) problems.push(`${tool} on ${name}:\n${result.stdout}${result.stderr}`);
+      const result = spawnSync(join(root, 'node_modules/.bin', tool), args, {
+        cwd: root,
+        encoding: 'utf8',
+      });
+      if (result.status !== 0)
+        problems.push(`${tool} on ${name}:\n${result.stdout}${result.stderr}`);
     }
+
     return tarball;
   });
 
@@ -63,7 +76,9 @@ try {
         );
     }
     for (const { manifest } of packages) {
-      for (const [bin, file] of Object.entries(/** @type {Record<string, string>} */ (manifest.bin ?? {}))) {
+      for (const [bin, file] of Object.entries(
+        /** @type {Record<string, string>} */ (manifest.bin ?? {}),
+      )) {
         for (const flag of ['--help', '--version']) {
           const script = join(work, 'node_modules', manifest.name, file);
           const { status, stdout, stderr } = spawnSync(path, [script, flag], {
@@ -79,15 +94,24 @@ try {
           }
         }
         if (bin !== 'calls') continue;
-        // Pipelines of many slices and compressed files: what older versions of Node.js have warned about.
+        // Pipelines of many slices and compressed files: what older versions of Node.js have warned
+        // about.
         const script = join(work, 'node_modules', manifest.name, file);
-        for (const line of ['demo --records 3000', 'export -o calls.csv.gz --rows 10', 'report --by day']) {
-          const { status, stderr } = spawnSync(path, ['--throw-deprecation', script, ...line.split(' ')], {
-            cwd: work,
-            encoding: 'utf8',
-            timeout: 60_000,
-            env: { ...process.env, ...sandbox.env },
-          });
+        for (const line of [
+          'demo --records 3000',
+          'export -o calls.csv.gz --rows 10',
+          'report --by day',
+        ]) {
+          const { status, stderr } = spawnSync(
+            path,
+            ['--throw-deprecation', script, ...line.split(' ')],
+            {
+              cwd: work,
+              encoding: 'utf8',
+              timeout: 60_000,
+              env: { ...process.env, ...sandbox.env },
+            },
+          );
           if (status !== 0 || /Warning/.test(stderr))
             problems.push(`calls ${line} on Node ${version}: status ${status}\n${stderr}`);
         }

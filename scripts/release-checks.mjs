@@ -20,7 +20,10 @@ export function isPublished(name, version) {
   throw new Error(`npm cannot say whether ${name}@${version} is published: ${stderr}`);
 }
 
-/** Files that differ from the last commit would be published without being in the repository. @param {string} status of git */
+/**
+ * Files that differ from the last commit would be published without being in the repository.
+ * @param {string} status of git
+ */
 export function treeProblems(status) {
   const files = status
     .split('\n')
@@ -66,11 +69,13 @@ export function releaseProblems(plan, { url, own }) {
 function manifestProblems({ dir, manifest, files }, url, own) {
   const { repository, publishConfig, dependencies = {}, peerDependencies = {} } = manifest;
   const problems = [];
-  if (manifest.private) problems.push('is private, so npm refuses it: leave it out of the changesets');
+  if (manifest.private)
+    problems.push('is private, so npm refuses it: leave it out of the changesets');
   if (repository?.url !== url || repository?.directory !== dir)
     problems.push(
       `"repository" must be ${url} with the directory ${dir}: npm compares it with the workflow that publishes`,
     );
+
   if (publishConfig?.access !== 'public' || publishConfig.provenance !== true)
     problems.push('"publishConfig" must have access "public" and provenance true');
   if (manifest.license === undefined || manifest.engines?.node === undefined)
@@ -81,7 +86,12 @@ function manifestProblems({ dir, manifest, files }, url, own) {
     if (name.startsWith('@call-attribution/') && !own.has(name))
       problems.push(`depends on ${name}, which is private`);
   }
-  const needed = ['README.md', ...Object.values(manifest.bin ?? {}), ...targets(manifest.exports ?? {})];
+
+  const needed = [
+    'README.md',
+    ...Object.values(manifest.bin ?? {}),
+    ...targets(manifest.exports ?? {}),
+  ];
   for (const path of needed.map((each) => each.replace(/^\.\//, '')))
     if (!files.includes(path)) problems.push(`its tarball lacks ${path}: is it built?`);
   return problems;
@@ -90,7 +100,9 @@ function manifestProblems({ dir, manifest, files }, url, own) {
 /** Paths that exports name. @param {unknown} exports @returns {string[]} */
 const targets = (exports) => {
   if (typeof exports === 'string') return [exports];
-  return typeof exports === 'object' && exports !== null ? Object.values(exports).flatMap(targets) : [];
+  return typeof exports === 'object' && exports !== null
+    ? Object.values(exports).flatMap(targets)
+    : [];
 };
 
 /**
@@ -102,4 +114,7 @@ export const unpinnedActions = (file, text) =>
     .split('\n')
     .filter((line) => /^\s*(?:- )?uses:/.test(line) && !/uses: \.\//.test(line))
     .filter((line) => !/uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))
-    .map((line) => `${file}: "${line.trim()}" is not pinned by a full hash with a comment such as # v1.2.3`);
+    .map(
+      (line) =>
+        `${file}: "${line.trim()}" is not pinned by a full hash with a comment such as # v1.2.3`,
+    );

@@ -1,6 +1,7 @@
 // `pnpm release --dry-run`: what a release would publish, from the packages as they would be packed. `pnpm release` publishes the versions
-// that npm does not have yet; the workflow "release" runs it when there is no changeset left, that is, after the pull request with the
-// versions was merged. Both refuse when something is missing. `--no-build` takes the packages as they are built.
+// that npm does not have yet; the workflow "release" runs it when there is no changeset left, that
+// is, after the pull request with the versions was merged. Both refuse when something is missing.
+// `--no-build` takes the packages as they are built.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,19 +16,31 @@ import { packages, root, scope } from './workspace.mjs';
 /** @param {string} command @param {readonly string[]} args */
 const output = (command, args) => execFileSync(command, args, { cwd: root, encoding: 'utf8' });
 
-/** Versions after the changesets are applied, by package; empty without changesets. @returns {Promise<Map<string, string>>} */
+/**
+ * Versions after the changesets are applied, by package; empty without changesets.
+ * @returns {Promise<Map<string, string>>}
+ */
 async function versionsOfChangesets() {
   const require = createRequire(import.meta.url);
   const ofChangesets = createRequire(require.resolve('@changesets/cli/package.json'));
   const plan = await ofChangesets('@changesets/get-release-plan').default(root);
+
   /** @type {{ name: string, type: string, newVersion: string }[]} */
   const releases = plan.changesets.length === 0 ? [] : plan.releases;
   return new Map(
-    releases.filter(({ type }) => type !== 'none').map(({ name, newVersion }) => [name, newVersion]),
+    releases
+      .filter(({ type }) => type !== 'none')
+      .map(({ name, newVersion }) => [name, newVersion]),
   );
 }
 
-/** A package, its files and its manifest as npm would get them. @param {typeof packages[number]} pkg @param {Map<string, string>} next @param {string} folder @returns {Planned} */
+/**
+ * A package, its files and its manifest as npm would get them.
+ * @param {typeof packages[number]} pkg
+ * @param {Map<string, string>} next
+ * @param {string} folder
+ * @returns {Planned}
+ */
 function planned(pkg, next, folder) {
   const tarball = pack(pkg, folder);
   const files = output('tar', ['-tzf', tarball])
@@ -35,10 +48,13 @@ function planned(pkg, next, folder) {
     .split('\n')
     .map((file) => file.replace(/^package\//, ''));
   const manifest = JSON.parse(output('tar', ['-xzOf', tarball, 'package/package.json']));
-  // Ranges of packages of this repository follow their next versions, as the version command writes them.
+
+  // Ranges of packages of this repository follow their next versions, as the version command writes
+  // them.
   for (const ranges of [manifest.dependencies, manifest.peerDependencies])
     for (const name of Object.keys(ranges ?? {}))
       if (next.has(name) && /^\^/.test(ranges[name])) ranges[name] = `^${next.get(name)}`;
+
   manifest.version = next.get(manifest.name) ?? manifest.version;
   return { dir: `packages/${pkg.name}`, manifest, files, bytes: statSync(tarball).size, tarball };
 }
@@ -47,6 +63,7 @@ function planned(pkg, next, folder) {
 function inOrder(plan) {
   /** @type {Planned[]} */
   const sorted = [];
+
   /** @param {Planned} one */
   const add = (one) => {
     if (sorted.includes(one)) return;
@@ -56,6 +73,7 @@ function inOrder(plan) {
     }
     sorted.push(one);
   };
+
   plan.forEach(add);
   return sorted;
 }
@@ -69,7 +87,9 @@ function describe({ manifest, files, bytes }) {
   );
   console.log(`  ${files.length} files, ${(bytes / 1000).toFixed(1)} kB packed`);
   for (const [kind, ranges] of Object.entries({ needs: dependencies, peers: peerDependencies })) {
-    const list = Object.entries(ranges).map(([need, range]) => `${need.replace(scope, '~/')} ${range}`);
+    const list = Object.entries(ranges).map(
+      ([need, range]) => `${need.replace(scope, '~/')} ${range}`,
+    );
     if (list.length > 0) console.log(`  ${kind} ${list.join(', ')}`);
   }
 }

@@ -1,4 +1,5 @@
-// Starts `calls serve` as a process of its own, as any script can, and returns its address and keys.
+// Starts `calls serve` as a process of its own, as any script can, and returns its address and
+// keys.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,10 +16,13 @@ export async function startSandboxProcess(flags = []) {
     talk += text;
   });
   const lines = createInterface({ input: child.stdout });
+
   /** @type {string} */
   const line = await new Promise((resolve, reject) => {
     lines.once('line', resolve);
-    child.once('exit', (code) => reject(new Error(`calls serve ended with status ${code}: ${talk}`)));
+    child.once('exit', (code) =>
+      reject(new Error(`calls serve ended with status ${code}: ${talk}`)),
+    );
   });
   const ready = JSON.parse(line);
   const [account] = ready.accounts;

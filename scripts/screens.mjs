@@ -1,5 +1,5 @@
-// Writes what `calls` shows into the READMEs of cli and fleet, between <!-- screen: name --> and <!-- end -->, from the built
-// program over generated calls.
+// Writes what `calls` shows into the READMEs of cli and fleet, between <!-- screen: name --> and
+// <!-- end -->, from the built program over generated calls.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,8 @@ const screens = {
   },
 };
 
-// What a user sees at the terminal: both outputs, without the lines that depend on how fast the machine is.
+// What a user sees at the terminal: both outputs, without the lines that depend on how fast the
+// machine is.
 /** @param {Screen} screen @param {Record<string, string>} env */
 function shown({ command, columns, hidden = '', status = 0 }, env) {
   const quoted = command.replace(/^calls/, `'${process.execPath}' '${bin}'`);
@@ -53,8 +54,13 @@ function shown({ command, columns, hidden = '', status = 0 }, env) {
 function writeFleet(env) {
   const keys = { accessKey: env.CALLS_ACCESS_KEY, secretKey: env.CALLS_SECRET_KEY };
   mkdirSync(join(work, 'keys'));
-  for (const [id, key] of Object.entries({ 101: keys, 102: keys, 103: { ...keys, secretKey: 'wrong' } }))
+  for (const [id, key] of Object.entries({
+    101: keys,
+    102: keys,
+    103: { ...keys, secretKey: 'wrong' },
+  }))
     writeFileSync(join(work, `keys/${id}.json`), JSON.stringify(key), { mode: 0o600 });
+
   const job = {
     ...{
       name: 'history',

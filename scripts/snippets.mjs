@@ -1,6 +1,8 @@
-// No snippet in the documentation may rot. ```ts and ```js are type-checked as a user's strict TypeScript program would be, against
-// the built declarations, which are checked too, for Node.js and for bundlers; ```ts run, ```js run and ```sh run are run against the built packages with a live sandbox; ```json must parse. A ```js block that is
-// not run is refused, so that nobody forgets the word.
+// No snippet in the documentation may rot. ```ts and ```js are type-checked as a user's strict
+// TypeScript program would be, against the built declarations, which are checked too, for Node.js
+// and for bundlers; ```ts run, ```js run and ```sh run are run against the built packages with a
+// live sandbox; ```json must parse. A ```js block that is not run is refused, so that nobody
+// forgets the word.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +13,9 @@ import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
 
 const only = process.argv.slice(2);
-const files = markdownFiles().filter((file) => only.length === 0 || only.some((part) => file.includes(part)));
+const files = markdownFiles().filter(
+  (file) => only.length === 0 || only.some((part) => file.includes(part)),
+);
 const blocks = files.flatMap((file) =>
   codeBlocks(readFileSync(join(root, file), 'utf8')).map((block) => ({
     ...block,
@@ -27,7 +31,8 @@ rmSync(work, { recursive: true, force: true });
 mkdirSync(join(work, 'bin'), { recursive: true });
 
 const typed = blocks.filter(({ lang }) => lang === 'ts' || lang === 'js');
-for (const [i, { code }] of typed.entries()) writeFileSync(join(work, `${i}.ts`), `export {}; ${code}`);
+for (const [i, { code }] of typed.entries())
+  writeFileSync(join(work, `${i}.ts`), `export {}; ${code}`);
 const consumers = [
   { module: 'nodenext', moduleResolution: 'nodenext' },
   { module: 'esnext', moduleResolution: 'bundler' },
@@ -43,7 +48,10 @@ for (const consumer of typed.length > 0 ? consumers : []) {
   const { error, status, stdout } = spawnSync(tsc, ['-p', config], { cwd: root, encoding: 'utf8' });
   if (error) throw error;
   if (status !== 0) {
-    const shown = stdout.replace(/examples\/\.snippets\/(\d+)\.ts/g, (_, i) => typed[Number(i)]?.where ?? '');
+    const shown = stdout.replace(
+      /examples\/\.snippets\/(\d+)\.ts/g,
+      (_, i) => typed[Number(i)]?.where ?? '',
+    );
     problems.push(`With moduleResolution ${consumer.moduleResolution}:\n${shown}`);
   }
 }
@@ -98,5 +106,7 @@ if (runnable.length > 0) {
 rmSync(work, { recursive: true, force: true });
 
 for (const problem of problems) console.error(problem);
-console.log(`${typed.length} snippets type-checked, ${runnable.length} run, ${problems.length} problems`);
+console.log(
+  `${typed.length} snippets type-checked, ${runnable.length} run, ${problems.length} problems`,
+);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,4 +1,5 @@
-// Lets a script import the TypeScript sources of the packages in Node.js 20, without a build: `await importSource(file)`.
+// Lets a script import the TypeScript sources of the packages in Node.js 20, without a build:
+// `await importSource(file)`.
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';

@@ -29,8 +29,9 @@ for (const { path, text } of pages) {
   mkdirSync(dirname(join(out, path)), { recursive: true });
   writeFileSync(join(out, `${path}.md`), text);
 }
-const entry = (/** @type {{ path: string, title: string, about: string }} */ { path, title, about }) =>
-  `- [${title}](${process.env.SITE_BASE ?? '/'}${path}.md): ${about}`;
+const entry = (
+  /** @type {{ path: string, title: string, about: string }} */ { path, title, about },
+) => `- [${title}](${process.env.SITE_BASE ?? '/'}${path}.md): ${about}`;
 const groups = [
   ['Guides', 'guides/'],
   ['Packages', 'packages/'],
@@ -52,4 +53,6 @@ writeFileSync(
     .join('\n\n')}\n`,
 );
 cpSync(join(pagesFolder, 'pages.json'), join(out, 'pages.json'));
-console.log(`${pages.length} pages in site/dist; npx vitepress preview, in the folder site, shows them`);
+console.log(
+  `${pages.length} pages in site/dist; npx vitepress preview, in the folder site, shows them`,
+);

@@ -1,5 +1,6 @@
-// Builds the site and looks at it as a reader would: every link and anchor leads somewhere, the playground works, and pages are
-// readable on a phone. The browser is that of the drills; without one on a developer's machine only the links are checked.
+// Builds the site and looks at it as a reader would: every link and anchor leads somewhere, the
+// playground works, and pages are readable on a phone. The browser is that of the drills; without
+// one on a developer's machine only the links are checked.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -43,21 +44,30 @@ for (const file of files) {
       problems.push(`${file}: ${raw} leads to no heading`);
   }
 }
-for (const [, path = ''] of readFileSync(join(out, 'llms.txt'), 'utf8').matchAll(/\]\((\/[^)]+)\)/g))
+for (const [, path = ''] of readFileSync(join(out, 'llms.txt'), 'utf8').matchAll(
+  /\]\((\/[^)]+)\)/g,
+))
   if (!existsSync(join(out, path))) problems.push(`llms.txt: ${path} is missing`);
 
 // 2. In a browser.
 const browser = await launchChromium();
 if (browser !== null) await look(browser);
 else if (process.env.CI)
-  problems.push('no Chromium (CALLS_TEST_CHROMIUM, /usr/bin/chromium): the site was not seen in a browser');
+  problems.push(
+    'no Chromium (CALLS_TEST_CHROMIUM, /usr/bin/chromium): the site was not seen in a browser',
+  );
 else console.error('no Chromium: the site is not looked at in a browser');
 
-/** Starts the browser that the drills use, or gives null where there is none. @returns {Promise<any>} */
+/**
+ * Starts the browser that the drills use, or gives null where there is none.
+ * @returns {Promise<any>}
+ */
 async function launchChromium() {
   const executablePath = browserPlaces.find((path) => path && existsSync(path));
   if (executablePath === undefined) return null;
-  const { chromium } = createRequire(join(root, 'packages/test-tools/package.json'))('playwright-core');
+  const { chromium } = createRequire(join(root, 'packages/test-tools/package.json'))(
+    'playwright-core',
+  );
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
@@ -73,7 +83,8 @@ async function look(browser) {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://site').pathname);
     const file = join(out, path.endsWith('/') ? `${path}index.html` : path);
     if (!existsSync(file)) return response.writeHead(404).end();
-    const type = types[/** @type {keyof typeof types} */ (extname(file))] ?? 'application/octet-stream';
+    const type =
+      types[/** @type {keyof typeof types} */ (extname(file))] ?? 'application/octet-stream';
     response.writeHead(200, { 'content-type': type }).end(readFileSync(file));
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -85,7 +96,8 @@ async function look(browser) {
       problems.push(`an error in the page: ${error.message}`),
     );
     page.on('request', (/** @type {{ url(): string }} */ request) => {
-      if (!request.url().startsWith(site)) problems.push(`a request to elsewhere: ${request.url()}`);
+      if (!request.url().startsWith(site))
+        problems.push(`a request to elsewhere: ${request.url()}`);
     });
     const guides = files.filter((file) => /^(?:guides|packages|docs)\//.test(file));
     for (const file of ['index.html', 'playground.html', 'reference/core.html', ...guides]) {

@@ -1,5 +1,6 @@
-// Turns the Markdown of the repository into the pages of the site: guides, packages, documents and reference. Links between
-// files become links between pages; links to anything else lead to the repository on the web.
+// Turns the Markdown of the repository into the pages of the site: guides, packages, documents and
+// reference. Links between files become links between pages; links to anything else lead to the
+// repository on the web.
 import {
   cpSync,
   existsSync,
@@ -18,7 +19,10 @@ import { writeReference } from './reference.mjs';
 const web = 'https://github.com/call-attribution/call-attribution';
 export const pagesFolder = join(import.meta.dirname, '.pages');
 
-/** @typedef {{ readonly path: string, readonly title: string, readonly about: string, readonly text: string }} Page */
+/**
+ * @typedef {{ readonly path: string, readonly title: string, readonly about: string, readonly text:
+ * string }} Page
+ */
 
 // In the order in which most people need them; a guide that is not here is refused.
 const guides = [
@@ -47,7 +51,9 @@ const pageOf = new Map([
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => /** @type {const} */ ([`docs/${name}`, `docs/${name}`])),
-  ...packages.map(({ name }) => /** @type {const} */ ([`packages/${name}/README.md`, `packages/${name}.md`])),
+  ...packages.map(
+    ({ name }) => /** @type {const} */ ([`packages/${name}/README.md`, `packages/${name}.md`]),
+  ),
 ]);
 
 /**
@@ -55,10 +61,15 @@ const pageOf = new Map([
  * @param {string} file @param {string} link
  */
 export function siteLink(file, link) {
-  const own = link.startsWith(`${web}/blob/main/`) ? `/${link.slice(`${web}/blob/main/`.length)}` : link;
+  const own = link.startsWith(`${web}/blob/main/`)
+    ? `/${link.slice(`${web}/blob/main/`.length)}`
+    : link;
   if (/^[a-z][a-z+.-]*:|^#/i.test(own)) return link;
   const [path = '', anchor] = own.split('#');
-  const target = posix.join(path.startsWith('/') ? '' : posix.dirname(file), decodeURIComponent(path));
+  const target = posix.join(
+    path.startsWith('/') ? '' : posix.dirname(file),
+    decodeURIComponent(path),
+  );
   const hash = anchor === undefined ? '' : `#${anchor}`;
   const page = pageOf.get(target.replace(/^\//, ''));
   if (page !== undefined) return `/${page.replace(/\.md$/, '')}${hash}`;
@@ -66,7 +77,11 @@ export function siteLink(file, link) {
   return `${web}/${isFolder ? 'tree' : 'blob'}/main/${target}${hash}`;
 }
 
-/** Rewrites the links of a page, outside its code, and copies the images it shows. @param {string} file @param {string} text */
+/**
+ * Rewrites the links of a page, outside its code, and copies the images it shows.
+ * @param {string} file
+ * @param {string} text
+ */
 function withSiteLinks(file, text) {
   return text
     .split(/^(```[\s\S]*?^```)/m)
@@ -103,8 +118,10 @@ function aboutOf(text) {
 /** Writes all pages and says what they are. @returns {Promise<Page[]>} */
 export async function writePages() {
   rmSync(pagesFolder, { recursive: true, force: true });
+
   /** @type {Page[]} */
   const pages = [];
+
   /** @param {string} path @param {string} text */
   const write = (path, text) => {
     const file = join(pagesFolder, path);
@@ -118,28 +135,43 @@ export async function writePages() {
       text,
     });
   };
+
   for (const name of ['index.md', 'playground.md'])
-    write(name, withSiteLinks(`site/${name}`, readFileSync(join(import.meta.dirname, name), 'utf8')));
+    write(
+      name,
+      withSiteLinks(`site/${name}`, readFileSync(join(import.meta.dirname, name), 'utf8')),
+    );
+
   // The picture of the home page, which its front matter names.
   imageOf('README.md', 'docs/screens/page-light.png');
   for (const [file, page] of pageOf) {
     const text = readFileSync(join(root, file), 'utf8');
     write(page, withSiteLinks(file, text));
   }
+
   // Made from the help, so that no option is without a page.
   let commands = '# Commands\n\nEach command with all its options, as `calls help` prints it.\n';
   for (const name of (await commandsOf(helpOf)).keys())
     commands += `\n## calls ${name}\n\n\`\`\`text\n${(await helpOf(name.split(' '))).trim()}\n\`\`\`\n`;
   write('docs/commands.md', commands);
   const entries = packages.flatMap(({ name, dir, entries }) =>
-    entries.map(({ path, source }) => ({ name: `${name}${path.slice(1)}`, source: join(dir, source) })),
+    entries.map(({ path, source }) => ({
+      name: `${name}${path.slice(1)}`,
+      source: join(dir, source),
+    })),
   );
   await writeReference(entries, join(pagesFolder, 'reference'));
   for (const { name } of entries) {
     const path = `reference/${name}`;
     const text = readFileSync(join(pagesFolder, `${path}.md`), 'utf8');
-    pages.push({ path, title: `@call-attribution/${name}`, about: 'Every export, with its types.', text });
+    pages.push({
+      path,
+      title: `@call-attribution/${name}`,
+      about: 'Every export, with its types.',
+      text,
+    });
   }
+
   return pages;
 }
 
@@ -155,7 +187,8 @@ export function sidebarOf(pages) {
     items: pages
       .filter(
         ({ path }) =>
-          path.startsWith(prefix) && (prefix !== 'reference/' || existsSync(join(pagesFolder, `${path}.md`))),
+          path.startsWith(prefix) &&
+          (prefix !== 'reference/' || existsSync(join(pagesFolder, `${path}.md`))),
       )
       .map(({ path, title }) => ({
         text: title.replace(/^@call-attribution\//, ''),

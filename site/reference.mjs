@@ -1,4 +1,5 @@
-// Pages of reference from the sources: one for each entry of each package, with every export and its doc comment.
+// Pages of reference from the sources: one for each entry of each package, with every export and
+// its doc comment.
 import { join, relative } from 'node:path';
 import { Application } from 'typedoc';
 
@@ -58,6 +59,8 @@ export async function writeReference(entries, out) {
       throw new Error(`TypeDoc made a module of ${file}, which is not an entry of a package.`);
     module.name = name.replace('@call-attribution/', '');
   }
-  for (const reflection of Object.values(project.reflections)) Reflect.deleteProperty(reflection, 'sources');
+
+  for (const reflection of Object.values(project.reflections))
+    Reflect.deleteProperty(reflection, 'sources');
   await app.generateOutputs(project);
 }

@@ -1,4 +1,5 @@
-// What `calls --help` and `calls list -n 1` cost compared to bare Node.js (whole processes, in turns), and how long `calls demo` takes.
+// What `calls --help` and `calls list -n 1` cost compared to bare Node.js (whole processes, in
+// turns), and how long `calls demo` takes.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +34,9 @@ const env = {
 /** @param {readonly string[]} argv CPU time and wall time of one whole process, in milliseconds. */
 function measure(argv) {
   const started = process.hrtime.bigint();
-  // The shell tells what its children took of the processor: that holds still where other work shares the machine.
+
+  // The shell tells what its children took of the processor: that holds still where other work
+  // shares the machine.
   const script = 'for i in 1 2 3 4 5; do "$@" > /dev/null || exit 1; done; times';
   const shell = [
     '-c',
@@ -52,7 +55,9 @@ function measure(argv) {
   if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}`);
   const wall = Number(process.hrtime.bigint() - started) / 1e6;
   const children = stdout.trim().split('\n')[1] ?? '';
-  const parts = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(([, m, sec]) => Number(m) * 60 + Number(sec));
+  const parts = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, m, sec]) => Number(m) * 60 + Number(sec),
+  );
   return { cpu: (parts.reduce((sum, part) => sum + part, 0) * 1000) / runs, wall: wall / runs };
 }
 

@@ -1,6 +1,8 @@
-// The same misbehaving server against core and against the transports of three SDKs: what comes of each fault.
-// "ok" is the right records; "error" a rejection, with its name; "GARBAGE" something else handed over as if it were
-// the answer; "not noticed" the records, but no word that type, page or number are wrong; "HANGS" nothing after three seconds, although a timeout of 300 ms was set where the SDK has one.
+// The same misbehaving server against core and against the transports of three SDKs: what comes of
+// each fault. "ok" is the right records; "error" a rejection, with its name; "GARBAGE" something
+// else handed over as if it were the answer; "not noticed" the records, but no word that type, page
+// or number are wrong; "HANGS" nothing after three seconds, although a timeout of 300 ms was set
+// where the SDK has one.
 import { apiKeys, createClient } from '@call-attribution/core';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
 import { Octokit } from 'octokit';
@@ -23,7 +25,13 @@ const makers = {
     return async () => (await client.listCalls({ rows: 250 })).records;
   },
   openai({ url }, key) {
-    const client = new OpenAI({ baseURL: url, apiKey: key, timeout: 300, maxRetries: 2, logLevel: 'off' });
+    const client = new OpenAI({
+      baseURL: url,
+      apiKey: key,
+      timeout: 300,
+      maxRetries: 2,
+      logLevel: 'off',
+    });
     return () => client.get(path);
   },
   stripe({ url }, key) {
@@ -44,7 +52,12 @@ const makers = {
   },
   octokit({ url }, key) {
     const silent = { debug() {}, info() {}, warn() {}, error() {} };
-    const client = new Octokit({ baseUrl: url, auth: key, log: silent, throttle: { enabled: false } });
+    const client = new Octokit({
+      baseUrl: url,
+      auth: key,
+      log: silent,
+      throttle: { enabled: false },
+    });
     return async () => (await client.request(`GET ${path}`)).data;
   },
 };
@@ -106,7 +119,9 @@ const goodOr = (fault) => (fault.length > 1 ? 'not noticed' : 'ok');
 function sentOn(other) {
   if (other.requests.length === 0) return 'ok';
   const { headers } = other.requests[0];
-  return headers.authorization || headers.access_key ? 'FOLLOWS WITH KEYS' : 'follows, without keys';
+  return headers.authorization || headers.access_key
+    ? 'FOLLOWS WITH KEYS'
+    : 'follows, without keys';
 }
 
 process.on('unhandledRejection', () => {});

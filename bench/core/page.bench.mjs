@@ -1,5 +1,6 @@
-// A checked page, bytes to Call[], against utf8 decode and JSON.parse of the same bytes. No socket: a dispatcher hands
-// the bytes over, so that all of the client's own work is in the figure, and nothing of the network.
+// A checked page, bytes to Call[], against utf8 decode and JSON.parse of the same bytes. No socket:
+// a dispatcher hands the bytes over, so that all of the client's own work is in the figure, and
+// nothing of the network.
 import { bearerToken, createClient } from '@call-attribution/core';
 import { splitRecords } from '../../packages/core/dist/page/split-records.js';
 import { wireCalls } from './wire-calls.mjs';
@@ -36,9 +37,15 @@ async function cpu(run) {
 
 const kinds = [
   ['v3, mostly ASCII with some names beyond it', wireCalls(rows, 'v3')],
-  ['v3, ASCII only', JSON.parse(JSON.stringify(wireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?'))],
+  [
+    'v3, ASCII only',
+    JSON.parse(JSON.stringify(wireCalls(rows, 'v3')).replace(/[^\x20-\x7e]/g, '?')),
+  ],
   ['v2', wireCalls(rows, 'v2')],
-  ['v3 with two unknown fields', wireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' }))],
+  [
+    'v3 with two unknown fields',
+    wireCalls(rows, 'v3').map((call) => ({ ...call, novel: 1, other: 'x' })),
+  ],
 ];
 
 console.log(
@@ -73,7 +80,9 @@ for (const [name, records] of kinds) {
   for (const [way, list] of Object.entries(times)) {
     const [low, mid] = [at(list, 0.1), at(list, 0.5)];
     const ratios = `${(low / at(base, 0.1)).toFixed(2)} x (${(mid / at(base, 0.5)).toFixed(2)} x)`;
-    console.log(`  ${way.padEnd(28)} ${low.toFixed(2).padStart(7)} (${mid.toFixed(2)}) ms  ${ratios}`);
+    console.log(
+      `  ${way.padEnd(28)} ${low.toFixed(2).padStart(7)} (${mid.toFixed(2)}) ms  ${ratios}`,
+    );
   }
   await client.close();
 }

@@ -1,5 +1,6 @@
-// A worker of a shared job, in a process of its own: says `ready`, works once it is told to, and ends with the job. Runs on the Node.js
-// that pg-boss asks for, and finds pg-boss in the folder that it is given.
+// A worker of a shared job, in a process of its own: says `ready`, works once it is told to, and
+// ends with the job. Runs on the Node.js that pg-boss asks for, and finds pg-boss in the folder
+// that it is given.
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

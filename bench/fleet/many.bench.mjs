@@ -1,5 +1,6 @@
-// Many accounts: what more workers gain (processes on pg-boss and PostgreSQL), how fair turns are, how soon a job is started and shown,
-// and the memory of a worker (with the engine in memory). CALLS_BENCH_PARTS=workers,fair,start,memory chooses some of it.
+// Many accounts: what more workers gain (processes on pg-boss and PostgreSQL), how fair turns are,
+// how soon a job is started and shown, and the memory of a worker (with the engine in memory).
+// CALLS_BENCH_PARTS=workers,fair,start,memory chooses some of it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,9 +24,13 @@ const keys = join(folder, 'keys');
 mkdirSync(keys);
 const accountsOf = (count) => Array.from({ length: count }, (_, i) => ({ id: String(i + 1) }));
 for (const { id } of accountsOf(2_000))
-  writeFileSync(join(keys, `${id}.json`), JSON.stringify({ accessKey: `key-${id}`, secretKey: 'bench' }), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    join(keys, `${id}.json`),
+    JSON.stringify({ accessKey: `key-${id}`, secretKey: 'bench' }),
+    {
+      mode: 0o600,
+    },
+  );
 const credentials = credentialsFrom({ folder: keys });
 let runs = 0;
 
@@ -43,26 +48,38 @@ async function jobOf(baseUrl, count, more = {}) {
 }
 
 /**
- * Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a server that takes its time. Each time
- * PostgreSQL is a new one, too: it would still tidy up after the last.
+ * Milliseconds that so many workers, each a process with one slot, need for 16 accounts behind a
+ * server that takes its time. Each time PostgreSQL is a new one, too: it would still tidy up after
+ * the last.
  */
 async function withWorkers(api, count) {
   const postgres = await postgresServer();
   if (postgres === null) throw new Error('PostgreSQL is not installed');
   const into = await postgres.newUrl();
-  const job = { name: 'bench', baseUrl: api.url, accounts: accountsOf(16), filter: 'inc_gce:1', into };
+  const job = {
+    name: 'bench',
+    baseUrl: api.url,
+    accounts: accountsOf(16),
+    filter: 'inc_gce:1',
+    into,
+  };
   runs += 1;
   const path = join(folder, `job-${runs}.json`);
   writeFileSync(path, JSON.stringify(job));
   const { node, modules } = fleetEngine();
   const children = [];
   for (let i = 0; i < count; i += 1) {
-    const child = fork(join(import.meta.dirname, 'machine.mjs'), [path, keys, into, `w${i}`, modules], {
-      execPath: node,
-    });
+    const child = fork(
+      join(import.meta.dirname, 'machine.mjs'),
+      [path, keys, into, `w${i}`, modules],
+      {
+        execPath: node,
+      },
+    );
     await once(child, 'message');
     children.push(child);
   }
+
   const ends = children.map((child) => once(child, 'message'));
   const [begun, before] = [performance.now(), idleMs()];
   for (const child of children) child.send('go');
@@ -95,15 +112,17 @@ async function workers() {
       [2, 1.85],
       [4, 3],
     ])
-      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), { least });
+      limit(`${count} workers, times as fast as one`, one / (await withWorkers(api, count)), {
+        least,
+      });
   } finally {
     api.close();
   }
 }
 
 /**
- * Whether each of 500 accounts is served twice within a minute, where they are brought up to date. In a first read a turn has at least
- * one page: two for each account are a million calls.
+ * Whether each of 500 accounts is served twice within a minute, where they are brought up to date.
+ * In a first read a turn has at least one page: two for each account are a million calls.
  */
 async function fair() {
   const small = await served(100);
@@ -146,7 +165,9 @@ async function start() {
   const begun = performance.now();
   const end = worker.run();
   while (worker.card.accounts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  limit('a job of 2,000 accounts is started, in seconds', (performance.now() - begun) / 1000, { most: 2 });
+  limit('a job of 2,000 accounts is started, in seconds', (performance.now() - begun) / 1000, {
+    most: 2,
+  });
   const { wall } = await timed(async () => statusOf(await engine.look(), Date.now()));
   limit('and shown, in milliseconds', wall, { most: 100 });
   worker.leave(0);
@@ -166,15 +187,21 @@ async function memory() {
     // The calls of the server lie in one month, which is the most that a file holds.
     const job = {
       ...{ name: 'bench', baseUrl: api.url, accounts: accountsOf(slots), filter: 'inc_gce:1' },
-      ...{ into: `folder:${join(folder, `parquet-${slots}`)}`, from: '2023-01-01', until: '2023-02-01' },
+      ...{
+        into: `folder:${join(folder, `parquet-${slots}`)}`,
+        from: '2023-01-01',
+        until: '2023-02-01',
+      },
     };
     const path = join(folder, `job-${slots}.json`);
     writeFileSync(path, JSON.stringify(job));
     const child = fork(join(import.meta.dirname, 'work-once.mjs'), [path, keys, String(slots)]);
     const [{ calls, mb }] = await once(child, 'message');
-    if (calls !== records * slots) throw new Error(`${calls} of ${records * slots} calls were written`);
+    if (calls !== records * slots)
+      throw new Error(`${calls} of ${records * slots} calls were written`);
     limit(`memory of a worker that writes Parquet, ${slots} slots, in MB`, mb, { most });
   }
+
   api.close();
 }
 

@@ -1,10 +1,17 @@
-// CPU per call of a worker with one slot, against what it stands for: into a store `syncAccount` (`calls sync`), into files `exportMonths`
-// (`calls export --partition month`). The server is a process of its own. The ways take turns.
+// CPU per call of a worker with one slot, against what it stands for: into a store `syncAccount`
+// (`calls sync`), into files `exportMonths` (`calls export --partition month`). The server is a
+// process of its own. The ways take turns.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { checkJob, createWorker, credentialsFrom, memoryEngine, openTarget } from '@call-attribution/fleet';
+import {
+  checkJob,
+  createWorker,
+  credentialsFrom,
+  memoryEngine,
+  openTarget,
+} from '@call-attribution/fleet';
 import { exportMonths, monthFolder } from '@call-attribution/node-stream';
 import { openStore, syncAccount } from '@call-attribution/store';
 import { limit, median, timed } from '../figures.mjs';
@@ -19,7 +26,8 @@ mkdirSync(keys);
 writeFileSync(join(keys, '1.json'), JSON.stringify({ accessKey: 'bench', secretKey: 'bench' }), {
   mode: 0o600,
 });
-// The calls lie in one month, so that what is measured is the cost of a call and not that of years without any.
+// The calls lie in one month, so that what is measured is the cost of a call and not that of years
+// without any.
 const month = { from: '2023-01-01', until: '2023-01-31' };
 const inMonth = 'inc_gce:1,date_added:[2023-01-01 00:00:00 TO 2023-02-01 00:00:00}';
 let runs = 0;
@@ -48,7 +56,9 @@ async function fleet(into, more = {}) {
 async function sync() {
   const store = await openStore(`sqlite:${join(folder, `sync-${runs}.db`)}`);
   const client = clientOf();
-  const cpu = await perCall(() => syncAccount(client, store, { account: '1', filter: 'inc_gce:1' }));
+  const cpu = await perCall(() =>
+    syncAccount(client, store, { account: '1', filter: 'inc_gce:1' }),
+  );
   await client.close();
   await store.close();
   return cpu;
@@ -77,13 +87,21 @@ try {
       if (round > 0) results[name].push(cpu);
     }
   }
-  const middle = Object.fromEntries(Object.entries(results).map(([name, list]) => [name, median(list)]));
+  const middle = Object.fromEntries(
+    Object.entries(results).map(([name, list]) => [name, median(list)]),
+  );
   for (const [name, cpu] of Object.entries(middle))
     console.log(`${name.padEnd(26)} ${cpu.toFixed(1)} µs of CPU per call`);
-  limit('fleet into SQLite, against sync', middle['fleet into SQLite'] / middle.sync, { most: 1.15 });
-  limit('fleet into a folder, against export', middle['fleet into a folder'] / middle['export by month'], {
+  limit('fleet into SQLite, against sync', middle['fleet into SQLite'] / middle.sync, {
     most: 1.15,
   });
+  limit(
+    'fleet into a folder, against export',
+    middle['fleet into a folder'] / middle['export by month'],
+    {
+      most: 1.15,
+    },
+  );
 } finally {
   api.close();
   rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,11 @@
 // Works once on a job in a process of its own, and says its largest RSS in MB.
-import { createWorker, credentialsFrom, memoryEngine, openTarget, readJob } from '@call-attribution/fleet';
+import {
+  createWorker,
+  credentialsFrom,
+  memoryEngine,
+  openTarget,
+  readJob,
+} from '@call-attribution/fleet';
 
 const [path, keys, slots] = process.argv.slice(2);
 const job = await readJob(path);

@@ -1,5 +1,6 @@
-// What an installation of each package brings: the packed tarballs are installed with npm into an empty folder, as a user's program
-// would have them. `pnpm bench installs` prints the table of results.md; `--write` updates the page.
+// What an installation of each package brings: the packed tarballs are installed with npm into an
+// empty folder, as a user's program would have them. `pnpm bench installs` prints the table of
+// results.md; `--write` updates the page.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,8 @@ const peers = { core: ['zod'], store: ['libsql', 'pg'], service: ['libsql'] };
 
 const root = join(import.meta.dirname, '../..');
 /** @param {string} name */
-const manifestOf = (name) => JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+const manifestOf = (name) =>
+  JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
 const names = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private);
 const work = mkdtempSync(join(tmpdir(), 'installs-'));
 process.on('exit', () => rmSync(work, { recursive: true, force: true }));
@@ -21,10 +23,18 @@ function measure(folder) {
   const places = Object.keys(lock.packages).filter((place) => place.includes('node_modules/'));
   const sizes = places.map((place) => ({ place, bytes: bytesOf(join(folder, place)) }));
   sizes.sort((a, b) => b.bytes - a.bytes);
-  return { count: places.length, bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0), largest: sizes[0] };
+  return {
+    count: places.length,
+    bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+    largest: sizes[0],
+  };
 }
 
-/** Bytes of the files of one package, without packages inside it. @param {string} folder @returns {number} */
+/**
+ * Bytes of the files of one package, without packages inside it.
+ * @param {string} folder
+ * @returns {number}
+ */
 function bytesOf(folder) {
   const lines = execFileSync(
     'find',
@@ -53,7 +63,9 @@ for (const name of names) {
     const most = largest
       ? `${largest.place.replace(/^.*node_modules\//, '')} ${(largest.bytes / 1e6).toFixed(1)}`
       : '';
-    rows.push(`| ${[name, ...more].join(' and ')} | ${count} | ${megabytes.toFixed(1)} | ${most} |`);
+    rows.push(
+      `| ${[name, ...more].join(' and ')} | ${count} | ${megabytes.toFixed(1)} | ${most} |`,
+    );
     console.log(rows.at(-1));
     rmSync(folder, { recursive: true, force: true });
   }

@@ -6,6 +6,8 @@ import { z } from 'zod';
 serveStdio(() => {
   const server = new McpServer({ name: 'bare', version: '1.0.0' });
   const definition = { description: 'Echo', inputSchema: z.object({ text: z.string() }) };
-  server.registerTool('echo', definition, async ({ text }) => ({ content: [{ type: 'text', text }] }));
+  server.registerTool('echo', definition, async ({ text }) => ({
+    content: [{ type: 'text', text }],
+  }));
   return server;
 });

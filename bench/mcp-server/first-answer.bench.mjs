@@ -1,5 +1,6 @@
-// How long the first answer takes: from the start of the server, with nothing loaded, to exact numbers about last month, of an account
-// with 1,400 calls a day whose API takes 100 ms for a request. `node first-answer.bench.mjs`; needs the built packages.
+// How long the first answer takes: from the start of the server, with nothing loaded, to exact
+// numbers about last month, of an account with 1,400 calls a day whose API takes 100 ms for a
+// request. `node first-answer.bench.mjs`; needs the built packages.
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ if (process.argv[2] === 'sandbox') {
 /** @param {number} rows @param {number} limit */
 async function measure(rows, limit) {
   const sandbox = fork(import.meta.filename, ['sandbox', String(rows)]);
+
   /** @type {{ url: string, account: { accessKey: string, secretKey: string } }} */
   const { url, account } = await new Promise((resolve) => sandbox.once('message', resolve));
   const folder = mkdtempSync(join(tmpdir(), 'first-answer-'));
@@ -41,6 +43,7 @@ async function measure(rows, limit) {
   });
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
   let id = 0;
+
   /** @param {string} method @param {object} params */
   const ask = async (method, params) => {
     server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`);
@@ -49,6 +52,7 @@ async function measure(rows, limit) {
       if (message.id === id) return message.result;
     }
   };
+
   const clientInfo = { name: 'bench', version: '1' };
   await ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   const question = { period: 'last month', group_by: ['campaign'], measures: ['calls', 'callers'] };
@@ -56,9 +60,12 @@ async function measure(rows, limit) {
   let answer;
   do {
     asked += 1;
-    answer = (await ask('tools/call', { name: 'analyze_calls', arguments: question })).structuredContent;
+    answer = (await ask('tools/call', { name: 'analyze_calls', arguments: question }))
+      .structuredContent;
   } while (answer?.calls === undefined && asked < 10);
+
   const seconds = (performance.now() - from) / 1000;
+
   // What a busy machine does not change: how long the server itself has computed.
   const [, , ...fields] = readFileSync(`/proc/${server.pid}/stat`, 'utf8')
     .replace(/\(.*\)/, '')

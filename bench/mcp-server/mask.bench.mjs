@@ -1,5 +1,6 @@
-// What it costs to mask a record for the copy that assistants ask, against the bare JSON copy of the same record (parse and stringify).
-// Calls come in pages, as a load brings them: only the masking and the copying are measured, as CPU time, in turns.
+// What it costs to mask a record for the copy that assistants ask, against the bare JSON copy of
+// the same record (parse and stringify). Calls come in pages, as a load brings them: only the
+// masking and the copying are measured, as CPU time, in turns.
 import { bundled } from '../bundled.mjs';
 
 const pages = 40;
@@ -44,7 +45,9 @@ const say = (text, figure, limit) =>
     `${text.padEnd(58)} ${figure.toFixed(1).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${figure <= limit ? 'held' : 'not held'}`}`,
   );
 
-console.log(`\n## Masking ${pages * perPage} generated calls, CPU a call, median of ${pages} pages`);
+console.log(
+  `\n## Masking ${pages * perPage} generated calls, CPU a call, median of ${pages} pages`,
+);
 say('masked record, microseconds', own, limits.microseconds);
 say('JSON copy of the record, microseconds', bare);
 say('masked record, x JSON copy', own / bare, limits.ratio);

@@ -29,7 +29,10 @@ console.log('\n## Tokens per record of list_calls, default fields');
 const sandbox = await startSandboxProcess();
 {
   const client = await connect({ ...own, env: sandbox.env });
-  const headers = { access_key: sandbox.env.CALLS_ACCESS_KEY, secret_key: sandbox.env.CALLS_SECRET_KEY };
+  const headers = {
+    access_key: sandbox.env.CALLS_ACCESS_KEY,
+    secret_key: sandbox.env.CALLS_SECRET_KEY,
+  };
   for (const rows of [25, 100]) {
     const call = { name: 'list_calls', arguments: { rows, from: '2026-08-01', to: '2026-10-31' } };
     const { result } = await client.ask({ id: rows, method: 'tools/call', params: call });
@@ -37,7 +40,9 @@ const sandbox = await startSandboxProcess();
     const each = tokens(result.content[0].text) / got;
     const q = encodeURIComponent('date_added:[2026-08-01 00:00:00 TO 2026-11-01 00:00:00}');
     const raw = await (
-      await fetch(`${sandbox.env.CALLS_BASE_URL}/v3/user/bid-management?rows=${rows}&q=${q}`, { headers })
+      await fetch(`${sandbox.env.CALLS_BASE_URL}/v3/user/bid-management?rows=${rows}&q=${q}`, {
+        headers,
+      })
     ).json();
     say(
       `whole result of ${got} rows, per record`,
@@ -109,7 +114,10 @@ async function startHttp(args) {
       if (found) resolve(found);
     }),
   );
-  return { url, close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')) };
+  return {
+    url,
+    close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
+  };
 }
 
 function post(agent, url, body, headers) {
@@ -135,9 +143,11 @@ async function load({ url, call, headers }) {
   };
   const started = performance.now();
   let left = 3000;
+
   const worker = async () => {
     while (left-- > 0) await post(agent, url, body, all);
   };
+
   await Promise.all(Array.from({ length: 32 }, worker));
   agent.destroy();
   return 3000 / ((performance.now() - started) / 1000);

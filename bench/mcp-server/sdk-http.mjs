@@ -1,4 +1,5 @@
-// The same tools as the SDK serves them by itself: registered with their schemas, behind its own handler and its adapter.
+// The same tools as the SDK serves them by itself: registered with their schemas, behind its own
+// handler and its adapter.
 import { createServer as listen } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
@@ -16,4 +17,6 @@ const handler = createMcpHandler(() => {
 });
 const node = toNodeHandler(handler);
 const listener = listen((request, response) => void node(request, response));
-listener.listen(0, '127.0.0.1', () => console.error(`http://127.0.0.1:${listener.address().port}/mcp`));
+listener.listen(0, '127.0.0.1', () =>
+  console.error(`http://127.0.0.1:${listener.address().port}/mcp`),
+);

@@ -16,9 +16,21 @@ const ours = join(here, '../../packages/mcp-server/dist/bin.js');
 export const bare = { name: 'bare SDK McpServer', args: [join(here, 'bare-stdio.mjs')], env: {} };
 export const own = { name: 'call-attribution', args: [ours], env: {} };
 export const peers = [
-  { name: 'server-everything', args: [binOf('@modelcontextprotocol/server-everything'), 'stdio'], env: {} },
-  { name: 'server-filesystem', args: [binOf('@modelcontextprotocol/server-filesystem'), here], env: {} },
-  { name: 'notion', args: [binOf('@notionhq/notion-mcp-server')], env: { NOTION_TOKEN: 'ntn_none' } },
+  {
+    name: 'server-everything',
+    args: [binOf('@modelcontextprotocol/server-everything'), 'stdio'],
+    env: {},
+  },
+  {
+    name: 'server-filesystem',
+    args: [binOf('@modelcontextprotocol/server-filesystem'), here],
+    env: {},
+  },
+  {
+    name: 'notion',
+    args: [binOf('@notionhq/notion-mcp-server')],
+    env: { NOTION_TOKEN: 'ntn_none' },
+  },
   {
     name: 'sentry',
     args: [binOf('@sentry/mcp-server'), '--access-token=none', '--host=localhost'],

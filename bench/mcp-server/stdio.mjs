@@ -7,12 +7,17 @@ const initialize = {
   jsonrpc: '2.0',
   id: 0,
   method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
+  },
 };
 
 /** CPU milliseconds that a process has used, over all its threads. */
 function cpuMs(pid) {
-  const ns = (task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
+  const ns = (task) =>
+    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]);
   return readdirSync(`/proc/${pid}/task`).reduce((sum, task) => sum + ns(task), 0) / 1e6;
 }
 
@@ -33,19 +38,23 @@ export async function connect({ args, env }) {
     const message = JSON.parse(line);
     waiting.get(message.id)?.(message);
   });
+
   const ask = (message) =>
     new Promise((resolve) => {
       waiting.set(message.id, resolve);
       child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     });
+
   await ask(initialize);
   const start = { wallMs: performance.now() - started, cpuMs: cpuMs(child.pid) };
   child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+
   const close = () =>
     new Promise((resolve) => {
       child.once('exit', resolve);
       child.stdin.end();
       setTimeout(() => child.kill(), 2000).unref();
     });
+
   return { pid: child.pid, start, ask, close };
 }

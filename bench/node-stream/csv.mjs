@@ -1,4 +1,5 @@
-// CSV of records that are parsed already, as a stream from objects to bytes; what the feeding itself costs is taken off.
+// CSV of records that are parsed already, as a stream from objects to bytes; what the feeding
+// itself costs is taken off.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ export async function csvRounds(rounds) {
     const feed = (await csvOnce('none')).cpu;
     for (const name of names) runs.get(name).push((await csvOnce(name)).cpu - feed);
   }
+
   const peer = runs.get('csv-stringify');
   return names.map((name) => ({
     name,

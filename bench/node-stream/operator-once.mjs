@@ -1,4 +1,5 @@
-// One operator in one way over `n` records, alone in its process: `node operator-once.mjs <operator> <way> <n>`.
+// One operator in one way over `n` records, alone in its process: `node operator-once.mjs
+// <operator> <way> <n>`.
 import { pagesOf } from './operator-records.mjs';
 import { operators } from './operators.mjs';
 

@@ -1,5 +1,5 @@
-// Pages of one thousand records each. The records of a page are those of the page before with a later time, so that making them
-// costs nothing beside what is measured.
+// Pages of one thousand records each. The records of a page are those of the page before with a
+// later time, so that making them costs nothing beside what is measured.
 const rows = 1000;
 
 /** Pages of `n` records, an hour from page to page. */
@@ -12,6 +12,7 @@ export function pagesOf(n) {
     ppc_campaign: `campaign ${(i * 7) % 25}`,
     channel: i % 3 === 0 ? 'web' : 'print',
   }));
+
   const page = (i) => {
     const date_added = new Date(Date.UTC(2026, 0, 1) + i * 3_600_000)
       .toISOString()
@@ -20,6 +21,7 @@ export function pagesOf(n) {
     for (const record of records) record.date_added = date_added;
     return records;
   };
+
   return {
     *[Symbol.iterator]() {
       for (let i = 0; i < n / rows; i += 1) yield page(i);

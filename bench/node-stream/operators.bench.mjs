@@ -1,4 +1,5 @@
-// Each operator against a loop by hand, RxJS and iter-ops, over 1,000,000 records: `node operators.bench.mjs [rounds]`, run by
+// Each operator against a loop by hand, RxJS and iter-ops, over 1,000,000 records: `node
+// operators.bench.mjs [rounds]`, run by
 // `pnpm bench node-stream`. Writes operators.md.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,8 +13,15 @@ const rounds = Number(process.argv[2] ?? 5);
 const n = 1_000_000;
 
 async function runOnce(operator, way, count = n) {
-  const child = fork(join(import.meta.dirname, 'operator-once.mjs'), [operator, way, String(count)]);
-  const [result] = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => [null])]);
+  const child = fork(join(import.meta.dirname, 'operator-once.mjs'), [
+    operator,
+    way,
+    String(count),
+  ]);
+  const [result] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(() => [null]),
+  ]);
   if (result === null) throw new Error(`${operator} (${way}) ended without a result`);
   return result;
 }
@@ -33,7 +41,8 @@ for (const [operator, ways] of Object.entries(operators)) {
   const small = await runOnce(operator, 'ours', n / 5);
   const flat = median(runs.ours.map(({ rss }) => rss)) / small.rss;
   const peers = ['RxJS', 'iter-ops'];
-  const held = ratio('loop') <= 2.5 && peers.every((peer) => (ratio(peer) ?? 0) <= 1) && flat <= 1.2;
+  const held =
+    ratio('loop') <= 2.5 && peers.every((peer) => (ratio(peer) ?? 0) <= 1) && flat <= 1.2;
   rows.push({
     operator,
     ways: ['ours', 'loop', ...peers].map(cpu),

@@ -1,5 +1,5 @@
-// Each operator, the loop that one would write by hand, and the same in RxJS and iter-ops where they have it. All take the same
-// pages of records and give what comes out to `take`.
+// Each operator, the loop that one would write by hand, and the same in RxJS and iter-ops where
+// they have it. All take the same pages of records and give what comes out to `take`.
 import { readings } from './operator-records.mjs';
 
 const hours = 6 * 3_600_000;
@@ -13,7 +13,8 @@ function windowOf({ date_added }) {
 /** Reads pages by a chain of ours. */
 async function chained(pages, take, operator) {
   const { through } = await import('@call-attribution/node-stream');
-  for await (const { items } of through(pages, operator).pages()) for (const item of items) take(item);
+  for await (const { items } of through(pages, operator).pages())
+    for (const item of items) take(item);
 }
 
 async function rx(pages, take, ...operators) {
@@ -28,7 +29,11 @@ async function iterOps(pages, take, ...operators) {
   for (const item of pipe(readings(pages), ...operators)) take(item);
 }
 
-const shorten = ({ sid, date_added, talk_minutes }) => ({ sid, date_added, minutes: Number(talk_minutes) });
+const shorten = ({ sid, date_added, talk_minutes }) => ({
+  sid,
+  date_added,
+  minutes: Number(talk_minutes),
+});
 const isLong = ({ talk_minutes }) => Number(talk_minutes) >= 2;
 
 /** Calls and minutes of each campaign. */
@@ -39,6 +44,7 @@ function counted(groups, { ppc_campaign: campaign, talk_minutes: minutes }) {
     group.calls += 1;
     group.minutes += Number(minutes);
   }
+
   return groups;
 }
 
@@ -142,6 +148,7 @@ export const operators = {
           }
           counted(groups, record);
         }
+
       for (const row of groups.values()) take({ from: now, ...row });
     },
   },
@@ -157,6 +164,7 @@ export const operators = {
           best.push({ value: Number(record.talk_minutes), record });
           if (best.length > 200) best = best.sort((a, b) => b.value - a.value).slice(0, 10);
         }
+
       for (const { record } of best.sort((a, b) => b.value - a.value).slice(0, 10)) take(record);
     },
   },
@@ -181,4 +189,7 @@ export const operators = {
   },
 };
 
-const shops = Array.from({ length: 20 }, (_, i) => ({ campaign: `campaign ${i}`, city: `City ${i}` }));
+const shops = Array.from({ length: 20 }, (_, i) => ({
+  campaign: `campaign ${i}`,
+  city: `City ${i}`,
+}));

@@ -1,5 +1,5 @@
-// One function per way of reading all records: ours, the raw loop, and the named peers as their documentation uses them.
-// Each gives every record (or every chunk of bytes) to `take`.
+// One function per way of reading all records: ours, the raw loop, and the named peers as their
+// documentation uses them. Each gives every record (or every chunk of bytes) to `take`.
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -25,7 +25,8 @@ async function fetchPage(url, start) {
   return { records: await response.json(), ...lastOf(response.headers.get('content-range')) };
 }
 
-const client = (url) => createClient({ baseUrl: url, auth: apiKeys('bench', 'bench'), compress: false });
+const client = (url) =>
+  createClient({ baseUrl: url, auth: apiKeys('bench', 'bench'), compress: false });
 
 async function ours(url, options, read) {
   const api = client(url);
@@ -112,7 +113,10 @@ export const readers = {
     const { Octokit } = await import('@octokit/core');
     const { paginateRest } = await import('@octokit/plugin-paginate-rest');
     const api = new (Octokit.plugin(paginateRest))({ baseUrl: url });
-    for await (const { data } of api.paginate.iterator('GET /v3/user/bid-management', { rows, start: 0 })) {
+    for await (const { data } of api.paginate.iterator('GET /v3/user/bid-management', {
+      rows,
+      start: 0,
+    })) {
       for (const record of data) take(record);
     }
   },
@@ -121,11 +125,13 @@ export const readers = {
     class Calls {
       getCalls(query, callback) {
         rawPage(url, query.start ?? 0).then(
-          ({ records, last, total }) => callback(null, records, last < total ? { start: last / rows } : null),
+          ({ records, last, total }) =>
+            callback(null, records, last < total ? { start: last / rows } : null),
           callback,
         );
       }
     }
+
     paginator.extend(Calls, ['getCalls']);
     const stream = paginator.streamify('getCalls').call(new Calls(), {});
     for await (const record of stream) take(record);
@@ -165,7 +171,9 @@ export const readers = {
     const { Effect, Stream } = await import('effect');
     const { total } = await rawPage(url, 0);
     const pages = Stream.range(0, Math.ceil(total / rows) - 1).pipe(
-      Stream.mapEffect((start) => Effect.promise(() => rawPage(url, start)), { concurrency: prefetch }),
+      Stream.mapEffect((start) => Effect.promise(() => rawPage(url, start)), {
+        concurrency: prefetch,
+      }),
       Stream.map((page) => page.records),
       Stream.flattenIterable,
       Stream.runForEach((record) => Effect.sync(() => take(record))),

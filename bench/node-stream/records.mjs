@@ -1,5 +1,5 @@
-// Generated wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a place for the two things
-// that differ from record to record: `sid` and `date_added`.
+// Generated wire records of about 2.8 kB, two in five with text outside ASCII, as bytes with a
+// place for the two things that differ from record to record: `sid` and `date_added`.
 import { wireCalls } from '../core/wire-calls.mjs';
 
 const variants = 1000;
@@ -45,6 +45,7 @@ export function pageOf(first, count) {
     page.latin1Write(timeOf(i), at + dateAt[which]);
     at += templates[which].length;
   }
+
   page[size - 1] = 0x5d;
   return page;
 }

@@ -17,7 +17,10 @@ export async function startServer(n, latency = 0) {
   };
 }
 
-/** Reads once with the named reader: CPU in microseconds a record, wall time in ms, largest RSS in MB. */
+/**
+ * Reads once with the named reader: CPU in microseconds a record, wall time in ms, largest RSS in
+ * MB.
+ */
 export async function readOnce(name, { url }, n, { prefetch = 4, rows = 1000 } = {}) {
   const child = fork(join(here, 'read-once.mjs'), [name, url, String(n), String(prefetch)], {
     env: { ...process.env, BENCH_ROWS: String(rows) },

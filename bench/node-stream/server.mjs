@@ -1,4 +1,5 @@
-// The list endpoint and nothing else, in a process of its own so that its CPU is not counted: `n` records in order of
+// The list endpoint and nothing else, in a process of its own so that its CPU is not counted: `n`
+// records in order of
 // `date_added`, ranges of it in `q`, a latency per answer, and counters at /stats.
 import { createServer } from 'node:http';
 import { countBefore, pageOf } from './records.mjs';
@@ -28,6 +29,7 @@ function page(first, count) {
     if (cache.size > 300) cache.clear();
     cache.set(key, body);
   }
+
   return body;
 }
 
@@ -38,6 +40,7 @@ const server = createServer((request, response) => {
     Object.assign(stats, { requests: 0, mostInFlight: 0 });
     return;
   }
+
   stats.requests += 1;
   stats.inFlight += 1;
   stats.mostInFlight = Math.max(stats.mostInFlight, stats.inFlight);
@@ -46,12 +49,16 @@ const server = createServer((request, response) => {
   });
   const rows = Number(url.searchParams.get('rows') ?? 100);
   const start = Number(url.searchParams.get('start') ?? 0);
-  const [low, high] = bounds(url.searchParams.get('q'), url.pathname.startsWith('/warm/') ? warm : n);
+  const [low, high] = bounds(
+    url.searchParams.get('q'),
+    url.pathname.startsWith('/warm/') ? warm : n,
+  );
   const total = high - low;
   const first = start * rows;
   const count = Math.max(0, Math.min(rows, total - first));
   const next = new URL(url);
   next.searchParams.set('start', String(start + 1));
+
   const send = () => {
     const body = page(low + first, count);
     response.writeHead(200, {
@@ -64,6 +71,7 @@ const server = createServer((request, response) => {
     });
     response.end(body);
   };
+
   if (latency > 0) setTimeout(send, latency);
   else send();
 });

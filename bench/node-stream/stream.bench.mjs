@@ -1,4 +1,5 @@
-// Reads, memory, waiting and CSV against the named peers, and beside what they should be. Writes results.md.
+// Reads, memory, waiting and CSV against the named peers, and beside what they should be. Writes
+// results.md.
 // `node stream.bench.mjs [rounds]`, run by `pnpm bench node-stream`.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -17,8 +18,9 @@ const requests = [await slowConsumer(1), await slowConsumer(4), await slowConsum
 const ahead = await latency(Math.min(3, rounds), 1000);
 const aheadSmall = await latency(Math.min(3, rounds), 250);
 const [small, large] = await memory();
-// Whoever holds several pages ahead pays for it, since they outlive what is collected often: the raw loop, which holds one page, is
-// compared with reads that hold one ahead, and the peers that make several requests at a time with reads that do the same.
+// Whoever holds several pages ahead pays for it, since they outlive what is collected often: the
+// raw loop, which holds one page, is compared with reads that hold one ahead, and the peers that
+// make several requests at a time with reads that do the same.
 const ours = Object.keys(readers).filter((name) => name.startsWith('ours'));
 const oneAhead = (name) => `${name}, one page ahead`;
 const reads = await cpuRounds(
@@ -51,23 +53,45 @@ const limits = [
     '<=',
     1.1,
   ],
-  ['`pages()` of records to the same by records', ratioTo('ours: pages', 'ours: for await'), '<=', 1],
+  [
+    '`pages()` of records to the same by records',
+    ratioTo('ours: pages', 'ours: for await'),
+    '<=',
+    1,
+  ],
   [
     'CPU per record, `createCallByteStream`, one page ahead, to the raw loop',
     ratioOf(oneAhead('ours: bytes')),
     '<=',
     0.4,
   ],
-  ['the same, 4 pages ahead, to p-map with 4 requests', ratioTo('ours: bytes', severalAtOnce), '<=', 0.4],
+  [
+    'the same, 4 pages ahead, to p-map with 4 requests',
+    ratioTo('ours: bytes', severalAtOnce),
+    '<=',
+    0.4,
+  ],
   ['`pages()` of lines to the bytes', ratioTo('ours: pages of lines', 'ours: bytes'), '<=', 1.1],
-  ['wall time of 60 pages of 1000 at 100 ms latency, raw loop to 8 pages ahead', ahead.raw, '>=', 3],
-  ['wall time of 60 pages of 250 at 100 ms latency, raw loop to 8 pages ahead', aheadSmall.raw, '>=', 3],
+  [
+    'wall time of 60 pages of 1000 at 100 ms latency, raw loop to 8 pages ahead',
+    ahead.raw,
+    '>=',
+    3,
+  ],
+  [
+    'wall time of 60 pages of 250 at 100 ms latency, raw loop to 8 pages ahead',
+    aheadSmall.raw,
+    '>=',
+    3,
+  ],
   ['largest RSS, 1,000,000 records to 200,000', large / small, '<=', 1.2],
   ['CPU per record, `toCsv` to csv-stringify, both as streams', ratioOf('toCsv', csv), '<=', 0.5],
   ['requests of a consumer that takes 30 records slowly, prefetch 4', requests[1], '<=', 5],
   ['the same, prefetch 8', requests[2], '<=', 9],
 ];
-const held = limits.map(([, value, sign, limit]) => (sign === '<=' ? value <= limit : value >= limit));
+const held = limits.map(([, value, sign, limit]) =>
+  sign === '<=' ? value <= limit : value >= limit,
+);
 
 const figure = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
 const text = `<!-- Made by \`pnpm bench node-stream\`. Do not edit. -->

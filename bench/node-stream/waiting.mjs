@@ -1,10 +1,13 @@
-// What prefetch is for: the wall time of 60 pages from a server that answers after 100 ms, and what is asked of the
-// server when the consumer is slow.
+// What prefetch is for: the wall time of 60 pages from a server that answers after 100 ms, and what
+// is asked of the server when the consumer is slow.
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { median, readOnce, startServer } from './run.mjs';
 
-/** Ratios of wall time, sequential to 8 pages ahead: against the raw loop, and against ourselves with one page. */
+/**
+ * Ratios of wall time, sequential to 8 pages ahead: against the raw loop, and against ourselves
+ * with one page.
+ */
 export async function latency(rounds, rows) {
   const n = 60 * rows;
   const server = await startServer(n, 100);
@@ -16,11 +19,14 @@ export async function latency(rounds, rows) {
     ratios.raw.push(raw.wall / eight.wall);
     ratios.own.push(one.wall / eight.wall);
   }
+
   server.close();
   return { raw: median(ratios.raw), own: median(ratios.own) };
 }
 
-/** Requests a consumer causes that takes 30 records, one each 20 ms, and then rests for a second. */
+/**
+ * Requests a consumer causes that takes 30 records, one each 20 ms, and then rests for a second.
+ */
 export async function slowConsumer(prefetch) {
   const server = await startServer(100_000);
   const client = createClient({ baseUrl: server.url, auth: apiKeys('bench', 'bench') });
@@ -31,6 +37,7 @@ export async function slowConsumer(prefetch) {
     await new Promise((resolve) => setTimeout(resolve, taken < 30 ? 20 : 1000));
     if (taken === 30) break;
   }
+
   const { requests } = await server.stats();
   await client.close();
   server.close();
@@ -45,5 +52,6 @@ export async function memory() {
     rss.push((await readOnce('ours: for await', server, n)).rss);
     server.close();
   }
+
   return rss;
 }

@@ -1,5 +1,5 @@
-// The same filters in each language: ours, Lucene's (dates as digits, since no Lucene parser reads a space or a colon in
-// a bound), and those that compare with operators.
+// The same filters in each language: ours, Lucene's (dates as digits, since no Lucene parser reads
+// a space or a colon in a bound), and those that compare with operators.
 const two = (/** @type {number} */ value) => String(value).padStart(2, '0');
 
 /**
@@ -31,6 +31,7 @@ export function makeFilter(count, seed) {
           },
     );
   }
+
   return {
     ours: [...ranges.map(ours), ...(flag ? ['inc_gce:1'] : [])].join(','),
     lucene: [...ranges.map(lucene), ...(flag ? ['inc_gce:1'] : [])].join(' AND '),
@@ -53,15 +54,20 @@ const lucene = ({ field, lower, upper, below }) =>
   `${field}:[${digits(lower)} TO ${digits(upper)}${below ? '}' : ']'}`;
 
 /** @param {Range} range */
-const liqe = (range) => (range.upper === null ? `${range.field}:>=${digits(range.lower)}` : lucene(range));
+const liqe = (range) =>
+  range.upper === null ? `${range.field}:>=${digits(range.lower)}` : lucene(range);
 
 /** @param {Range} range */
 const rsql = ({ field, lower, upper, below }) =>
-  [lower && `${field}=ge="${lower}"`, upper && `${field}=${below ? 'lt' : 'le'}="${upper}"`].filter(Boolean);
+  [lower && `${field}=ge="${lower}"`, upper && `${field}=${below ? 'lt' : 'le'}="${upper}"`].filter(
+    Boolean,
+  );
 
 /** @param {Range} range */
 const jsep = ({ field, lower, upper, below }) =>
-  [lower && `${field} >= "${lower}"`, upper && `${field} ${below ? '<' : '<='} "${upper}"`].filter(Boolean);
+  [lower && `${field} >= "${lower}"`, upper && `${field} ${below ? '<' : '<='} "${upper}"`].filter(
+    Boolean,
+  );
 
 /** @param {Range} range */
 const graphql = ({ field, lower, upper, below }) =>

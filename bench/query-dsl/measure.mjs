@@ -1,5 +1,5 @@
-// Times functions against each other: batches of about 4 ms of CPU time, taken in turns, so that what else the machine
-// does meets all alike. The figure is the median of the batches.
+// Times functions against each other: batches of about 4 ms of CPU time, taken in turns, so that
+// what else the machine does meets all alike. The figure is the median of the batches.
 /**
  * @param {Record<string, (index: number) => unknown>} subjects
  * @param {number} [rounds]
@@ -7,6 +7,7 @@
  */
 export function measure(subjects, rounds = 31) {
   const names = Object.keys(subjects);
+
   /** @type {Record<string, { calls: number, times: number[] }>} */
   const state = {};
   for (const name of names) {
@@ -19,10 +20,12 @@ export function measure(subjects, rounds = 31) {
     }
     state[name] = { calls, times: [] };
   }
+
   for (let round = 0; round < rounds; round++) {
     for (const name of names)
       state[name].times.push(batch(subjects[name], state[name].calls) / state[name].calls);
   }
+
   return Object.fromEntries(names.map((name) => [name, median(state[name].times)]));
 }
 

@@ -1,4 +1,5 @@
-// Parsing 1, 3 and 50 clauses against JSON.parse of the same tree and against other parsers; ten thousand clauses against one thousand; a matcher for 50 clauses against one for 3.
+// Parsing 1, 3 and 50 clauses against JSON.parse of the same tree and against other parsers; ten
+// thousand clauses against one thousand; a matcher for 50 clauses against one for 3.
 import { matcher, parse, safeParse } from '@call-attribution/query-dsl';
 import rsql from '@rsql/parser';
 import { parse as graphql } from 'graphql';
@@ -12,10 +13,17 @@ import { measure } from './measure.mjs';
 
 const variants = 8;
 
-/** @param {string} what @param {number} value @param {number} limit @param {'most' | 'least'} side */
+/**
+ * @param {string} what
+ * @param {number} value
+ * @param {number} limit
+ * @param {'most' | 'least'} side
+ */
 function limit(what, value, limit, side) {
   const held = side === 'most' ? value <= limit : value >= limit;
-  console.log(`${held ? 'held    ' : 'not held'} ${what}: ${value.toFixed(2)} (at ${side} ${limit})`);
+  console.log(
+    `${held ? 'held    ' : 'not held'} ${what}: ${value.toFixed(2)} (at ${side} ${limit})`,
+  );
 }
 
 /** @param {number} nanoseconds */
@@ -48,15 +56,28 @@ for (const count of [1, 3, 50]) {
       `  ${name.padEnd(24)} ${time(value).padStart(10)}  ${(value / times.parse).toFixed(1).padStart(7)} x`,
     );
   }
-  limit('parse / JSON.parse of the same tree', times.parse / times['JSON.parse of the tree'], 1, 'most');
+  limit(
+    'parse / JSON.parse of the same tree',
+    times.parse / times['JSON.parse of the tree'],
+    1,
+    'most',
+  );
   const nearest = Math.min(...rangeParsers.map((name) => times[name]));
   limit('nearest parser of ranges / parse', nearest / times.parse, 10, 'least');
 }
 
 const [thousand, tenThousand] = [1_000, 10_000].map((count) => makeFilter(count, 1).ours);
-const long = measure({ thousand: () => parse(thousand), tenThousand: () => parse(tenThousand) }, 15);
+const long = measure(
+  { thousand: () => parse(thousand), tenThousand: () => parse(tenThousand) },
+  15,
+);
 console.log(`\n1,000 clauses ${time(long.thousand)}, 10,000 clauses ${time(long.tenThousand)}`);
-limit('10,000 clauses / ten times 1,000 clauses', long.tenThousand / (10 * long.thousand), 1.5, 'most');
+limit(
+  '10,000 clauses / ten times 1,000 clauses',
+  long.tenThousand / (10 * long.thousand),
+  1.5,
+  'most',
+);
 
 const records = Array.from({ length: 512 }, (_, index) => ({
   date_added: `2024-01-${String(1 + (index % 31)).padStart(2, '0')} ${String(index % 24).padStart(2, '0')}:00:00`,
@@ -69,5 +90,7 @@ const run = measure({
   three: (index) => three(records[index % 512]),
   fifty: (index) => fifty(records[index % 512]),
 });
-console.log(`\nmatcher, for one record: 3 clauses ${time(run.three)}, 50 clauses ${time(run.fifty)}`);
+console.log(
+  `\nmatcher, for one record: 3 clauses ${time(run.three)}, 50 clauses ${time(run.fifty)}`,
+);
 limit('matcher for 50 / for 3 clauses', run.fifty / run.three, 1.5, 'most');

@@ -1,4 +1,5 @@
-// Asks questions of a store as programs ask them. Run by itself, with a store and a question, it says by how many MB the process grew.
+// Asks questions of a store as programs ask them. Run by itself, with a store and a question, it
+// says by how many MB the process grew.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createAnswers } from '@call-attribution/questions';

@@ -1,4 +1,5 @@
-// The same numbers as a script of one's own would count them: no names, no periods, no time zones, no checks.
+// The same numbers as a script of one's own would count them: no names, no periods, no time zones,
+// no checks.
 const missed = ({ talk_minutes }) => (Number(talk_minutes) === 0 ? 1 : 0);
 
 function groupsOf(list, keyOf, make, add) {
@@ -12,6 +13,7 @@ function groupsOf(list, keyOf, make, add) {
     }
     add(group, call);
   }
+
   return groups;
 }
 
@@ -48,6 +50,7 @@ export const byHand = {
       group.sum = group.talk.reduce((sum, minutes) => sum + minutes, 0);
       group.median = group.talk.sort((a, b) => a - b)[Math.ceil(group.talk.length / 2) - 1];
     }
+
     return callsAndGroups(list, groups);
   },
   'callers by campaign': (list) =>
@@ -66,6 +69,7 @@ export const byHand = {
       const first = firsts.get(ani);
       if (first === undefined || date_added < first) firsts.set(ani, date_added);
     }
+
     const months = groupsOf(
       list,
       ({ date_added }) => date_added.slice(0, 7),
@@ -80,23 +84,28 @@ export const byHand = {
     const total = { calls: 0, missed: 0, talk: 0 };
     const days = new Map();
     const groups = dimensions.map(() => new Map());
+
     const count = (map, key, isMissed) => {
       let group = map.get(key);
       if (group === undefined) {
         group = { calls: 0, missed: 0 };
         map.set(key, group);
       }
+
       group.calls += 1;
       group.missed += isMissed;
     };
+
     for (const call of list) {
       const isMissed = missed(call);
       total.calls += 1;
       total.missed += isMissed;
       total.talk += Number(call.talk_minutes);
       count(days, call.date_added.slice(0, 10), isMissed);
-      for (let i = 0; i < dimensions.length; i += 1) count(groups[i], call[dimensions[i]], isMissed);
+      for (let i = 0; i < dimensions.length; i += 1)
+        count(groups[i], call[dimensions[i]], isMissed);
     }
+
     // Some days, such as holidays, have no call; an answer has a row for them.
     const dates = [...days.keys()].sort();
     const allDays = (Date.parse(dates.at(-1)) - Date.parse(dates[0])) / 86_400_000 + 1;

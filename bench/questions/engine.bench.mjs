@@ -1,5 +1,6 @@
-// What the engine in plain JavaScript costs over a million calls in memory: CPU of this process, as a ratio to a loop that was written
-// by hand for the same numbers, in the same run. Ways take turns within each round; figures are medians of the rounds.
+// What the engine in plain JavaScript costs over a million calls in memory: CPU of this process, as
+// a ratio to a loop that was written by hand for the same numbers, in the same run. Ways take turns
+// within each round; figures are medians of the rounds.
 import { createAnswers } from '@call-attribution/questions';
 import { calls } from '../calls.mjs';
 import { limit, median, timed } from '../figures.mjs';
@@ -15,7 +16,9 @@ const fields = [
 // Each call has strings of its own, as calls that were read have.
 const list = [];
 for (const call of calls(0, count))
-  list.push(JSON.parse(JSON.stringify(Object.fromEntries(fields.map((name) => [name, call[name]])))));
+  list.push(
+    JSON.parse(JSON.stringify(Object.fromEntries(fields.map((name) => [name, call[name]])))),
+  );
 
 const three = ['calls', 'missed', 'missed_rate'];
 const page = [
@@ -28,12 +31,18 @@ const page = [
   })),
 ];
 
-/** Each case: the questions, how many measures they have, and the most µs of CPU a call (and measure). */
+/**
+ * Each case: the questions, how many measures they have, and the most µs of CPU a call (and
+ * measure).
+ */
 const cases = {
   'calls by campaign': { questions: [{ groupBy: ['campaign'], measures: ['calls'] }], most: 2 },
   'five measures by campaign': {
     questions: [
-      { groupBy: ['campaign'], measures: ['calls', 'missed', 'missed_rate', 'talk_sum', 'talk_median'] },
+      {
+        groupBy: ['campaign'],
+        measures: ['calls', 'missed', 'missed_rate', 'talk_sum', 'talk_median'],
+      },
     ],
     most: 2 * 5,
   },
@@ -67,7 +76,9 @@ for (let round = 0; round < rounds; round += 1) {
     note(`${name}, by hand`, await timed(hand));
     const found = answers.map(({ calls, groups }) => [calls, groups]);
     if (JSON.stringify(found) !== JSON.stringify(own))
-      throw new Error(`${name}: ${JSON.stringify(found)} by the engine, ${JSON.stringify(own)} by hand`);
+      throw new Error(
+        `${name}: ${JSON.stringify(found)} by the engine, ${JSON.stringify(own)} by hand`,
+      );
   }
 }
 for (const [name, { most }] of Object.entries(cases)) {

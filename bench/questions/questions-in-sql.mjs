@@ -1,11 +1,15 @@
-// The twelve questions in SQL, for databases that keep calls as JSON. What SQLite and DuckDB write differently is in `way`.
+// The twelve questions in SQL, for databases that keep calls as JSON. What SQLite and DuckDB write
+// differently is in `way`.
 
 /**
  * `way` says how a database reads a field: `text(name)`, `talk` (talk time in minutes), `lag` (minutes from visit to call),
  * `later(format)` (the time of the call six hours later, formatted) and `quantile(value, share)`. Each statement gives one row
  * for each group with its number of calls as `n`.
  */
-export function questionsInSql({ text, talk, lag, later, quantile }, { month, before, quarter, end }) {
+export function questionsInSql(
+  { text, talk, lag, later, quantile },
+  { month, before, quarter, end },
+) {
   const campaign = text('ppc_campaign');
   const caller = text('ani');
   const date = text('date_added');

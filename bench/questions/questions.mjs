@@ -1,5 +1,8 @@
 // The twelve questions: what marketing people, agencies and call-centre managers ask.
-/** The period of the questions lies within the calls that there are. `days` is how many days of calls there are. */
+/**
+ * The period of the questions lies within the calls that there are. `days` is how many days of
+ * calls there are.
+ */
 export function questions(days) {
   const end = new Date(Date.UTC(2024, 10, 1) + days * 86_400_000);
   const date = (back) => new Date(end.getTime() - back * 86_400_000).toISOString().slice(0, 10);
@@ -15,7 +18,10 @@ export function questions(days) {
       measures: ['talk_sum', 'talk_mean', 'talk_median', 'talk_p90'],
     },
     'campaigns: different callers': { groupBy: ['ppc_campaign'], measures: ['calls', 'callers'] },
-    'months by channel: different callers': { groupBy: ['month', 'channel'], measures: ['calls', 'callers'] },
+    'months by channel: different callers': {
+      groupBy: ['month', 'channel'],
+      measures: ['calls', 'callers'],
+    },
     'days of a quarter by channel: callers, p90': {
       groupBy: ['day', 'channel'],
       measures: ['calls', 'callers', 'talk_p90'],
@@ -55,7 +61,10 @@ export function questions(days) {
   };
 }
 
-/** Questions beyond the twelve that take the most work: those that look at every caller of every group. */
+/**
+ * Questions beyond the twelve that take the most work: those that look at every caller of every
+ * group.
+ */
 export const others = {
   'all time: repeat callers': { measures: ['callers', 'repeat_callers'] },
   'all time by campaign: repeat callers': {

@@ -1,5 +1,6 @@
-// The twelve questions over calls in a SQLite store, with SQLite's own SQL over the same table and DuckDB over a table of its own as peers.
-// Figures are CPU of this process, medians of the rounds; the ways take turns. `CALLS_BENCH_SIZES` says how many calls, in thousands.
+// The twelve questions over calls in a SQLite store, with SQLite's own SQL over the same table and
+// DuckDB over a table of its own as peers. Figures are CPU of this process, medians of the rounds;
+// the ways take turns. `CALLS_BENCH_SIZES` says how many calls, in thousands.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +14,9 @@ import { askStore } from './ask.mjs';
 import { others, questions } from './questions.mjs';
 import { questionsInSql } from './questions-in-sql.mjs';
 
-const Database = createRequire(new URL('../../packages/store/package.json', import.meta.url))('libsql');
+const Database = createRequire(new URL('../../packages/store/package.json', import.meta.url))(
+  'libsql',
+);
 const sizes = (process.env.CALLS_BENCH_SIZES ?? '100,1000')
   .split(',')
   .map((thousands) => Number(thousands) * 1000);
@@ -34,7 +37,8 @@ async function overDuckDb(lines) {
      FROM read_json('${lines}', format = 'newline_delimited', convert_strings_to_integers = false, sample_size = -1)`,
   );
   return {
-    ask: async (sql) => (await (await connection.runAndReadAll(sql)).getRowObjectsJson()).map(({ n }) => n),
+    ask: async (sql) =>
+      (await (await connection.runAndReadAll(sql)).getRowObjectsJson()).map(({ n }) => n),
     close: () => connection.closeSync(),
   };
 }
@@ -57,7 +61,12 @@ for (const size of sizes) {
   const { from: month, to: lastDay } = all['calls of a month'];
   const end = new Date(Date.parse(lastDay) + 86_400_000).toISOString().slice(0, 10);
   const before = new Date(2 * Date.parse(month) - Date.parse(end)).toISOString().slice(0, 10);
-  const periods = { month, before, quarter: all['campaigns of a quarter: repeat callers'].from, end };
+  const periods = {
+    month,
+    before,
+    quarter: all['campaigns of a quarter: repeat callers'].from,
+    end,
+  };
   const inSqlite = questionsInSql(
     {
       text: (name) => name,
@@ -69,7 +78,8 @@ for (const size of sizes) {
     },
     periods,
   )('FROM records');
-  const text = (name) => (name === 'date_added' ? "strftime(date_added, '%Y-%m-%d %H:%M:%S')" : name);
+  const text = (name) =>
+    name === 'date_added' ? "strftime(date_added, '%Y-%m-%d %H:%M:%S')" : name;
   const inDuckDb = questionsInSql(
     {
       text,
@@ -137,12 +147,16 @@ for (const size of sizes) {
   }
   const took = (name) => median(used[name].store) / 1000;
   const slowest = Math.max(...Object.keys(all).map(took));
-  limit(`slowest of the twelve over ${size} calls: s of CPU`, slowest, { most: size > 100_000 ? 2.5 : 0.2 });
+  limit(`slowest of the twelve over ${size} calls: s of CPU`, slowest, {
+    most: size > 100_000 ? 2.5 : 0.2,
+  });
   limit(`a month of ${size} calls: s of CPU`, took('calls of a month'), { most: 0.2 });
   const grown = asked.map((question) =>
     Number(execFileSync(process.execPath, [ask, `sqlite:${file}`, JSON.stringify(question)])),
   );
-  limit(`memory over ${size} calls: MB that the hungriest question takes`, Math.max(...grown), { most: 150 });
+  limit(`memory over ${size} calls: MB that the hungriest question takes`, Math.max(...grown), {
+    most: 150,
+  });
   sqlite.close();
   duckdb.close();
   await store.close();

@@ -6,7 +6,8 @@ const rates = [];
 for (let round = 0; round < 6; round++) {
   const before = process.cpuUsage();
   let made = 0;
-  for (const call of generate({ records, seed: round + 1, accounts: 3 })) made += call.sid === '' ? 0 : 1;
+  for (const call of generate({ records, seed: round + 1, accounts: 3 }))
+    made += call.sid === '' ? 0 : 1;
   const { user, system } = process.cpuUsage(before);
   if (round > 0) rates.push(made / ((user + system) / 1e6));
 }

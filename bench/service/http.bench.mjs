@@ -1,7 +1,8 @@
-// Requests per second for a list of 100 records, against json-server (the same records from memory) and Prism (the same
-// 100 records as the example of its OpenAPI document), and the memory of the service over 100,000 requests. Each server
-// is a process of its own; they take turns, and the figure is the median of the rounds. What is compared is the CPU time of
-// the servers, which other work on the machine changes least.
+// Requests per second for a list of 100 records, against json-server (the same records from memory)
+// and Prism (the same 100 records as the example of its OpenAPI document), and the memory of the
+// service over 100,000 requests. Each server is a process of its own; they take turns, and the
+// figure is the median of the rounds. What is compared is the CPU time of the servers, which other
+// work on the machine changes least.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -60,6 +61,7 @@ async function answering(url, headers = {}) {
     } catch {}
     await new Promise((done) => setTimeout(done, 200));
   }
+
   throw new Error(`${url} does not answer with 200.`);
 }
 
@@ -70,6 +72,7 @@ async function load(target, until) {
   const began = performance.now();
   let answered = 0;
   let bytes = 0;
+
   const worker = async (first) => {
     for (let i = first; !until(answered, performance.now() - began); i += 16) {
       const answer = await get(agent, target.url(i), target.headers);
@@ -78,6 +81,7 @@ async function load(target, until) {
       bytes += answer.bytes;
     }
   };
+
   await Promise.all(Array.from({ length: 16 }, (_, first) => worker(first)));
   agent.destroy();
   return {
@@ -101,15 +105,25 @@ function rss(pid) {
 
 try {
   const bin = new URL('../../packages/cli/dist/bin.js', import.meta.url).pathname;
-  const service = start(bin, ['serve', '--records', String(records), '--port', '0', '--ready-json']);
+  const service = start(bin, [
+    'serve',
+    '--records',
+    String(records),
+    '--port',
+    '0',
+    '--ready-json',
+  ]);
   const { url } = JSON.parse(
     await new Promise((done) => service.stdout.once('data', (line) => done(String(line)))),
   );
   const sample = [];
   for (let page = 0; page < records / 1000; page += 1) {
-    const answer = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=1000&start=${page}`, {
-      headers: keys,
-    });
+    const answer = await fetch(
+      `${url}/v3/user/bid-management?q=inc_gce:1&rows=1000&start=${page}`,
+      {
+        headers: keys,
+      },
+    );
     sample.push(...(await answer.json()));
   }
   const document = await (await fetch(`${url}/openapi.json`)).json();
@@ -131,7 +145,10 @@ try {
     '--quiet',
     join(folder, 'db.json'),
   ]);
-  const prism = join(dirname(require.resolve('@stoplight/prism-cli/package.json')), 'dist/index.js');
+  const prism = join(
+    dirname(require.resolve('@stoplight/prism-cli/package.json')),
+    'dist/index.js',
+  );
   const mock = start(prism, [
     'mock',
     '--port',

@@ -1,6 +1,6 @@
-// How long the page waits for its numbers and its table, over a SQLite store, and what the
-// process grows by. Each is a process of its own, asked over HTTP as the page asks. A store is asked each time for a period that nobody
-// has asked for before, and then once more for the same.
+// How long the page waits for its numbers and its table, over a SQLite store, and what the process
+// grows by. Each is a process of its own, asked over HTTP as the page asks. A store is asked each
+// time for a period that nobody has asked for before, and then once more for the same.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,16 @@ const children = [];
 function serve(store) {
   const args = [bin, 'serve', '--store', store, '--port', '0', '--ready-json', '--config', config];
   const env = { PATH: process.env.PATH, HOME: folder, CALLS_BEARER_TOKEN: token };
-  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.push(child);
   return new Promise((done) =>
-    child.stdout.once('data', (line) => done({ pid: child.pid, url: JSON.parse(String(line)).url })),
+    child.stdout.once('data', (line) =>
+      done({ pid: child.pid, url: JSON.parse(String(line)).url }),
+    ),
   );
 }
 
@@ -32,14 +38,17 @@ const memory = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 function cpuSeconds(pid) {
-  const [, user, system] = /(?:\S+ ){13}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+  const [, user, system] =
+    /(?:\S+ ){13}(\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   return (Number(user) + Number(system)) / ticks;
 }
 
 async function get(url, path, parameters, key) {
   const headers = { authorization: `Bearer ${key}` };
   const began = performance.now();
-  const response = await fetch(`${url}/page/${path}?${new URLSearchParams(parameters)}`, { headers });
+  const response = await fetch(`${url}/page/${path}?${new URLSearchParams(parameters)}`, {
+    headers,
+  });
   const body = await response.json();
   if (response.status !== 200) throw new Error(JSON.stringify(body));
   return { body, ms: performance.now() - began };
@@ -64,10 +73,14 @@ async function fill() {
     await store.putCredential(id, { kind: 'bearer', token: `${token}-${id}` });
     await store.upsert(id, list);
   }
+
   await store.close();
 }
 
-/** Days as the filter names them, counted back from the last call; another second at the end each time makes it another question. */
+/**
+ * Days as the filter names them, counted back from the last call; another second at the end each
+ * time makes it another question.
+ */
 let asked = 0;
 function lastDays(latest, days, more = '') {
   asked += 1;
@@ -77,7 +90,10 @@ function lastDays(latest, days, more = '') {
   return `date_added:[${day(days - 1)} 00:00:00 TO ${end}}${more}`;
 }
 
-/** Asks some questions, with limits of milliseconds for new numbers, for the same again, and for the table. */
+/**
+ * Asks some questions, with limits of milliseconds for new numbers, for the same again, and for the
+ * table.
+ */
 async function measure({ name, url, pid, key }, questions) {
   for (const [what, { ask, most }] of Object.entries(questions)) {
     const [fresh, again, table] = [[], [], []];
@@ -86,7 +102,9 @@ async function measure({ name, url, pid, key }, questions) {
       const parameters = ask();
       fresh.push((await get(url, 'summary.json', parameters, key)).ms);
       again.push((await get(url, 'summary.json', parameters, key)).ms);
-      table.push((await get(url, 'calls.json', { ...parameters, fields: 'sid,date_added,ani' }, key)).ms);
+      table.push(
+        (await get(url, 'calls.json', { ...parameters, fields: 'sid,date_added,ani' }, key)).ms,
+      );
     }
     const used = (((cpuSeconds(pid) - cpu) / rounds) * 1000).toFixed(0);
     limit(`${name}, ${what}: numbers, ms (${used} ms of CPU for all three)`, median(fresh), {
@@ -106,7 +124,10 @@ function questionsOf(latest, groups, most, mostOfAll) {
   });
   return {
     'last 28 days, compared': { ask: () => ({ q: lastDays(latest, 28) }), most },
-    'one campaign, one landing page of 28 days': { ask: () => ({ q: lastDays(latest, 28), only }), most },
+    'one campaign, one landing page of 28 days': {
+      ask: () => ({ q: lastDays(latest, 28), only }),
+      most,
+    },
     'all time': { ask: () => ({ q: lastDays(latest, 3_000, ',inc_gce:1') }), most: mostOfAll },
   };
 }
@@ -115,7 +136,12 @@ try {
   if (process.env.CALLS_BENCH_FOLDER === undefined) await fill();
   const cases = [
     // 28 days of this account are 380,000 calls, and the 28 days before as many.
-    { store: 'sqlite:calls.db', account: '101', most: [2_500, 50, 100], mostOfAll: [2_500, 50, 100] },
+    {
+      store: 'sqlite:calls.db',
+      account: '101',
+      most: [2_500, 50, 100],
+      mostOfAll: [2_500, 50, 100],
+    },
     { store: 'sqlite:calls.db', account: '102', most: [150, 50, 100], mostOfAll: [500, 50, 100] },
   ];
   for (const { store, account, most, mostOfAll } of cases) {
@@ -132,5 +158,6 @@ try {
   }
 } finally {
   for (const child of children) child.kill();
-  if (process.env.CALLS_BENCH_FOLDER === undefined) rmSync(folder, { recursive: true, force: true });
+  if (process.env.CALLS_BENCH_FOLDER === undefined)
+    rmSync(folder, { recursive: true, force: true });
 }

@@ -1,4 +1,5 @@
-// How long `calls serve` over an existing store takes until it answers, next to bare Node.js: wall time and CPU, in turns.
+// How long `calls serve` over an existing store takes until it answers, next to bare Node.js: wall
+// time and CPU, in turns.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +51,8 @@ try {
     const of = (what) => median(all.map((one) => one[what])).toFixed(0);
     console.log(`  ${name.padEnd(6)} ${of('wall').padStart(5)} ms, ${of('cpu')} ms of CPU`);
   }
-  // 0.3 s where bare Node.js takes 40 ms, as it does on a quiet machine; other work slows both down.
+  // 0.3 s where bare Node.js takes 40 ms, as it does on a quiet machine; other work slows both
+  // down.
   const wallOf = (all) => median(all.map(({ wall }) => wall));
   limit('calls serve against bare Node.js', wallOf(seen.serve) / wallOf(seen.node), { most: 7.5 });
 } finally {

@@ -1,4 +1,5 @@
-// A PostgreSQL server for the benches of the store: the one that tests start, bundled for plain Node.
+// A PostgreSQL server for the benches of the store: the one that tests start, bundled for plain
+// Node.
 import { bundled } from '../bundled.mjs';
 
 /** Starts a server, or returns null when none is installed. */

@@ -1,5 +1,6 @@
-// What rows cost. SQLite: a million calls with random sids are loaded, counted, paged and read by columns, in CPU time of this process.
-// PostgreSQL: loading against psql's \copy of the same rows into a table with the same indexes, on the clock, in turns.
+// What rows cost. SQLite: a million calls with random sids are loaded, counted, paged and read by
+// columns, in CPU time of this process. PostgreSQL: loading against psql's \copy of the same rows
+// into a table with the same indexes, on the clock, in turns.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -17,7 +18,10 @@ const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 3);
 const folder = mkdtempSync(join(tmpdir(), 'calls-bench-'));
 const atOnce = 20_000;
 
-/** Generated calls in the order of their times, with sids that say nothing about it, as they come out of a parser of JSON. */
+/**
+ * Generated calls in the order of their times, with sids that say nothing about it, as they come
+ * out of a parser of JSON.
+ */
 function* batches(count) {
   let some = [];
   for (const call of generate({ records: count, seed: 5, days: 730 })) {
@@ -26,6 +30,7 @@ function* batches(count) {
     yield JSON.parse(JSON.stringify(some));
     some = [];
   }
+
   if (some.length > 0) yield JSON.parse(JSON.stringify(some));
 }
 
@@ -37,10 +42,12 @@ async function load(store, count) {
     sum.cpu += cpu;
     sum.wall += wall;
   }
+
   return sum;
 }
 
-const figure = (what, value, unit) => console.log(`${value.toFixed(2).padStart(9)} ${unit}  ${what}`);
+const figure = (what, value, unit) =>
+  console.log(`${value.toFixed(2).padStart(9)} ${unit}  ${what}`);
 
 async function sqlite() {
   const file = join(folder, 'calls.db');
@@ -51,7 +58,8 @@ async function sqlite() {
   limit('SQLite: loading a call, µs of CPU', (cpu * 1000) / records, { most: 75 });
   limit('SQLite: bytes a call', statSync(file).size / records, { most: 1_200 });
   const opening = [];
-  for (let i = 0; i < 9; i += 1) opening.push((await timed(async () => (await openStore(url)).close())).cpu);
+  for (let i = 0; i < 9; i += 1)
+    opening.push((await timed(async () => (await openStore(url)).close())).cpu);
   limit('SQLite: opening and closing, ms', median(opening), { most: 10 });
 
   const opened = await openStore(url);
@@ -81,10 +89,15 @@ async function sqlite() {
         pages[which].push((await timed(() => opened.page('101', query))).cpu);
       }
     figure('SQLite: a first page of 1,000', median(pages.first), 'ms');
-    limit('SQLite: a page in the middle against the first', median(pages.middle) / median(pages.first), {
-      most: 2,
-    });
+    limit(
+      'SQLite: a page in the middle against the first',
+      median(pages.middle) / median(pages.first),
+      {
+        most: 2,
+      },
+    );
   }
+
   for (const fields of [
     ['date_added', 'talk_minutes', 'ani'],
     ['date_added', 'channel', 'talk_minutes', 'ppc_campaign'],
@@ -96,6 +109,7 @@ async function sqlite() {
     });
     figure(`SQLite: columns ${fields.join(', ')}`, (ms * 1000) / records, 'µs a call');
   }
+
   await opened.close();
 }
 
@@ -121,6 +135,7 @@ async function postgres(server) {
     }
     await store.close();
   }
+
   figure('PostgreSQL: loading a call', median(ours.wall), 'µs');
   figure('PostgreSQL: loading a call, CPU of this process', median(ours.cpu), 'µs');
   limit("PostgreSQL: loading against psql's \\copy", median(ratios), { most: 1.8 });

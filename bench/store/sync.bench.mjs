@@ -1,6 +1,7 @@
-// A first sync of an empty store over HTTP, client included, against reading the same pages and throwing the records away: the
-// difference is what the sync and the store cost. The server is a process of its own. Ways take turns within each round.
-// A third of the records are open (their ppc_status is not final), which is the worst case for the state.
+// A first sync of an empty store over HTTP, client included, against reading the same pages and
+// throwing the records away: the difference is what the sync and the store cost. The server is a
+// process of its own. Ways take turns within each round. A third of the records are open (their
+// ppc_status is not final), which is the worst case for the state.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +21,11 @@ const postgres = await postgresServer();
 const options = { rows: 1000, clock: { now: () => (firstSecond + records * step) * 1000 } };
 
 const withClient = async (work) => {
-  const client = createClient({ baseUrl: api.url, auth: apiKeys('bench', 'bench'), compress: false });
+  const client = createClient({
+    baseUrl: api.url,
+    auth: apiKeys('bench', 'bench'),
+    compress: false,
+  });
   try {
     return await work(client);
   } finally {
@@ -59,7 +64,8 @@ try {
     await note('read', () =>
       withClient(async (client) => {
         let count = 0;
-        for await (const page of createCallStream(client, { rows: 1000 }).pages()) count += page.items.length;
+        for await (const page of createCallStream(client, { rows: 1000 }).pages())
+          count += page.items.length;
         if (count !== records) throw new Error(`${count} records were read.`);
       }),
     );
@@ -82,7 +88,9 @@ try {
   const { short, long } = stateBytes;
   console.log(`state at the end, bytes: lookback 3d ${short.last}, 365d ${long.last}`);
   limit('bytes of states written per record', short.written, { most: 400 });
-  limit('state at the end, lookback of 365 days against 3 days', long.last / short.last, { most: 1.01 });
+  limit('state at the end, lookback of 365 days against 3 days', long.last / short.last, {
+    most: 1.01,
+  });
 } finally {
   api.close();
   await postgres?.close();

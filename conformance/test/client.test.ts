@@ -21,7 +21,10 @@ interface Seen {
   headers: Readonly<Record<string, unknown>>;
 }
 
-async function openPair(options: Omit<ServiceOptions, 'store'> = {}, more: Partial<ClientOptions> = {}) {
+async function openPair(
+  options: Omit<ServiceOptions, 'store'> = {},
+  more: Partial<ClientOptions> = {},
+) {
   const seen: Seen[] = [];
   const world = await openWorld({
     ...options,
@@ -32,11 +35,13 @@ async function openPair(options: Omit<ServiceOptions, 'store'> = {}, more: Parti
   });
   const base = { baseUrl: world.url, legacyBaseUrl: world.url, records: 'strict' as const };
   const clients: Client[] = [];
+
   const client = (own: Partial<ClientOptions>) => {
     const made = createClient({ ...base, ...more, ...own });
     clients.push(made);
     return made;
   };
+
   afterAll(() => Promise.all(clients.map((made) => made.close())));
   return {
     ...world,
@@ -91,7 +96,9 @@ describe('the client', () => {
   });
 
   test('[R15] returns times as they were sent', async () => {
-    expect((await v3.listCalls({ filter: all, rows: 1 })).records[0]?.date_added).toBe(calls[0]?.date_added);
+    expect((await v3.listCalls({ filter: all, rows: 1 })).records[0]?.date_added).toBe(
+      calls[0]?.date_added,
+    );
   });
 
   test('[R04][R05][R40][R41][R44][R47][R49][R60][R100] sends GET without a body, to the path of its version, with each parameter once', async () => {
@@ -105,6 +112,7 @@ describe('the client', () => {
       '/v2/user/bid-management',
       `/v2/user/bid-management/${sids()[0]}`,
     ]);
+
     for (const { url, headers } of seen) {
       const names = [...new URL(url, 'http://x').searchParams.keys()];
       expect(new Set(names).size).toBe(names.length);
@@ -139,9 +147,13 @@ describe('the client', () => {
   });
 
   test('[R61] reports a field that the service cannot filter by, and does not send an invalid filter', async () => {
-    await expect(v3.listCalls({ filter: 'ani:[1 TO 2]' })).rejects.toMatchObject({ code: 'bad_request' });
+    await expect(v3.listCalls({ filter: 'ani:[1 TO 2]' })).rejects.toMatchObject({
+      code: 'bad_request',
+    });
     seen.length = 0;
-    await expect(v3.listCalls({ filter: 'date_added:[2024-02-30 00:00:00 TO *]' })).rejects.toThrow();
+    await expect(
+      v3.listCalls({ filter: 'date_added:[2024-02-30 00:00:00 TO *]' }),
+    ).rejects.toThrow();
     expect(seen).toEqual([]);
   });
 
@@ -184,7 +196,9 @@ describe('the client', () => {
 
   test('[R90][R91][R92][R93] sends keys or a token to v3 and a token to v2, and sees its own account only', async () => {
     expect(() => client({ version: 'v2', auth: keys })).toThrow(/v2/);
-    expect((await client({ auth: bearerToken(token) }).listCalls({ rows: 1 })).records).toHaveLength(1);
+    expect(
+      (await client({ auth: bearerToken(token) }).listCalls({ rows: 1 })).records,
+    ).toHaveLength(1);
     const other = testKeys('102');
     const theirs = await client({ auth: apiKeys(other.accessKey, other.secretKey) }).listCalls({
       filter: all,
@@ -198,7 +212,11 @@ describe('the client', () => {
       () => null,
       (thrown: Error & Record<string, unknown>) => thrown,
     );
-    expect(error).toMatchObject({ code: 'unauthorized', status: 401, requestId: expect.any(String) });
+    expect(error).toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+      requestId: expect.any(String),
+    });
     const shown = JSON.stringify([error?.message, error?.stack, { ...error }]);
     for (const secret of ['wrong-secret', accessKey]) expect(shown).not.toContain(secret);
   });
@@ -226,7 +244,10 @@ describe('the client', () => {
   test('[R106] reads other names of the same fields', () => {
     const [call] = calls;
     const { first_touch, ppc_campaign_id, ...rest } = call as unknown as Record<string, unknown>;
-    const read = toCall({ ...rest, baseuri: first_touch, adwords_campaign_id: ppc_campaign_id }, 'v2');
+    const read = toCall(
+      { ...rest, baseuri: first_touch, adwords_campaign_id: ppc_campaign_id },
+      'v2',
+    );
     expect([read.first_touch, read.ppc_campaign_id]).toEqual([first_touch, ppc_campaign_id]);
   });
 });

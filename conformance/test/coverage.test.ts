@@ -12,7 +12,9 @@ const folders = [
   'packages/service/test',
 ];
 
-/** Which test files name a rule in a title, by rule id: `test('[R43] …')` or `test('[R51][R52] …')`. */
+/**
+ * Which test files name a rule in a title, by rule id: `test('[R43] …')` or `test('[R51][R52] …')`.
+ */
 function citations(): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const folder of folders) {
@@ -29,6 +31,7 @@ function citations(): Map<string, string[]> {
       }
     }
   }
+
   return found;
 }
 
@@ -53,7 +56,10 @@ test('each rule is named by a test of the service over a raw socket', () => {
 test('each rule that concerns a client is named by a test of the client', () => {
   const wanted = rules.filter(({ serverOnly }) => serverOnly !== true);
   expect(
-    without(wanted, /^(?:conformance\/test\/client|packages\/core\/test|packages\/query-dsl\/test)/),
+    without(
+      wanted,
+      /^(?:conformance\/test\/client|packages\/core\/test|packages\/query-dsl\/test)/,
+    ),
   ).toEqual([]);
 });
 
@@ -65,6 +71,8 @@ test('no test names a rule that does not exist', () => {
 test('each open point of the text has a line in docs/assumptions.md', () => {
   const open = rules.filter(({ assumption }) => assumption !== undefined);
   expect(open.filter(({ assumption }) => !lines.includes(assumption as string))).toEqual([]);
-  const unmarked = rules.filter((rule) => /: not shown/.test(rule.text) && rule.assumption === undefined);
+  const unmarked = rules.filter(
+    (rule) => /: not shown/.test(rule.text) && rule.assumption === undefined,
+  );
   expect(unmarked).toEqual([]);
 });

@@ -17,9 +17,11 @@ export async function raw(
 ): Promise<RawResponse> {
   const { method = 'GET', headers = {}, body = '' } = options;
   const { hostname, port } = new URL(url);
-  const lines = Object.entries({ Host: `${hostname}:${port}`, Connection: 'close', ...headers }).map(
-    ([name, value]) => `${name}: ${value}`,
-  );
+  const lines = Object.entries({
+    Host: `${hostname}:${port}`,
+    Connection: 'close',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
   return send(url, `${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
@@ -43,7 +45,9 @@ export async function send(url: string, text: string): Promise<RawResponse> {
     ]),
   );
   const payload = bytes.subarray(border + 4);
-  const body = (headers['transfer-encoding'] === 'chunked' ? dechunked(payload) : payload).toString('utf8');
+  const body = (headers['transfer-encoding'] === 'chunked' ? dechunked(payload) : payload).toString(
+    'utf8',
+  );
   return { status: Number(first.split(' ')[1]), headers, body, json: () => JSON.parse(body) };
 }
 

@@ -34,7 +34,10 @@ describe('access', () => {
 
   test('[R93] each account sees its own records', async () => {
     const { accessKey, secretKey } = testKeys('102');
-    const response = await get(`${v3}?q=inc_gce:1`, { access_key: accessKey, secret_key: secretKey });
+    const response = await get(`${v3}?q=inc_gce:1`, {
+      access_key: accessKey,
+      secret_key: secretKey,
+    });
     expect(sidsOf(response.json())).toEqual([foreign.sid]);
   });
 
@@ -65,7 +68,9 @@ describe('access', () => {
       await get(`${v3}?rows=1`),
       await get(`${v3}?access_key=${secrets[0]}&rows=1`),
       await get(v3, { ...keys, secret_key: `${secrets[1]}x` }),
-      await get(`/ibp_api.php?action=nope&access_key=${secrets[0]}&secret_access_key=${secrets[1]}`),
+      await get(
+        `/ibp_api.php?action=nope&access_key=${secrets[0]}&secret_access_key=${secrets[1]}`,
+      ),
     ];
     const seen = JSON.stringify([responses.map((a) => [a.body, a.headers]), entries]);
     expect(entries.length).toBeGreaterThan(3);

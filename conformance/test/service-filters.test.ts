@@ -3,8 +3,10 @@ import { bearer, calls, openWorld, sidsOf } from './world.ts';
 
 const { get } = await openWorld();
 const v2 = '/v2/user/bid-management';
-const ask = async (q: string) => sidsOf((await get(`${v2}?q=${q.replaceAll(' ', '%20')}`, bearer)).json());
-const sids = (keep: (call: (typeof calls)[number]) => boolean) => calls.filter(keep).map(({ sid }) => sid);
+const ask = async (q: string) =>
+  sidsOf((await get(`${v2}?q=${q.replaceAll(' ', '%20')}`, bearer)).json());
+const sids = (keep: (call: (typeof calls)[number]) => boolean) =>
+  calls.filter(keep).map(({ sid }) => sid);
 const at = (i: number) => calls[i]?.date_added as string;
 const talk = (call: (typeof calls)[number]) => Number(call.talk_minutes);
 const [low, high] = [at(10), at(40)];
@@ -38,7 +40,9 @@ describe('a filter', () => {
     }
     // A form writes a space as a plus sign: the same filter.
     expect(
-      sidsOf((await get(`${v2}?q=${`date_added:[${low} TO *]`.replaceAll(' ', '+')}`, bearer)).json()),
+      sidsOf(
+        (await get(`${v2}?q=${`date_added:[${low} TO *]`.replaceAll(' ', '+')}`, bearer)).json(),
+      ),
     ).toEqual(sids((c) => c.date_added >= low));
   });
 
@@ -57,7 +61,8 @@ describe('a filter', () => {
   });
 
   test('[R56] includes calls through call extensions in v3 with inc_gce:1', async () => {
-    const v3 = async (query: string) => sidsOf((await get(`/v3/user/bid-management${query}`)).json());
+    const v3 = async (query: string) =>
+      sidsOf((await get(`/v3/user/bid-management${query}`)).json());
     expect(await v3('')).toEqual(sids((c) => c.channel === 'Tracker'));
     expect(await v3('?q=inc_gce:1')).toEqual(sids(() => true));
     expect(await v3('?q=talk_minutes:[5%20TO%20*],inc_gce:1')).toEqual(sids((c) => talk(c) >= 5));
@@ -71,7 +76,10 @@ describe('a filter', () => {
       '2024-02-30 00:00:00',
       '2024-01-01 00:00:00.5',
     ]) {
-      const response = await get(`${v2}?q=${encodeURIComponent(`date_added:[${bound} TO *]`)}`, bearer);
+      const response = await get(
+        `${v2}?q=${encodeURIComponent(`date_added:[${bound} TO *]`)}`,
+        bearer,
+      );
       expect([bound, response.status]).toEqual([bound, 400]);
     }
   });

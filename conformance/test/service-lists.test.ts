@@ -59,8 +59,14 @@ describe('a list', () => {
   });
 
   test('[R46] reports */0 when nothing matches', async () => {
-    const response = await get(`${list}?q=date_added:[1999-01-01%2000:00:00%20TO%201999-01-02%2000:00:00]`);
-    expect([response.status, response.headers['content-range'], response.body]).toEqual([200, '*/0', '[]']);
+    const response = await get(
+      `${list}?q=date_added:[1999-01-01%2000:00:00%20TO%201999-01-02%2000:00:00]`,
+    );
+    expect([response.status, response.headers['content-range'], response.body]).toEqual([
+      200,
+      '*/0',
+      '[]',
+    ]);
   });
 
   test('[R98] starts at page 0, and returns no records but the total for a page past the end', async () => {
@@ -69,16 +75,22 @@ describe('a list', () => {
     expect([past.status, past.headers['content-range'], past.body]).toEqual([200, '*/60', '[]']);
     const far = await get(`${list}?${all}&rows=5&start=900000000000000`);
     expect([far.status, far.headers['content-range']]).toEqual([200, '*/60']);
-    expect(await refused(`${list}?start=-1`)).toMatchObject(problem('parameter_out_of_range', 'start'));
+    expect(await refused(`${list}?start=-1`)).toMatchObject(
+      problem('parameter_out_of_range', 'start'),
+    );
     expect(await refused(`${list}?start=99999999999999999999`)).toMatchObject(
       problem('parameter_out_of_range', 'start'),
     );
   });
 
   test('[R97] returns 100 rows by default and refuses more than 1,000', async () => {
-    expect(await refused(`${list}?rows=1001`)).toMatchObject(problem('parameter_out_of_range', 'rows'));
+    expect(await refused(`${list}?rows=1001`)).toMatchObject(
+      problem('parameter_out_of_range', 'rows'),
+    );
     expect((await get(`${list}?rows=1000`)).status).toBe(200);
-    expect(await refused(`${list}?rows=0`)).toMatchObject(problem('parameter_out_of_range', 'rows'));
+    expect(await refused(`${list}?rows=0`)).toMatchObject(
+      problem('parameter_out_of_range', 'rows'),
+    );
   });
 
   test('[R97] returns fewer rows instead if the service is configured so', async () => {
@@ -87,7 +99,10 @@ describe('a list', () => {
   });
 
   test('[R44] refuses a body', async () => {
-    const response = await raw(url, list, { headers: { ...keys, 'Content-Length': '2' }, body: '{}' });
+    const response = await raw(url, list, {
+      headers: { ...keys, 'Content-Length': '2' },
+      body: '{}',
+    });
     expect([response.status, response.json()]).toMatchObject([400, { code: 'unexpected_body' }]);
     expect((await get(list, { ...keys, 'Content-Length': '0' })).status).toBe(200);
   });
@@ -124,7 +139,11 @@ describe('a list', () => {
       ['identity', undefined],
     ] as const) {
       const { headers } = await get(`${list}?${all}`, { ...keys, 'Accept-Encoding': asked });
-      expect([asked, headers['content-encoding'], headers.vary]).toEqual([asked, sent, 'Accept-Encoding']);
+      expect([asked, headers['content-encoding'], headers.vary]).toEqual([
+        asked,
+        sent,
+        'Accept-Encoding',
+      ]);
     }
   });
 });

@@ -38,7 +38,9 @@ describe('a record', () => {
   });
 
   test('[R11] has null where a field has no value', () => {
-    const empty = both.flatMap((record) => Object.values(record)).filter((value) => value === undefined);
+    const empty = both
+      .flatMap((record) => Object.values(record))
+      .filter((value) => value === undefined);
     expect(empty).toEqual([]);
     expect(values('search_term').some((value) => value === null)).toBe(true);
   });
@@ -64,7 +66,8 @@ describe('a record', () => {
   test('[R14] writes talk_start and talk_end with tenths of a second', () => {
     for (const name of ['talk_start', 'talk_end']) {
       expect(filled(name).length).toBeGreaterThan(0);
-      for (const value of filled(name)) expect(value).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/);
+      for (const value of filled(name))
+        expect(value).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/);
     }
   });
 
@@ -102,7 +105,11 @@ describe('a record', () => {
   test('[R24][R25] always has the vt_ parameters, recording and the product target', () => {
     const vt =
       'keyword matchtype network device devicemodel creative placement target param1 param2 random aceid adposition adtype';
-    const wanted = [...vt.split(' ').map((name) => `vt_${name}`), 'vt_ads_producttargetid', 'recording'];
+    const wanted = [
+      ...vt.split(' ').map((name) => `vt_${name}`),
+      'vt_ads_producttargetid',
+      'recording',
+    ];
     for (const record of both) expect(Object.keys(record)).toEqual(expect.arrayContaining(wanted));
   });
 
@@ -119,10 +126,18 @@ describe('a record', () => {
   });
 
   test('[R28][R29] has one of six ppc_status values, N/A without a click id', () => {
-    const known = ['Not Processed', 'Waiting For Keyword', 'Processed', 'Desktop', 'No Match', 'N/A'];
+    const known = [
+      'Not Processed',
+      'Waiting For Keyword',
+      'Processed',
+      'Desktop',
+      'No Match',
+      'N/A',
+    ];
     for (const record of v3) {
       expect(known).toContain(record.ppc_status);
-      if (record.ppc_status === 'N/A') expect([record.channel, record.ppc_gclid]).toEqual(['Tracker', null]);
+      if (record.ppc_status === 'N/A')
+        expect([record.channel, record.ppc_gclid]).toEqual(['Tracker', null]);
     }
   });
 
@@ -133,7 +148,8 @@ describe('a record', () => {
     const moved = after.filter(
       (record) => before.has(record.sid) && before.get(record.sid) !== record.ppc_status,
     );
-    for (const { sid } of moved) expect(['Not Processed', 'Waiting For Keyword']).toContain(before.get(sid));
+    for (const { sid } of moved)
+      expect(['Not Processed', 'Waiting For Keyword']).toContain(before.get(sid));
     expect(moved.length).toBeGreaterThan(0);
   });
 

@@ -14,13 +14,25 @@ test('[R70] a record is found by its sid in both versions', async () => {
     'application/json',
     fromCall(call, 'v3'),
   ]);
-  expect((await get(`/v2/user/bid-management/${call.sid}`, bearer)).json()).toEqual(fromCall(call, 'v2'));
+  expect((await get(`/v2/user/bid-management/${call.sid}`, bearer)).json()).toEqual(
+    fromCall(call, 'v2'),
+  );
 });
 
 test('[R71][R93] a sid that the account does not have is not found', async () => {
-  for (const sid of ['nope', foreign.sid, '%00', encodeURIComponent("' OR 1=1 --"), `${call.sid}%20`]) {
+  for (const sid of [
+    'nope',
+    foreign.sid,
+    '%00',
+    encodeURIComponent("' OR 1=1 --"),
+    `${call.sid}%20`,
+  ]) {
     const response = await get(`/v3/user/bid-management/${sid}`);
-    expect([sid, response.status, response.json()]).toMatchObject([sid, 404, { code: 'unknown_record' }]);
+    expect([sid, response.status, response.json()]).toMatchObject([
+      sid,
+      404,
+      { code: 'unknown_record' },
+    ]);
   }
 });
 
@@ -39,7 +51,8 @@ test('[R49] a single record takes no parameters', async () => {
 });
 
 test('[R73] v2 counts the calls that a filter selects', async () => {
-  const count = async (q: string) => (await get(`/v2/user/bid-management/count${q}`, bearer)).json();
+  const count = async (q: string) =>
+    (await get(`/v2/user/bid-management/count${q}`, bearer)).json();
   expect(await count('')).toEqual({ count: calls.length });
   const long = calls.filter(({ talk_minutes }) => Number(talk_minutes) >= 5).length;
   expect(await count('?q=talk_minutes:[5%20TO%20*]')).toEqual({ count: long });
@@ -64,5 +77,7 @@ test('[R75] v3 does not have a count and says so', async () => {
   const response = await get('/v3/user/bid-management/count', keys);
   expect(response.status).toBe(404);
   expect(response.json()).toMatchObject({ detail: expect.stringContaining('v2 only') });
-  expect((await get('/v3/user/bid-management?rows=1')).headers['content-range']).toBe(`1-1/${tracked}`);
+  expect((await get('/v3/user/bid-management?rows=1')).headers['content-range']).toBe(
+    `1-1/${tracked}`,
+  );
 });

@@ -10,13 +10,18 @@ const good = `action=sms.get_numbers&access_key=${accessKey}&secret_access_key=$
 describe('the SMS listing', () => {
   test('[R80][R83][R84][R85][R86] is XML with result, description and numbers, in this order', async () => {
     const response = await sms(good);
-    expect([response.status, response.headers['content-type']]).toEqual([200, 'text/xml; charset=UTF-8']);
+    expect([response.status, response.headers['content-type']]).toEqual([
+      200,
+      'text/xml; charset=UTF-8',
+    ]);
     expect(response.body).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>/);
     const order =
       /<response>\s*<result><\/result>\s*<result_description>\[2\] Number\(s\) Returned<\/result_description>\s*<data>([\s\S]*)<\/data>\s*<\/response>/;
     const data = order.exec(response.body)?.[1] ?? '';
     expect(
-      [...data.matchAll(/<number sms_enabled="(.)" url="([^"]+)">(\d+)<\/number>/g)].map((m) => m.slice(1)),
+      [...data.matchAll(/<number sms_enabled="(.)" url="([^"]+)">(\d+)<\/number>/g)].map((m) =>
+        m.slice(1),
+      ),
     ).toEqual([
       ['1', 'https://listener.example/sms?a=1&amp;b=&quot;2&quot;', '5555550100'],
       ['0', 'https://listener.example/', '5555550101'],
@@ -35,7 +40,9 @@ describe('the SMS listing', () => {
     const response = await sms(query);
     expect(response.status).toBe(200);
     expect(response.body).toContain('<result>failed</result>');
-    expect(/<result_description>(.*)<\/result_description>/.exec(response.body)?.[1]).toMatch(reason);
+    expect(/<result_description>(.*)<\/result_description>/.exec(response.body)?.[1]).toMatch(
+      reason,
+    );
     expect(response.body).not.toContain(secretKey);
   });
 
@@ -55,8 +62,10 @@ describe('the SMS listing', () => {
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...length };
       return raw(url, `/ibp_api.php${query}`, { method: 'POST', headers, body });
     };
+
     const chunked = { 'Transfer-Encoding': 'chunked' };
-    const inChunks = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+    const inChunks = (text: string): string =>
+      `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
     const { body: expected } = await sms(good);
     expect((await post('', chunked, inChunks(good))).body).toBe(expected);
     expect((await post(`?${good}`, {})).body).toBe(expected);
@@ -66,7 +75,10 @@ describe('the SMS listing', () => {
       [{ 'Content-Length': String(long.length) }, long],
     ] as const) {
       const answer = await post('', length, body);
-      expect([answer.status, answer.body]).toEqual([200, expect.stringContaining('longer than 8192 bytes')]);
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        expect.stringContaining('longer than 8192 bytes'),
+      ]);
     }
   });
 

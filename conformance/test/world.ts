@@ -7,7 +7,8 @@ import { raw } from './raw.ts';
 
 /** The calls of account 101, in the order of the API. */
 export const calls: readonly Call[] = [...generate({ records: 60 })].sort((a, b) => {
-  const [one, other] = a.date_added === b.date_added ? [a.sid, b.sid] : [a.date_added, b.date_added];
+  const [one, other] =
+    a.date_added === b.date_added ? [a.sid, b.sid] : [a.date_added, b.date_added];
   return one < other ? -1 : 1;
 });
 /** The one call of account 102. */
@@ -17,13 +18,20 @@ export const foreign: Call = {
 };
 
 /** What opens account 101. */
-export const keys = { access_key: testKeys('101').accessKey, secret_key: testKeys('101').secretKey };
+export const keys = {
+  access_key: testKeys('101').accessKey,
+  secret_key: testKeys('101').secretKey,
+};
 export const bearer = { authorization: `Bearer ${testKeys('101').bearerToken}` };
 
 /** A service over these calls, gone when the test file is done. */
 export async function openWorld(options: Omit<ServiceOptions, 'store'> = {}) {
   const store = await openStore('sqlite::memory:');
-  const accounts = ['101', '102', '103'].map((id) => ({ id, name: `Account ${id}`, ...testKeys(id) }));
+  const accounts = ['101', '102', '103'].map((id) => ({
+    id,
+    name: `Account ${id}`,
+    ...testKeys(id),
+  }));
   const service = createService({ accounts, ...options, store });
   const { url } = await service.listen();
   await store.upsert('101', calls);

@@ -1,4 +1,5 @@
-// Makes everything that follows from the table of fields: types, validators, adapters, schemas and docs/fields.md.
+// Makes everything that follows from the table of fields: types, validators, adapters, schemas and
+// docs/fields.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -35,9 +36,13 @@ function viewType(spec) {
 const property = (name, spec, optional = false) =>
   `${docLine(spec)}\n  readonly ${name}${optional ? '?' : ''}: ${tsType(spec)};`;
 
-const object = (name, doc, lines) => `/** ${doc} */\nexport type ${name} = {\n${lines.join('\n')}\n};\n`;
+const object = (name, doc, lines) =>
+  `/** ${doc} */\nexport type ${name} = {\n${lines.join('\n')}\n};\n`;
 
-/** Type aliases, not interfaces: only these can be passed where a record of unknown values is expected. */
+/**
+ * Type aliases, not interfaces: only these can be passed where a record of unknown values is
+ * expected.
+ */
 function calls(fields) {
   const status = fields.find((spec) => spec.name === 'ppc_status');
   const names = (list) => list.map((name) => `\n  | '${name}'`).join('');
@@ -144,7 +149,8 @@ ${copy('v3', 'name', true)}
 `;
 }
 
-// With patterns instead of the functions of the quick check, which zod could not write as a JSON Schema.
+// With patterns instead of the functions of the quick check, which zod could not write as a JSON
+// Schema.
 const patterns = {
   'integer-string': '/^-?\\d+$/',
   'decimal-string': '/^-?\\d+(\\.\\d+)?$/',
@@ -164,7 +170,8 @@ const camelCase = (words) => words.replace(/-(.)/g, (_, letter) => letter.toUppe
 
 /** What a JSON Schema says of a field besides its type. */
 function zodMeta({ meaning, values, valueMeanings, openValues, deprecated }) {
-  const means = valueMeanings && ` ${values.map((value, i) => `${value}: ${valueMeanings[i]}`).join(', ')}.`;
+  const means =
+    valueMeanings && ` ${values.map((value, i) => `${value}: ${valueMeanings[i]}`).join(', ')}.`;
   const listed = values && !openValues ? { enum: values } : {};
   return JSON.stringify({
     ...listed,
@@ -206,6 +213,7 @@ ${Object.entries(patterns)
 function docs(fields) {
   const groups = [...new Set(fields.map((spec) => spec.group))];
   const codes = (names) => names.map((name) => `\`${name}\``).join(', ');
+
   const notes = (spec) => {
     const list = [];
     if (spec.v2 && spec.v3 && spec.v2 !== spec.v3) list.push(`\`${spec.v2}\` in v2.`);
@@ -217,15 +225,18 @@ function docs(fields) {
         : codes(spec.values);
       list.push(`Values: ${named}${spec.openValues ? ' (others may come)' : ''}.`);
     }
+
     if (spec.aliases) list.push(`Also accepted as ${codes(spec.aliases)}.`);
     return list;
   };
+
   const line = (spec) => {
     const only = spec.v2 && spec.v3 ? '' : `${spec.v3 ? 'v3' : 'v2'}, `;
     const nullable = spec.nullable && spec.type !== 'null' ? '?' : '';
     const name = `\`${spec.name}\`${spec.visitorText ? '\\*' : ''}`;
     return `- ${name} (${only}${spec.type}${nullable}): ${[spec.meaning, ...notes(spec)].join(' ')}`;
   };
+
   const lists = groups.map((group) => {
     const own = fields.filter((spec) => spec.group === group);
     return `## ${group}\n\n${own.map(line).join('\n')}\n`;

@@ -30,17 +30,24 @@ async function page() {
   const [script, style] = await Promise.all([
     bundled({ entryPoints: ['browser/main.ts'], format: 'iife', target: 'es2022', minify: true }),
     bundled({
-      stdin: { contents: chartStyle + readFileSync(join(here, 'browser/style.css'), 'utf8'), loader: 'css' },
+      stdin: {
+        contents: chartStyle + readFileSync(join(here, 'browser/style.css'), 'utf8'),
+        loader: 'css',
+      },
       minify: true,
     }),
   ]);
+
   // Inside a script only this would end it.
   const safe = script.trim().replaceAll('</script', '<\\/script');
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Calls</title><style>${style.trim()}</style></head><body><script>${safe}</script></body></html>`;
   return `// Made from browser/ by \`pnpm generate\`.\n// biome-ignore-all lint: generated.\n/** The page that shows answers of analyze_calls. */\nexport const answerPage =\n  ${quoted(html)};\n`;
 }
 
-/** As biome writes strings: in single quotes, or in double ones where that needs fewer escapes. @param {string} text */
+/**
+ * As biome writes strings: in single quotes, or in double ones where that needs fewer escapes.
+ * @param {string} text
+ */
 function quoted(text) {
   const inDouble = JSON.stringify(text);
   const single = text.split("'").length;

@@ -16,7 +16,9 @@ async function table() {
     platform: 'node',
     conditions: ['@call-attribution/source'],
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  return import(
+    `data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`
+  );
 }
 
 export async function generate() {

@@ -1,4 +1,5 @@
-// Builds the page at `/` into a folder: one script with the filter language in it, one style sheet, no outside requests.
+// Builds the page at `/` into a folder: one script with the filter language in it, one style sheet,
+// no outside requests.
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -17,9 +18,15 @@ const shared = /** @type {const} */ ({
 /** The style that the page shares with reports and the app of the MCP server. */
 async function chartStyle() {
   const contents = "export { chartStyle } from '@call-attribution/questions/chart';";
-  const { outputFiles } = await build({ ...shared, stdin: { contents, resolveDir: from }, write: false });
+  const { outputFiles } = await build({
+    ...shared,
+    stdin: { contents, resolveDir: from },
+    write: false,
+  });
   const [{ text } = { text: '' }] = outputFiles;
-  const module = await import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`);
+  const module = await import(
+    `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`
+  );
   return module.chartStyle;
 }
 

@@ -1,4 +1,5 @@
-// Each check of the house must fail on a planted violation: a check that cannot fail protects nobody.
+// Each check of the house must fail on a planted violation: a check that cannot fail protects
+// nobody.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -139,11 +140,18 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     join(src, 'c.ts'),
     "import { readFileSync } from 'node:fs';\nexport const c = readFileSync;\nconsole.log(c);\n",
   );
-  writeFileSync(join(src, 'd.ts'), 'const d = async () => 1;\nexport const e = () => {\n  d();\n};\n');
+  writeFileSync(
+    join(src, 'd.ts'),
+    'const d = async () => 1;\nexport const e = () => {\n  d();\n};\n',
+  );
+
   // Not in query-dsl, where the rule may be off.
   const plain = join(dir, 'packages/test-tools/src');
   mkdirSync(plain, { recursive: true });
-  writeFileSync(join(plain, 'g.ts'), 'export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n');
+  writeFileSync(
+    join(plain, 'g.ts'),
+    'export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n',
+  );
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
@@ -191,19 +199,25 @@ test('doctor: an old Node and a half-finished install each get one line that say
 test('workflows: every command is a script of this repository', () => {
   const dir = join(root, '.github/workflows');
   const commands = readdirSync(dir).flatMap((file) =>
-    [...readFileSync(join(dir, file), 'utf8').matchAll(/(?:run|publish): ([^}\n]+)/g)].map((match) =>
-      (match[1] ?? '').trim(),
+    [...readFileSync(join(dir, file), 'utf8').matchAll(/(?:run|publish): ([^}\n]+)/g)].map(
+      (match) => (match[1] ?? '').trim(),
     ),
   );
   const { scripts, packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const others = ['sudo bash .ci/run', 'bash .github/pinned-pnpm.sh', 'pnpm install --frozen-lockfile'];
+  const others = [
+    'sudo bash .ci/run',
+    'bash .github/pinned-pnpm.sh',
+    'pnpm install --frozen-lockfile',
+  ];
   expect(commands.length).toBeGreaterThan(2);
   for (const command of commands) {
     if (others.includes(command)) continue;
     const script = /^(?:npx --yes pnpm@12\.21\.0|pnpm) (?:run )?(\w+)$/.exec(command)?.[1];
     expect(scripts).toHaveProperty(script ?? command);
   }
-  // What may publish runs nothing whose bytes are not known: pnpm has a hash there, and all else is in the lockfile.
+
+  // What may publish runs nothing whose bytes are not known: pnpm has a hash there, and all else is
+  // in the lockfile.
   const release = readFileSync(join(dir, 'release.yml'), 'utf8');
   expect(release).not.toMatch(/\bnpx\b|\bnpm (?:install|ci|exec)\b/);
   const pinned = readFileSync(join(root, '.github/pinned-pnpm.sh'), 'utf8');
@@ -228,10 +242,13 @@ test('architecture: every file that the page names exists', () => {
 });
 
 test('decisions: each package has a page, and each of its dependencies a line on it', () => {
-  const page = (/** @type {string} */ name) => readFileSync(join(root, `docs/decisions/${name}.md`), 'utf8');
+  const page = (/** @type {string} */ name) =>
+    readFileSync(join(root, `docs/decisions/${name}.md`), 'utf8');
   const missing = packages.flatMap(({ name, manifest: { dependencies, peerDependencies } }) =>
     Object.keys({ ...dependencies, ...peerDependencies })
-      .filter((need) => !need.startsWith('@call-attribution/') && !page(name).includes(`\`${need}\``))
+      .filter(
+        (need) => !need.startsWith('@call-attribution/') && !page(name).includes(`\`${need}\``),
+      )
       .map((need) => `${name}: ${need}`),
   );
   expect(missing).toEqual([]);
@@ -264,22 +281,36 @@ test('releases: what npm would refuse, or users could not install, is named befo
   };
   const files = ['README.md', 'dist/bin.js', 'dist/index.d.ts', 'dist/index.js'];
   const own = new Map([['@call-attribution/query-dsl', '0.2.0']]);
+
   /** @param {object} [manifest] @param {string[]} [packed] */
   const problems = (manifest = {}, packed = files) =>
     releaseProblems(
-      [{ dir: 'packages/core', manifest: { ...good, ...manifest }, files: packed, bytes: 1, tarball: '' }],
+      [
+        {
+          dir: 'packages/core',
+          manifest: { ...good, ...manifest },
+          files: packed,
+          bytes: 1,
+          tarball: '',
+        },
+      ],
       { url, own },
     ).join('\n');
+
   expect(problems()).toBe('');
   expect(problems({ private: true })).toContain('is private');
-  expect(problems({ repository: { url, directory: 'packages/other' } })).toContain('"repository" must be');
+  expect(problems({ repository: { url, directory: 'packages/other' } })).toContain(
+    '"repository" must be',
+  );
   expect(problems({ repository: undefined })).toContain('"repository" must be');
   expect(problems({ publishConfig: { access: 'public' } })).toContain('provenance true');
   expect(problems({ dependencies: { undici: 'catalog:' } })).toContain('npm cannot resolve');
   expect(problems({ dependencies: { '@call-attribution/test-tools': '^0.0.0' } })).toContain(
     'which is private',
   );
-  expect(problems({}, ['README.md', 'dist/bin.js', 'dist/index.js'])).toContain('lacks dist/index.d.ts');
+  expect(problems({}, ['README.md', 'dist/bin.js', 'dist/index.js'])).toContain(
+    'lacks dist/index.d.ts',
+  );
   expect(releaseProblems([], { url, own })[0]).toContain('there is no changeset');
   expect(treeProblems(' M a.ts\n?? b.ts\n')).toEqual([
     '2 uncommitted files, such as a.ts: commit or remove them',

@@ -16,6 +16,7 @@ case " ${failing} " in *" $3 "*) exit 1;; esac
     writeFileSync(join(bin, name), text);
     chmodSync(join(bin, name), 0o755);
   }
+
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
   const { status, stdout } = spawnSync('bash', [join(root, '.ci/run')], { encoding: 'utf8', env });
   rmSync(bin, { recursive: true });
@@ -30,5 +31,6 @@ test('ci: the closing line of the tests is the last one, and a step that fails i
     expect({ status, last }).toEqual({ status: 1, last: closing });
     expect(stdout).toContain(`${step} FAILED`);
   }
+
   expect(ciWith('test')).toMatchObject({ status: 1, last: closing });
 });

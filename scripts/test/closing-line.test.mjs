@@ -38,6 +38,7 @@ test('a run in which no file was started does not look like a success', () => {
 test('each package has one line, when the last of its files has ended', () => {
   const log = vi.spyOn(console, 'log').mockReturnValue();
   const reporter = new ClosingLine();
+
   const file = (
     /** @type {string} */ moduleId,
     /** @type {string} */ state,
@@ -46,6 +47,7 @@ test('each package has one line, when the last of its files has ended', () => {
     ...moduleOf(state, states),
     moduleId,
   });
+
   const modules = [
     file('/work/packages/core/test/a.test.ts', 'passed', ['passed', 'passed']),
     file('/work/packages/cli/test/deep/b.test.ts', 'failed', ['passed', 'failed']),

@@ -20,7 +20,13 @@ class Other extends Map {
   test('every error belongs to the family, and every code has a meaning and a remedy', async () => {
     const classes = await family();
     expect(classes.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['FilterSyntaxError', 'HttpError', 'StreamError', 'StoreError', 'PushError']),
+      expect.arrayContaining([
+        'FilterSyntaxError',
+        'HttpError',
+        'StreamError',
+        'StoreError',
+        'PushError',
+      ]),
     );
     for (const { name, codes } of classes)
       for (const { code } of codes) expect(code, name).toMatch(/^[a-z]+(_[a-z]+)*$/);

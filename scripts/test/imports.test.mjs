@@ -17,6 +17,7 @@ function importsOf(files) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
+
   return importsBelow(folder);
 }
 /** @param {Record<string, string>} files */
@@ -39,7 +40,8 @@ test('packages: an import that points up is named even if the manifest allows it
   const imports = importsOf({
     'a.ts': "import { x } from '@call-attribution/core/time';\n",
     'b.ts': "export const load = () => import('@call-attribution/sandbox');\n",
-    'c.ts': "/**\n * import { y } from '@call-attribution/cli';\n */\n// from '@call-attribution/cli'\n",
+    'c.ts':
+      "/**\n * import { y } from '@call-attribution/cli';\n */\n// from '@call-attribution/cli'\n",
   });
   expect(wrongDependencies({ name: 'mcp-server', manifest: {} }, imports)).toEqual([
     'must not import sandbox, as in b.ts',
@@ -83,7 +85,10 @@ test('folders: a generated folder belongs to the folder around it, a file in src
     }),
   ).toEqual([]);
   expect(
-    folderRings({ 'version.ts': "import './http/get.ts';\n", 'http/get.ts': "import '../version.ts';\n" }),
+    folderRings({
+      'version.ts': "import './http/get.ts';\n",
+      'http/get.ts': "import '../version.ts';\n",
+    }),
   ).toHaveLength(1);
 });
 

@@ -3,7 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { commandsOf, decisionsIn, lowered, measure, ownOptions, raised, tooMuch } from '../shape.mjs';
+import {
+  commandsOf,
+  decisionsIn,
+  lowered,
+  measure,
+  ownOptions,
+  raised,
+  tooMuch,
+} from '../shape.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
 afterAll(() => {
@@ -19,6 +27,7 @@ function repositoryOf(files) {
     mkdirSync(join(dir, dirname(name)), { recursive: true });
     writeFileSync(join(dir, name), text);
   }
+
   return dir;
 }
 
@@ -30,7 +39,11 @@ const counts = { lines: 10, branches: 1, nested: 0, absent: 4, tests: 5 };
 const reached = { packages: { core: counts }, whole };
 
 test('decisions: branches, conditions inside of conditions, and what may be absent are counted', () => {
-  expect(decisionsIn('if (a) b = c ? 1 : f(d ? 2 : 3);')).toEqual({ branches: 3, nested: 1, absent: 0 });
+  expect(decisionsIn('if (a) b = c ? 1 : f(d ? 2 : 3);')).toEqual({
+    branches: 3,
+    nested: 1,
+    absent: 0,
+  });
   expect(decisionsIn('const f = () => (a ? () => (b ? 1 : 2) : 3);')).toMatchObject({
     branches: 2,
     nested: 0,
@@ -110,10 +123,12 @@ test('lowering writes down what was reached and raises nothing', () => {
 
 test('a ceiling that was raised needs a reason of its own', () => {
   const higher = { ...ceiling, lines: 11 };
+
   const withReason = (/** @type {string} */ reason) => ({
     ...shape,
     packages: { core: { ...higher, reason } },
   });
+
   expect(raised(shape, shape)).toEqual([]);
   expect(raised(shape, { ...shape, packages: { core: higher } })).toEqual([
     'core: the ceiling of lines was raised; add a "reason" beside it',

@@ -38,7 +38,8 @@ export default defineConfig({
     ],
     sidebar: sidebarOf(pages),
     outline: { level: [2, 3] },
-    // What is generated from the sources would bury what people write: every name is on the page of its package as well.
+    // What is generated from the sources would bury what people write: every name is on the page of
+    // its package as well.
     search: {
       provider: 'local',
       options: {

@@ -2,7 +2,10 @@ import { parseDuration } from '@call-attribution/core/time';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 
-/** What was typed: values by the name of the option, words in order. `Name` is the names of the options that the command has. */
+/**
+ * What was typed: values by the name of the option, words in order. `Name` is the names of the
+ * options that the command has.
+ */
 export interface Args<Name extends string = string> {
   /** The name of the command. */
   readonly command: string;
@@ -17,7 +20,10 @@ export interface Args<Name extends string = string> {
   flag(name: Name): boolean;
   /** The values of an option that may be repeated, each also split at commas. */
   list(name: Name): readonly string[];
-  /** The value of an option that is a whole number, within the bounds that were checked when it was parsed. */
+  /**
+   * The value of an option that is a whole number, within the bounds that were checked when it was
+   * parsed.
+   */
   integer(name: Name): number | null;
 }
 

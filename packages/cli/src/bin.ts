@@ -34,7 +34,8 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-// Failed writes are handled where they are awaited. Without a listener they would end the process with a stack trace.
+// Failed writes are handled where they are awaited. Without a listener they would end the process
+// with a stack trace.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await run(process.argv.slice(2), {

@@ -1,7 +1,10 @@
 import type { Args } from './args.ts';
 import type { Io } from './io.ts';
 
-/** Options, a line each: how one is typed and what it does. `--by <groups>` takes a value, `--all` takes none. */
+/**
+ * Options, a line each: how one is typed and what it does. `--by <groups>` takes a value, `--all`
+ * takes none.
+ */
 export type Lines = Readonly<Record<string, string>>;
 
 type Word<S> = S extends `${infer First} ${string}` ? First : S;

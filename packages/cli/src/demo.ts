@@ -22,6 +22,7 @@ export const demo: Handler = async (args, io) => {
   const records = args.integer('records') ?? 20_000;
   const seed = args.integer('seed') ?? 1;
   const end = endOfSandbox(args, io);
+
   // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';
   const path = resolve(io.cwd, shown);
@@ -29,16 +30,22 @@ export const demo: Handler = async (args, io) => {
     throw new UsageError(
       `--output ${shown} is not a regular file; name a file that calls demo may overwrite`,
     );
+
   const style = styleFor(io.stdout, io.env);
   const print = (...lines: string[]): Promise<void> => show(io, lines);
   const from = performance.now();
 
-  await print(`${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`);
+  await print(
+    `${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`,
+  );
   const sandbox = await openOwnSandbox({ records, seed, ...end }, io);
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
-    const layout = layoutOf({ groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] }, true);
+    const layout = layoutOf(
+      { groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] },
+      true,
+    );
     const running = createAnswers(layout.questions);
     const verdict = await streamToCsv(client, path, running, shown, io);
     await print(`   ${describeVerdict(verdict)}`);
@@ -49,7 +56,11 @@ export const demo: Handler = async (args, io) => {
     const [main] = answers;
     if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
 
-    await print('', `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`, '');
+    await print(
+      '',
+      `${style.bold('4.')} The same for an AI assistant: a tool call of the MCP server`,
+      '',
+    );
     await print(...(await toolCall(client, end.to ?? null, width, style)));
 
     const { typedAs = 'calls' } = io;
@@ -75,13 +86,19 @@ async function streamToCsv(
   io: Io,
 ): Promise<Verdict> {
   const { line, onProgress } = watch(io, '   calls');
-  const { stream, verdict } = readCalls(client, { filter: 'inc_gce:1', onProgress, signal: io.signal });
+  const { stream, verdict } = readCalls(client, {
+    filter: 'inc_gce:1',
+    onProgress,
+    signal: io.signal,
+  });
+
   const counted = async function* (calls: AsyncIterable<Call>): AsyncGenerator<Call> {
     for await (const call of calls) {
       running.add(call);
       yield call;
     }
   };
+
   try {
     await pipeline(stream, counted, fileSink<Call>(path, { encode: toCsv<Call>() }));
   } catch (error) {
@@ -90,16 +107,23 @@ async function streamToCsv(
   } finally {
     line.close();
   }
+
   return verdict;
 }
 
-async function toolCall(client: Client, to: string | null, width: number, style: Style): Promise<string[]> {
+async function toolCall(
+  client: Client,
+  to: string | null,
+  width: number,
+  style: Style,
+): Promise<string[]> {
   // Generated calls that end at a fixed time are as of that time.
   const asOf = to === null ? {} : { clock: { now: () => Date.parse(`${to.replace(' ', 'T')}Z`) } };
   const server = createServer(client, { pseudonymKey: 'demo', ...asOf });
   const request = { group_by: ['campaign'], limit: 5, calls: 'all' };
   const { content } = await callTool(server, 'analyze_calls', request);
   const sent = style.cyan(`→ analyze_calls ${JSON.stringify(request)}`);
+
   // The result is written for programs: it has no spaces to break lines at.
   const text = content.map(({ text }) => text).join('\n');
   const lines = text.match(new RegExp(`.{1,${width - 5}}`, 'gu')) ?? [];

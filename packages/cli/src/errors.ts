@@ -31,7 +31,9 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];
 
-/** An error that the user can do something about. It is shown as plain text, without a stack trace. */
+/**
+ * An error that the user can do something about. It is shown as plain text, without a stack trace.
+ */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
   /** Exit status of the process. */
@@ -43,7 +45,12 @@ export class CliError extends Error {
 
   constructor(
     message: string,
-    options: { exitCode?: number; hints?: readonly string[]; detail?: string | null; cause?: unknown } = {},
+    options: {
+      exitCode?: number;
+      hints?: readonly string[];
+      detail?: string | null;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.exitCode = options.exitCode ?? exitCodes.failed;
@@ -65,7 +72,10 @@ export class UsageError extends CliError {
   }
 }
 
-/** A mistake in a filter: a caret under its place and, where there is one, the corrected filter as a hint. */
+/**
+ * A mistake in a filter: a caret under its place and, where there is one, the corrected filter as a
+ * hint.
+ */
 export function filterMistake(
   { message, frame }: { readonly message: string; readonly frame: string },
   hints: readonly string[] = [],
@@ -75,9 +85,10 @@ export function filterMistake(
 
 /** Something relative, or a time for a tool, in a time zone that nobody has named. */
 export const noTimeZone = (what: string): UsageError =>
-  new UsageError(`${what} needs a time zone: the API does not say which time zone its times are in`, [
-    'add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE',
-  ]);
+  new UsageError(
+    `${what} needs a time zone: the API does not say which time zone its times are in`,
+    ['add --time-zone America/New_York (the time zone of the account), or set CALLS_TIME_ZONE'],
+  );
 
 /** The reader of stdout has gone, as in `calls list | head`. The command ends silently. */
 export class ClosedPipe extends Error {
@@ -116,5 +127,6 @@ export function codeOf(error: unknown): string {
       code = cause.code;
     cause = cause.cause;
   }
+
   return code;
 }

@@ -28,7 +28,8 @@ async function trace(error: unknown, io: Io): Promise<void> {
   let cause: unknown = error;
   for (let depth = 0; cause !== undefined && depth < 5; depth++) {
     const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    for (const line of redact(text).split('\n')) say(io, `  ${depth === 0 ? '' : 'cause: '}${line}`);
+    for (const line of redact(text).split('\n'))
+      say(io, `  ${depth === 0 ? '' : 'cause: '}${line}`);
     cause = cause instanceof Error ? cause.cause : undefined;
   }
 }
@@ -41,8 +42,11 @@ export async function explain(error: unknown, has: HasOption = () => false): Pro
   if (error instanceof CliError) return error;
   const { CallsError, errorKinds } = await import('@call-attribution/core/errors');
   if (!CallsError.is(error)) return unexpected(error);
-  // Classes are told apart by name, so that no package is loaded for an error that it did not throw.
-  if (error.name === 'FilterSyntaxError') return filterMistake((error as FilterSyntaxError).problem);
+
+  // Classes are told apart by name, so that no package is loaded for an error that it did not
+  // throw.
+  if (error.name === 'FilterSyntaxError')
+    return filterMistake((error as FilterSyntaxError).problem);
   const { code, requestId, url } = error;
   const nowhere = wrongAddress(error);
   let message = error.name === 'QuestionError' ? wordsOf(error as QuestionError) : error.summary;
@@ -52,6 +56,7 @@ export async function explain(error: unknown, has: HasOption = () => false): Pro
     message = 'the question took longer than its time limit and was stopped';
     exitCode = exitCodes.failed;
   }
+
   const own = advice[code];
   const hint = typeof own === 'function' ? own(error, has) : (own ?? error.hint);
   const isOfServer = exitCode === exitCodes.refused || exitCode === exitCodes.unreachable;
@@ -75,6 +80,7 @@ function unexpected(error: unknown): CliError {
     const written = outputError(error, String(error.path));
     if (written instanceof CliError) return written;
   }
+
   return new CliError(error instanceof Error ? error.message : String(error), {
     cause: error,
     hints: ['this is an unexpected error; --debug shows where it happened'],
@@ -92,7 +98,9 @@ const renamed = new Map([
 
 /** What is wrong with a question, with the options of the terminal. */
 const wordsOf = ({ said }: QuestionError): string =>
-  said.map((part) => (typeof part === 'string' ? part : (renamed.get(part.option) ?? part.option))).join('');
+  said
+    .map((part) => (typeof part === 'string' ? part : (renamed.get(part.option) ?? part.option)))
+    .join('');
 
 /** What to say when there is something else at the URL than the API; null when that is not sure. */
 function wrongAddress(error: CallsError): { message: string; hints: string[] } | null {
@@ -107,6 +115,7 @@ function wrongAddress(error: CallsError): { message: string; hints: string[] } |
       hints: ['--legacy-base-url (CALLS_LEGACY_BASE_URL) must be the URL before /ibp_api.php'],
     };
   }
+
   return {
     message: `there is no JSON API here: looked for ${address} and ${found}`,
     hints: [
@@ -117,41 +126,49 @@ function wrongAddress(error: CallsError): { message: string; hints: string[] } |
 }
 
 /** Advice that differs from that of core, which is for programs. */
-const advice: Readonly<Record<string, string | ((error: CallsError, has: HasOption) => string | undefined)>> =
-  {
-    unauthorized: checkKeys,
-    bad_request: optionAtFault,
-    rate_limited: ({ retryAfterMs }) =>
-      retryAfterMs === undefined ? 'try again later' : `try again in ${Math.ceil(retryAfterMs / 1000)} s`,
-    server_error: ({ retryAfterMs }) =>
-      `the server or a proxy in front of it has a problem; try again ${
-        retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
-      }`,
-    timeout: ({ limit, hint }) => (limit === 'connect' ? hint : 'CALLS_TIMEOUT=3m gives a request more time'),
-    body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
-    range_ignored:
-      'ask the operator of the server; without a filter by time, only a query of one page can be read',
-    invalid_json: (_, has) =>
-      `a proxy may have cut the response${has('rows') ? '; ask for fewer calls at once: --rows 100' : ''}`,
-    invalid_record: 'calls export and calls sync leave such records out with --on-bad-record skip',
-    invalid_sql: ({ hint }) => hint && `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`,
-    time_limit: '--timeout 5m raises the limit; or ask for a shorter time',
-    unknown_account:
-      'calls store accounts lists those it has; calls store accounts add --account 101 adds one',
-    in_the_way: 'or name another file with --output; {date} in its name is the day',
-    engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
-    credential_missing: ({ hint }) =>
-      hint ?? '--keys (CALLS_FLEET_KEYS) names the folder with the credentials',
-  };
+const advice: Readonly<
+  Record<string, string | ((error: CallsError, has: HasOption) => string | undefined)>
+> = {
+  unauthorized: checkKeys,
+  bad_request: optionAtFault,
+  rate_limited: ({ retryAfterMs }) =>
+    retryAfterMs === undefined
+      ? 'try again later'
+      : `try again in ${Math.ceil(retryAfterMs / 1000)} s`,
+  server_error: ({ retryAfterMs }) =>
+    `the server or a proxy in front of it has a problem; try again ${
+      retryAfterMs === undefined ? 'later' : `in ${Math.ceil(retryAfterMs / 1000)} s`
+    }`,
+  timeout: ({ limit, hint }) =>
+    limit === 'connect' ? hint : 'CALLS_TIMEOUT=3m gives a request more time',
+  body_too_large: (_, has) => (has('rows') ? 'ask for fewer calls at once: --rows 100' : undefined),
+  range_ignored:
+    'ask the operator of the server; without a filter by time, only a query of one page can be read',
+  invalid_json: (_, has) =>
+    `a proxy may have cut the response${has('rows') ? '; ask for fewer calls at once: --rows 100' : ''}`,
+  invalid_record: 'calls export and calls sync leave such records out with --on-bad-record skip',
+  invalid_sql: ({ hint }) =>
+    hint && `${hint.charAt(0).toLowerCase()}${hint.slice(1).replace(/\.$/, '')}`,
+  time_limit: '--timeout 5m raises the limit; or ask for a shorter time',
+  unknown_account:
+    'calls store accounts lists those it has; calls store accounts add --account 101 adds one',
+  in_the_way: 'or name another file with --output; {date} in its name is the day',
+  engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
+  credential_missing: ({ hint }) =>
+    hint ?? '--keys (CALLS_FLEET_KEYS) names the folder with the credentials',
+};
 
 /** Core says what the server expects; here it comes from these variables. */
 function checkKeys({ hint = '', credentials }: CallsError): string {
-  const names = credentials === 'token' ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY';
+  const names =
+    credentials === 'token' ? 'CALLS_BEARER_TOKEN' : 'CALLS_ACCESS_KEY and CALLS_SECRET_KEY';
   return `check ${names}, or the files with them. ${hint}`.trim();
 }
 
 /** The options that make the request, of those that the command has. */
 function optionAtFault(_: CallsError, has: HasOption): string | undefined {
   const sent = ['rows', 'q'].filter(has).map((name) => `--${name}`);
-  return sent.length === 0 ? undefined : `check ${[...sent, 'the times'].join(', ')}: they are what was sent`;
+  return sent.length === 0
+    ? undefined
+    : `check ${[...sent, 'the times'].join(', ')}: they are what was sent`;
 }

@@ -12,7 +12,9 @@ export const topics: Readonly<Record<string, (columns: number | null) => string[
     const { rows } = pageOf(columns);
     return sections([
       ['Options that mean the same in every command that has them.'],
-      ...Object.entries(sharedOptions).map(([heading, lines]) => rows(heading, Object.entries(lines))),
+      ...Object.entries(sharedOptions).map(([heading, lines]) =>
+        rows(heading, Object.entries(lines)),
+      ),
     ]);
   },
   environment(columns) {
@@ -29,7 +31,8 @@ export const topics: Readonly<Record<string, (columns: number | null) => string[
 };
 
 const variables: Lines = {
-  CALLS_BASE_URL: 'URL of the API, up to /v2 and /v3; CALLS_LEGACY_BASE_URL is that of the SMS listing',
+  CALLS_BASE_URL:
+    'URL of the API, up to /v2 and /v3; CALLS_LEGACY_BASE_URL is that of the SMS listing',
   CALLS_API_VERSION: 'v2 or v3',
   CALLS_TIME_ZONE: 'time zone that the API writes its times in',
   CALLS_ACCESS_KEY:
@@ -58,7 +61,10 @@ const programHelp = (program: Calls, { text, rows }: Page): string[][] => [
     ['calls init', 'ask for the URL and the keys of your account, and keep them'],
     ['calls list', 'the latest calls'],
     ['calls <command> --help', 'what one command does, with examples'],
-    ['calls help options', 'options that many commands have; calls help environment: variables, exit status'],
+    [
+      'calls help options',
+      'options that many commands have; calls help environment: variables, exit status',
+    ],
   ]),
   ...Object.entries(headings).map(([heading, commands]) => {
     const words = commands.map(({ name }) => name.split(' ')[0]);
@@ -84,7 +90,11 @@ const groupHelp = (command: Calls, { text, rows, examples }: Page): string[][] =
 ];
 
 /** What it does, examples, its own options; those that many commands have by name only. */
-function commandHelp(command: Calls, spec: Command, { text, rows, names, examples }: Page): string[][] {
+function commandHelp(
+  command: Calls,
+  spec: Command,
+  { text, rows, names, examples }: Page,
+): string[][] {
   const { path, registeredArguments: words } = command;
   const options = command.options.filter(({ flags }) => flags in spec.options);
   const under = (heading: string) => options.filter((option) => headingOf(option) === heading);
@@ -95,7 +105,10 @@ function commandHelp(command: Calls, spec: Command, { text, rows, names, example
     ),
   );
   const isNamed = shared.some((lines) => lines.length > 0);
-  const usage = [path, ...words.map((word) => (word.required ? `<${word.name()}>` : `[${word.name()}]`))];
+  const usage = [
+    path,
+    ...words.map((word) => (word.required ? `<${word.name()}>` : `[${word.name()}]`)),
+  ];
   const withChoices = (text: string, choices: readonly string[] | undefined) =>
     choices === undefined ? text : `${text}: ${choices.join(', ')}`;
   return [
@@ -123,12 +136,17 @@ function commandHelp(command: Calls, spec: Command, { text, rows, names, example
 
 /** Sections with an empty line between them; those without lines are left out. */
 const sections = (all: readonly (readonly string[])[]): string[] =>
-  all.filter((lines) => lines.length > 0).flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
+  all
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 
 type Page = ReturnType<typeof pageOf>;
 type Row = readonly [left: string, text: string];
 
-/** What sections are made of, within the width of a terminal, or of 100 characters where that is more or not known. */
+/**
+ * What sections are made of, within the width of a terminal, or of 100 characters where that is
+ * more or not known.
+ */
 function pageOf(columns: number | null) {
   const width = Math.min(100, columns ?? 100);
   const text = (words: string): string[] => (words === '' ? [] : wrap(words, width));
@@ -162,7 +180,10 @@ function pageOf(columns: number | null) {
   };
 }
 
-/** A command to copy, continued with a backslash where it is too long: options stay with their values. */
+/**
+ * A command to copy, continued with a backslash where it is too long: options stay with their
+ * values.
+ */
 function exampleLines(line: string, width: number): string[] {
   const lines: string[] = [];
   for (const part of line.split(/ (?=--?[a-z])/)) {
@@ -171,5 +192,6 @@ function exampleLines(line: string, width: number): string[] {
     else if (last.length + part.length + 3 <= width) lines[lines.length - 1] = `${last} ${part}`;
     else lines.push(`  ${part}`);
   }
+
   return lines.map((each, at) => (at < lines.length - 1 ? `${each} \\` : each));
 }

@@ -15,9 +15,15 @@ export type Output = Writable & {
 };
 
 /** An input of the process. On a terminal, raw mode hides what is typed. */
-export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: (raw: boolean) => unknown };
+export type Input = Readable & {
+  isTTY?: boolean | undefined;
+  setRawMode?: (raw: boolean) => unknown;
+};
 
-/** Everything that a command uses of its process. `bin.ts` passes the real one; tests pass their own. */
+/**
+ * Everything that a command uses of its process. `bin.ts` passes the real one; tests pass their
+ * own.
+ */
 export interface Io {
   /** For keys that are typed, NDJSON to import and the messages of an MCP client. */
   readonly stdin: Input;
@@ -59,16 +65,24 @@ export function shownText(text: string): string {
 }
 
 /**
- * Writes data and waits until the bytes are written. On a terminal, control characters in it are escaped. A full disk or a closed
- * pipe becomes an error with a class of its own.
+ * Writes data and waits until the bytes are written. On a terminal, control characters in it are
+ * escaped. A full disk or a closed pipe becomes an error with a class of its own.
  */
-export function write(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
+export function write(
+  output: Output,
+  chunk: string | Uint8Array,
+  name = 'standard output',
+): Promise<void> {
   const text = output.isTTY === true ? escapeControls(Buffer.from(chunk).toString()) : chunk;
   return writeRaw(output, text, name);
 }
 
 /** The same for control characters that are meant. */
-function writeRaw(output: Output, chunk: string | Uint8Array, name = 'standard output'): Promise<void> {
+function writeRaw(
+  output: Output,
+  chunk: string | Uint8Array,
+  name = 'standard output',
+): Promise<void> {
   touch();
   return new Promise((resolve, reject) => {
     output.write(chunk, (error) => (error ? reject(outputError(error, name)) : resolve()));
@@ -114,7 +128,10 @@ export function show(io: Io, lines: readonly string[]): Promise<void> {
   return writeRaw(io.stdout, `${shownText(lines.join('\n'))}\n`);
 }
 
-/** Writes a line to stderr. A message is never worth failing for, so errors of that write are dropped. */
+/**
+ * Writes a line to stderr. A message is never worth failing for, so errors of that write are
+ * dropped.
+ */
 export function say(io: Io, line: string): void {
   touch();
   io.stderr.write(`${shownText(line)}\n`, () => {});

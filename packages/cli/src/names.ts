@@ -24,7 +24,10 @@ export const otherCommands: Readonly<Record<string, string>> = {
   version: 'calls --version',
 };
 
-/** What to type instead of options that there are not: an option, where the command has it, or what else does it. */
+/**
+ * What to type instead of options that there are not: an option, where the command has it, or what
+ * else does it.
+ */
 export const otherOptions: Readonly<Record<string, string>> = {
   'account-id accounts profile': '--account',
   'after last since start': '--from',
@@ -62,10 +65,14 @@ export const otherOptions: Readonly<Record<string, string>> = {
   page: 'calls list -n 200 shows more, and --all shows all calls',
   timeout: 'it is a setting: CALLS_TIMEOUT in the environment, or "timeout" in calls.config.json',
   watch: 'the program watch repeats a command: watch -n 10 calls fleet status',
-  'o output': 'calls export -o calls.csv writes a file; calls sync --store sqlite:calls.db keeps a copy',
+  'o output':
+    'calls export -o calls.csv writes a file; calls sync --store sqlite:calls.db keeps a copy',
   wait: 'calls push status shows what became of a request',
 };
 
-/** Options that other programs take secrets by: every user of the machine can see an option, and the shell's history keeps it. */
+/**
+ * Options that other programs take secrets by: every user of the machine can see an option, and the
+ * shell's history keeps it.
+ */
 export const secretNames =
   /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;

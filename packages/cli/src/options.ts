@@ -5,7 +5,8 @@ export const whichCalls = {
   '--from <time>':
     '2026-11-20, "2026-11-20 14:30:00" or yesterday; 28d is from the midnight 28 days ago up to now',
   '--to <time>': 'the last day, or the time just after the last call',
-  '--where <condition>': "a condition on any field: \"talk_minutes >= 2 and state in ('TX', 'CA')\"",
+  '--where <condition>':
+    "a condition on any field: \"talk_minutes >= 2 and state in ('TX', 'CA')\"",
   '--q <filter>': "filter in the language of the API: 'date_added:[2026-11-01 00:00:00 TO *]'",
   '--min-talk <duration>': 'calls with at least this much talk: 90s, 2m',
   '--include-extensions': 'v3: calls through call extensions as well',
@@ -18,15 +19,18 @@ export const whichCalls = {
 /** How the result is shown or written. */
 export const output = {
   '-o, --output <file>': 'file to write; its extension selects the format',
-  '--format <table|ndjson|csv>': 'another format (default: table, or what the extension of --output says)',
+  '--format <table|ndjson|csv>':
+    'another format (default: table, or what the extension of --output says)',
   '--json': 'the result as one JSON value',
   '--fields <fields>': 'only these fields, separated by commas; calls fields lists all of them',
 } as const;
 
 /** Whose calls are read. */
 export const accounts = {
-  '--account <names>': 'accounts of calls.config.json, or accounts in the copy: main or main,berlin',
-  '--all-accounts': 'all of them; each row says whose it is, and a failure of one does not stop the others',
+  '--account <names>':
+    'accounts of calls.config.json, or accounts in the copy: main or main,berlin',
+  '--all-accounts':
+    'all of them; each row says whose it is, and a failure of one does not stop the others',
 } as const;
 
 /** Where the API is and how to speak to it. */
@@ -38,7 +42,9 @@ export const connection = {
 } as const;
 
 /** Where the listing of SMS numbers is. */
-export const legacy = { '--legacy-base-url <url>': 'URL of the SMS listing, up to /ibp_api.php' } as const;
+export const legacy = {
+  '--legacy-base-url <url>': 'URL of the SMS listing, up to /ibp_api.php',
+} as const;
 
 /** Where a command serves HTTP. */
 export const listening = {
@@ -54,7 +60,8 @@ export const listening = {
 export const sandbox = {
   '--records <n>': 'how many calls to make up',
   '--seed <seed>': 'a different number makes up different calls (default: 1)',
-  '--to <end>': 'the last day of the generated calls, or the time just after the last one, instead of now',
+  '--to <end>':
+    'the last day of the generated calls, or the time just after the last one, instead of now',
   '--accounts <accounts>':
     'how many accounts share the calls; with several, a block to paste makes a calls.config.json of them (default: 1)',
   '--live': 'new calls arrive and earlier ones change while it runs',
@@ -65,7 +72,9 @@ export const conversionName = {
   '--conversion-name <name>': 'name of the conversion action, goal or type, spelled as in the tool',
 } as const;
 
-export const dryRun = { '--dry-run': 'show what there would be, and write and send nothing' } as const;
+export const dryRun = {
+  '--dry-run': 'show what there would be, and write and send nothing',
+} as const;
 
 /** What a conversion is worth, and which calls are one. */
 export const ruleOptions = {
@@ -85,11 +94,21 @@ export const sharedOptions: Readonly<Record<string, Readonly<Record<string, stri
 };
 
 /** Some lines of a list. */
-export function only<L extends object, K extends keyof L>(lines: L, ...keys: readonly K[]): Pick<L, K> {
-  return Object.fromEntries(Object.entries(lines).filter(([key]) => keys.includes(key as K))) as Pick<L, K>;
+export function only<L extends object, K extends keyof L>(
+  lines: L,
+  ...keys: readonly K[]
+): Pick<L, K> {
+  return Object.fromEntries(
+    Object.entries(lines).filter(([key]) => keys.includes(key as K)),
+  ) as Pick<L, K>;
 }
 
 /** All lines of a list but some. */
-export function without<L extends object, K extends keyof L>(lines: L, ...keys: readonly K[]): Omit<L, K> {
-  return Object.fromEntries(Object.entries(lines).filter(([key]) => !keys.includes(key as K))) as Omit<L, K>;
+export function without<L extends object, K extends keyof L>(
+  lines: L,
+  ...keys: readonly K[]
+): Omit<L, K> {
+  return Object.fromEntries(
+    Object.entries(lines).filter(([key]) => !keys.includes(key as K)),
+  ) as Omit<L, K>;
 }

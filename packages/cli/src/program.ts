@@ -60,10 +60,14 @@ export class Calls extends Commander {
     );
   }
 
-  override setOptionValueWithSource(...typed: Parameters<Commander['setOptionValueWithSource']>): this {
+  override setOptionValueWithSource(
+    ...typed: Parameters<Commander['setOptionValueWithSource']>
+  ): this {
     const given = this.options.find((each) => each.attributeName() === typed[0]);
     if (given && !isList(given.flags) && this.getOptionValueSource(typed[0]) === 'cli')
-      throw new UsageError(`--${given.name()} was given twice`, [`give it once; see ${this.path} --help`]);
+      throw new UsageError(`--${given.name()} was given twice`, [
+        `give it once; see ${this.path} --help`,
+      ]);
     return super.setOptionValueWithSource(...typed);
   }
 
@@ -77,11 +81,16 @@ export class Calls extends Commander {
         shown,
         this.options.map(({ long }) => long ?? ''),
       );
-      const lists = near ? `did you mean ${this.path} ${near}?` : `${this.path} --help lists the commands`;
+      const lists = near
+        ? `did you mean ${this.path} ${near}?`
+        : `${this.path} --help lists the commands`;
       throw new UsageError(`${this.path} needs a command before ${shown}`, [
-        next === undefined ? lists : `options of a command come after it: ${this.path} ${next} ${shown}`,
+        next === undefined
+          ? lists
+          : `options of a command come after it: ${this.path} ${next} ${shown}`,
       ]);
     }
+
     throw noSuchOption(shown, this);
   }
 
@@ -109,7 +118,8 @@ export function programOf(
   program.enablePositionalOptions().helpCommand(false);
   addCommon(program);
   program.option('-V, --version', 'show the version');
-  for (const spec of commands) if (!spec.name.includes(' ')) addCommand(program, spec.name, spec, found);
+  for (const spec of commands)
+    if (!spec.name.includes(' ')) addCommand(program, spec.name, spec, found);
   for (const group of groups) {
     const made = program.command(group.name) as Calls;
     made.helpCommand(false).enablePositionalOptions().description(group.summary);
@@ -120,6 +130,7 @@ export function programOf(
       if (first === group.name && second !== '') addCommand(made, second, spec, found);
     }
   }
+
   return program;
 }
 
@@ -131,7 +142,12 @@ function addCommon(command: Calls): void {
   );
 }
 
-function addCommand(parent: Calls, name: string, spec: Command, found: (asked: ChosenCommand) => void): void {
+function addCommand(
+  parent: Calls,
+  name: string,
+  spec: Command,
+  found: (asked: ChosenCommand) => void,
+): void {
   const command = parent.command(name) as Calls;
   command.spec = spec;
   command.description(spec.summary);
@@ -145,8 +161,10 @@ function addCommand(parent: Calls, name: string, spec: Command, found: (asked: C
       });
     command.addArgument(argument);
   }
+
   addCommon(command);
-  for (const [flags, text] of Object.entries(spec.options)) command.addOption(optionOf(flags, text, command));
+  for (const [flags, text] of Object.entries(spec.options))
+    command.addOption(optionOf(flags, text, command));
   command.action(() => {
     const names = command.options.map((option) => option.name());
     const values = new Map(
@@ -165,10 +183,15 @@ type Typed = Readonly<Record<string, string | true | readonly string[]>>;
 /** What is in angle brackets; null for an option without a value. */
 export const valueIn = (flags: string): string | null => /[<[](.+)[>\]]/.exec(flags)?.[1] ?? null;
 
-const isList = (flags: string): boolean => /^(?:fields|groups|names|kinds|files)$/.test(valueIn(flags) ?? '');
+const isList = (flags: string): boolean =>
+  /^(?:fields|groups|names|kinds|files)$/.test(valueIn(flags) ?? '');
 
 /** The only values that a word or an option takes. */
-export function choicesOf(flags: string, spec: Command, name: string): readonly string[] | undefined {
+export function choicesOf(
+  flags: string,
+  spec: Command,
+  name: string,
+): readonly string[] | undefined {
   const value = valueIn(flags) ?? '';
   return spec.choices?.[name] ?? (value.includes('|') ? value.split('|') : undefined);
 }
@@ -183,7 +206,8 @@ const numbers: Readonly<Record<string, readonly [min: number, max: number]>> = {
 };
 
 /** Whether an option is typed so: `--limit` or `-n`. */
-export const isTyped = ({ long, short }: Option, word: string): boolean => word === long || word === short;
+export const isTyped = ({ long, short }: Option, word: string): boolean =>
+  word === long || word === short;
 
 function optionOf(flags: string, text: string, command: Calls): Option {
   const option = new Option(flags, text);
@@ -193,12 +217,14 @@ function optionOf(flags: string, text: string, command: Calls): Option {
   if (spec.needs?.includes(option.name())) option.makeOptionMandatory();
   const choices = choicesOf(flags, spec, option.name());
   return conflicting(option).argParser((typed: string, before?: readonly string[]) => {
-    // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option itself.
+    // A value may begin with a dash (a negative number, `-` for stdout) unless it is an option
+    // itself.
     const [word = ''] = typed.split('=', 1);
     if (command.options.some((each) => isTyped(each, word)) || /^(?:-h|--help)$/.test(word))
       throw new UsageError(`${command.path}: --${option.name()} needs a value: ${flags}`, [
         `see ${command.path} --help`,
       ]);
+
     const parts = isList(flags) ? listIn(typed) : [typed];
     const wrong = choices && parts.find((part) => !choices.includes(part));
     if (wrong !== undefined) throw notAChoice(`--${option.name()}`, wrong, choices ?? [], command);
@@ -234,8 +260,14 @@ export function headingOf({ flags, description }: Option): string {
 }
 
 /** What is said of a value that is none of the choices. */
-function notAChoice(name: string, typed: string, choices: readonly string[], command: Calls): UsageError {
+function notAChoice(
+  name: string,
+  typed: string,
+  choices: readonly string[],
+  command: Calls,
+): UsageError {
   const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
+
   // One of two letters that differs is not a slip: v4 is not v2.
   const near = typed.length > 2 ? nearest(typed, choices) : undefined;
   return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, [
@@ -256,13 +288,17 @@ function noSuchOption(shown: string, command: Calls): UsageError {
         'or let calls init keep them, or enter them when asked',
       ],
     );
+
   return new UsageError(`${command.path} has no option ${shown}`, [
     ...meant(name, command),
     `${command.path} --help lists all options`,
   ]);
 }
 
-/** What to type instead: an option of another name, one that is spelled like it, or an option of other commands. */
+/**
+ * What to type instead: an option of another name, one that is spelled like it, or an option of
+ * other commands.
+ */
 function meant(name: string, command: Calls): string[] {
   const { options, spec } = command;
   for (const [names, way] of Object.entries(otherOptions)) {
@@ -273,7 +309,10 @@ function meant(name: string, command: Calls): string[] {
     if (option !== undefined)
       return [`use ${way === `--${needed}` ? `${flagsOf(option)}: ${option.description}` : way}`];
   }
-  const choice = options.find((each) => spec && choicesOf(each.flags, spec, each.name())?.includes(name));
+
+  const choice = options.find(
+    (each) => spec && choicesOf(each.flags, spec, each.name())?.includes(name),
+  );
   if (choice) return [`use --${choice.name()} ${name}`];
   const near = nearest(
     name,
@@ -298,7 +337,8 @@ function noSuchCommand(parent: Calls, word: string): UsageError {
   const name = `${parent.path} ${word}`.replace(/^calls /, '');
   const known = Object.entries(otherCommands).find(([names]) => names.split(', ').includes(name));
   const names = parent.commands.map((each) => each.name());
-  const near = nearest(word, names) ?? nearest(`help ${word}`, ['help options', 'help environment']);
+  const near =
+    nearest(word, names) ?? nearest(`help ${word}`, ['help options', 'help environment']);
   const way = known?.[1] ?? (near && `did you mean ${parent.path} ${near}?`);
   const hints = [way ?? '', `${parent.path} --help lists the commands`].filter(Boolean);
   return new UsageError(`${parent.path} has no command ${JSON.stringify(word)}`, hints);

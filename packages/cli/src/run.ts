@@ -4,7 +4,8 @@ import type { ChosenCommand } from './program.ts';
 import { widthOf } from './terminal/style.ts';
 
 /**
- * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are reported on stderr.
+ * Runs `calls` with these arguments and resolves with the exit status. It never rejects: errors are
+ * reported on stderr.
  *
  * @example
  * const status = await run(['count', '--period', '2026-11-20'], io);
@@ -34,6 +35,7 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
     await write(io.stdout, `${version}\n`);
     return exitCodes.ok;
   }
+
   const { HelpWanted, programOf } = await import('./program.ts');
   const { commands, groups } = await import('./commands/index.ts');
   const asked: ChosenCommand[] = [];
@@ -42,6 +44,7 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
     const { printCompletions } = await import('./completion/complete.ts');
     return printCompletions(rest, program, io);
   }
+
   const words = rest.filter((word) => !word.startsWith('-'));
   if (first === 'help') {
     const { topics } = await import('./help.ts');
@@ -51,6 +54,7 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
       return exitCodes.ok;
     }
   }
+
   try {
     program.parse(first === 'help' ? [...words, '--help'] : argv, { from: 'user' });
   } catch (error) {
@@ -59,5 +63,6 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
     await show(io, helpOf(error.command, widthOf(io.stdout, io.env)));
     return error.isAskedFor ? exitCodes.ok : exitCodes.usage;
   }
+
   return asked[0] ?? exitCodes.usage;
 }

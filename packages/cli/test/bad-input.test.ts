@@ -10,7 +10,11 @@ const any = (options: unknown) => options as never;
 test.each<[string, () => unknown, string]>([
   ['a store', () => openStore('sqlite::memory:', any({ poolsize: 3 })), 'Did you mean poolSize?'],
   ['an MCP server', () => createServer(client, any({ revael: [] })), 'Did you mean reveal?'],
-  ['a sandbox', () => startSandbox({ records: any('many') }), 'records is many: expected a whole number'],
+  [
+    'a sandbox',
+    () => startSandbox({ records: any('many') }),
+    'records is many: expected a whole number',
+  ],
 ])('wrong options of %s are refused when it is made', async (_, run, message) => {
   const refused = (async () => run())();
   await expect(refused).rejects.toThrow(message);

@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import {
+  fixtureCalls,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
 const stage = openStage();
-const calls = fixtureCalls(60).map((call, i) => ({ ...call, acct_id: '101', ani: `555555${1000 + i}` }));
+const calls = fixtureCalls(60).map((call, i) => ({
+  ...call,
+  acct_id: '101',
+  ani: `555555${1000 + i}`,
+}));
 const bad = [calls[7], calls[31], calls[59]].map((call) => call?.sid as string);
 /** Which records the server breaks. */
 let broken: readonly string[] = bad;
@@ -71,7 +79,9 @@ describe('calls export', () => {
       expect(stderr).toMatch(
         /INCOMPLETE: 57 calls; 3 calls between [-\d: ]+ and [-\d: ]+ and in 2 more stretches could not be read/,
       );
-      expect([...stderr.matchAll(/^left out (\S+): .*not valid JSON/gm)].map(([, sid]) => sid)).toEqual(bad);
+      expect(
+        [...stderr.matchAll(/^left out (\S+): .*not valid JSON/gm)].map(([, sid]) => sid),
+      ).toEqual(bad);
       expectDiscreet(stderr);
       if (output === '-') expect(stdout.trimEnd().split('\n')).toHaveLength(57);
       if (output === 'calls.ndjson') expect(sidsIn(join(cwd, output)).sort()).toEqual(good);
@@ -90,7 +100,15 @@ describe('calls export', () => {
         }),
       }),
     });
-    const args = ['export', '-o', 'calls.ndjson', '--base-url', noSid.url, '--on-bad-record', 'skip'];
+    const args = [
+      'export',
+      '-o',
+      'calls.ndjson',
+      '--base-url',
+      noSid.url,
+      '--on-bad-record',
+      'skip',
+    ];
     const { code, stderr } = await run(cwd, args);
     await noSid.close();
     expect([code, stderr]).toEqual([
@@ -118,19 +136,39 @@ describe('calls export', () => {
       ),
     ]);
     expect(sidsIn(join(cwd, 'calls.ndjson')).sort()).toEqual(good);
-    const named = [...`${stopped.stderr}${stderr}`.matchAll(/^left out (\S+):/gm)].map(([, sid]) => sid);
+    const named = [...`${stopped.stderr}${stderr}`.matchAll(/^left out (\S+):/gm)].map(
+      ([, sid]) => sid,
+    );
     expect([...new Set(named)].sort()).toEqual([...bad].sort());
   });
 
   test.each(['skp', 'file', 'file:bad.ndjson'])('--on-bad-record %s is refused', async (what) => {
     const cwd = stage.folder();
-    const { code, stderr } = await run(cwd, ['export', '-o', 'calls.ndjson', '--on-bad-record', what]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be ".*"\n.*use one of: stop, skip/s)]);
+    const { code, stderr } = await run(cwd, [
+      'export',
+      '-o',
+      'calls.ndjson',
+      '--on-bad-record',
+      what,
+    ]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/cannot be ".*"\n.*use one of: stop, skip/s),
+    ]);
   });
 });
 
 describe('calls sync', () => {
-  const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--lookback', '9999d', '--json'];
+  const sync = [
+    'sync',
+    '--store',
+    'sqlite:calls.db',
+    '--account',
+    '101',
+    '--lookback',
+    '9999d',
+    '--json',
+  ];
 
   async function stored(cwd: string): Promise<string[]> {
     const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);
@@ -143,7 +181,10 @@ describe('calls sync', () => {
   test('it stops by default and names the way out; skip brings in all other calls', async () => {
     const cwd = stage.folder();
     const stopped = await run(cwd, sync);
-    expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/→ --on-bad-record skip/)]);
+    expect([stopped.code, stopped.stderr]).toEqual([
+      1,
+      expect.stringMatching(/→ --on-bad-record skip/),
+    ]);
     const skipped = await run(cwd, [...sync, '--on-bad-record', 'skip']);
     expect([skipped.code, JSON.parse(skipped.stdout)]).toEqual([
       3,
@@ -181,7 +222,10 @@ describe('calls sync', () => {
     expect((await stage.quick(args, { cwd, env, signal: stop.signal })).code).toBe(130);
     const resumed = await stage.quick(args, { cwd, env });
     await pages.close();
-    expect([resumed.code, JSON.parse(resumed.stdout)]).toEqual([3, expect.objectContaining({ missing: 3 })]);
+    expect([resumed.code, JSON.parse(resumed.stdout)]).toEqual([
+      3,
+      expect.objectContaining({ missing: 3 }),
+    ]);
     expect(await stored(cwd)).toEqual(good);
   });
 });

@@ -7,7 +7,8 @@ import { generate } from '@call-attribution/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Stage } from './stage.ts';
 
-// A date as an end includes its day, and a time of day is not included: the same for whoever reads an end.
+// A date as an end includes its day, and a time of day is not included: the same for whoever reads
+// an end.
 const ends = [
   ['2026-10-31', '2026-11-01 00:00:00'],
   ['2026-12-31', '2027-01-01 00:00:00'],
@@ -43,6 +44,7 @@ async function askedEnd(to: string): Promise<string> {
   });
   await callTool(createServer(client), 'list_calls', { to });
   await client.close();
+
   // A range is asked closed: its last second belongs to it.
   const last = /TO (\S+ [\d:]+)\]/.exec(asked[0] ?? '')?.[1] ?? '';
   return formatNaive(parseNaive(last) + 1000);

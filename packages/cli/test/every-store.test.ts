@@ -18,7 +18,8 @@ const endless =
 describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   let url = '';
   const ask = (...args: string[]) => stage.quick([...args, '--store', url], { cwd: folder, now });
-  const api = (...args: string[]) => stage.quick([...args, '--store', 'none'], { cwd: folder, now });
+  const api = (...args: string[]) =>
+    stage.quick([...args, '--store', 'none'], { cwd: folder, now });
   beforeAll(async () => {
     url = await newUrl();
     expect((await ask('sync')).code).toBe(0);
@@ -38,14 +39,46 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ['report', '--by', 'day,channel', '--from', '20d', '--format', 'csv'],
     ['report', '--by', 'hour', '--where', 'talk_minutes >= 1'],
     [
-      ...['report', '--by', 'campaign', '--measures', 'calls,missed_rate,callers', '--period', 'last month'],
+      ...[
+        'report',
+        '--by',
+        'campaign',
+        '--measures',
+        'calls,missed_rate,callers',
+        '--period',
+        'last month',
+      ],
       ...['--compare', 'previous', '--order', 'missed_rate desc', '--limit', '3'],
     ],
     ['report', '--by', 'caller type,month', '--measures', 'calls,first_time_callers', '--json'],
-    ['report', '--by', 'landing page', '--measures', "count(state in ('TX', 'CA')) as south,first", '--json'],
+    [
+      'report',
+      '--by',
+      'landing page',
+      '--measures',
+      "count(state in ('TX', 'CA')) as south,first",
+      '--json',
+    ],
     ['report', '--by', 'week', '--period', '2026-Q3', '--compare', 'year', '--format', 'csv'],
-    ['report', '--by', 'campaign,day', '--order', 'calls desc, day', '-n', '5', '--include-extensions'],
-    ['report', '--by', 'caller_nth', '--where', "caller_nth > 1 and channel <> 'x'", '--from', '30d'],
+    [
+      'report',
+      '--by',
+      'campaign,day',
+      '--order',
+      'calls desc, day',
+      '-n',
+      '5',
+      '--include-extensions',
+    ],
+    [
+      'report',
+      '--by',
+      'caller_nth',
+      '--where',
+      "caller_nth > 1 and channel <> 'x'",
+      '--from',
+      '30d',
+    ],
     ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--period', '2026-10', '-o', '-'],
   ])('it answers as the API does: %s %s %s %s', async (...args) => {
     const [own, wanted] = [await ask(...args), await api(...args)];
@@ -61,17 +94,30 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ["caller_type = 'returning' and hour >= 12"],
     ["ppc_campaign = ''"],
   ])('--where leaves the calls of which it is true: %s', async (where) => {
-    const all: Call[] = JSON.parse((await api('list', '--all', '--json', '--include-extensions')).stdout);
+    const all: Call[] = JSON.parse(
+      (await api('list', '--all', '--json', '--include-extensions')).stdout,
+    );
     const selector = selectCalls({ where });
     for (const call of all) selector.learn(call, 'main');
-    const wanted = all.filter((call) => selector.judge(call, 'main') === 'selected').map(({ sid }) => sid);
+    const wanted = all
+      .filter((call) => selector.judge(call, 'main') === 'selected')
+      .map(({ sid }) => sid);
     const sids = (text: string) => JSON.parse(text).map(({ sid }: Call) => sid);
     const asked = ['--where', where, '--include-extensions'];
     expect(sids((await ask('list', '--all', '--json', ...asked)).stdout)).toEqual(wanted);
     expect((await ask('count', ...asked)).stdout).toBe(`${wanted.length}\n`);
     const latest = await ask('list', '--json', '-n', '3', ...asked);
     expect(sids(latest.stdout)).toEqual(wanted.slice(-3).reverse());
-    const exported = await ask('export', '-o', '-', '--format', 'ndjson', '--fields', 'sid', ...asked);
+    const exported = await ask(
+      'export',
+      '-o',
+      '-',
+      '--format',
+      'ndjson',
+      '--fields',
+      'sid',
+      ...asked,
+    );
     expect(exported.stdout.split('\n').filter(Boolean)).toHaveLength(wanted.length);
   });
 
@@ -94,10 +140,17 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
 
   test('an export says that it has all that match, of how many', async () => {
     const none = ['--where', "channel = 'Trucker'"];
+
     const written = async (...args: string[]) =>
-      (await ask('export', '-o', '-', '--format', 'csv', ...args)).stderr.trimEnd().split('\n').at(-1);
+      (await ask('export', '-o', '-', '--format', 'csv', ...args)).stderr
+        .trimEnd()
+        .split('\n')
+        .at(-1);
+
     expect(await written(...none)).toBe('complete: 0 calls of 600 in the store, all that match');
-    expect(await written('--include-extensions')).toBe('complete: 600 calls, all that the store has');
+    expect(await written('--include-extensions')).toBe(
+      'complete: 600 calls, all that the store has',
+    );
   });
 
   test('a period of which the copy knows nothing is named, also where calls are only counted', async () => {
@@ -114,7 +167,8 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   });
 
   test('how calls through call extensions are counted is said in one sentence', async () => {
-    const left = /^(\d+) calls through call extensions are not counted. --include-extensions counts them.$/m;
+    const left =
+      /^(\d+) calls through call extensions are not counted. --include-extensions counts them.$/m;
     const [, number] = left.exec((await ask('count')).stderr) ?? [];
     expect(Number(number)).toBeGreaterThan(10);
     expect((await ask('report', '--by', 'channel')).stderr).toMatch(left);
@@ -124,7 +178,9 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
       ['sql', 'select count(*) from calls'],
     ])
       expect((await ask(...args)).stderr).toContain(counted);
+
     expect((await ask('sql', 'select 1')).stderr).not.toContain('extensions');
+
     // How many they are, the API says only to who asks again.
     expect((await api('count')).stderr).toContain('calls through call extensions are not included');
   });
@@ -142,16 +198,26 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     const sql =
       "select ppc_campaign, count(*) as calls, count(*) filter (where talk_minutes = 0) as missed, sum(call_duration) as seconds from calls where date_added >= '2026-10-01' group by 1 order by 2 desc, 1";
     const wanted = new Map<string | null, [number, number, number]>();
-    const all = (await api('list', '--all', '--json', '--include-extensions', '--from', '2026-10-01')).stdout;
+    const all = (
+      await api('list', '--all', '--json', '--include-extensions', '--from', '2026-10-01')
+    ).stdout;
     for (const call of JSON.parse(all)) {
       const [calls, missed, seconds] = wanted.get(call.ppc_campaign) ?? [0, 0, 0];
       const isMissed = Number(call.talk_minutes) === 0 ? 1 : 0;
-      wanted.set(call.ppc_campaign, [calls + 1, missed + isMissed, seconds + Number(call.call_duration)]);
+      wanted.set(call.ppc_campaign, [
+        calls + 1,
+        missed + isMissed,
+        seconds + Number(call.call_duration),
+      ]);
     }
+
     const rows = JSON.parse((await ask('sql', sql, '--json')).stdout);
     expect(
       new Map(
-        rows.map((row: Record<string, unknown>) => [row.ppc_campaign, [row.calls, row.missed, row.seconds]]),
+        rows.map((row: Record<string, unknown>) => [
+          row.ppc_campaign,
+          [row.calls, row.missed, row.seconds],
+        ]),
       ),
     ).toEqual(wanted);
     const lines = (await ask('sql', sql, '--format', 'ndjson')).stdout.trimEnd().split('\n');
@@ -184,15 +250,19 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     expect(mistake.stderr).toMatch(
       /^calls: The SQL has a mistake: there is no column ppc_campain\.\n.*did you mean ppc_campaign\?\n$/m,
     );
+
     for (const [column, hint] of [
       ['c.talk_minuts', 'did you mean talk_minutes?\n'],
       ['campaign', 'did you mean ppc_campaign'],
       ['zzz', 'the view calls has a column for each field: calls fields lists them\n'],
     ] as const) {
       const { stderr } = await ask('sql', `select ${column} from calls c`);
-      expect(stderr).toContain(`The SQL has a mistake: there is no column ${column.replace('c.', '')}.\n`);
+      expect(stderr).toContain(
+        `The SQL has a mistake: there is no column ${column.replace('c.', '')}.\n`,
+      );
       expect(stderr).toContain(hint);
     }
+
     const long = await ask('sql', endless, '--timeout', '1s');
     expect(long).toMatchObject({ code: 1, stdout: '' });
     expect(long.stderr).toContain('took longer than its time limit');
@@ -210,9 +280,15 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
   });
 
   test('calls verify counts it, read-only, and compares it with the API', async () => {
-    const verified = await stage.quick(['verify', url, '--against-api', '--json'], { cwd: folder, now });
+    const verified = await stage.quick(['verify', url, '--against-api', '--json'], {
+      cwd: folder,
+      now,
+    });
     expect(verified.code).toBe(0);
-    expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'proved', checks: [{ rows: 600 }] });
+    expect(JSON.parse(verified.stdout)).toMatchObject({
+      verdict: 'proved',
+      checks: [{ rows: 600 }],
+    });
   });
 
   test('reading leaves no file behind', async () => {
@@ -221,7 +297,9 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     const file = url.replace(/^\w+:/, '');
     if (kind === 'postgres') return;
     const parent = join(file, '..');
-    expect(readdirSync(parent).filter((name) => join(parent, name).startsWith(`${file}-`))).toEqual([]);
+    expect(readdirSync(parent).filter((name) => join(parent, name).startsWith(`${file}-`))).toEqual(
+      [],
+    );
   });
 });
 
@@ -245,6 +323,7 @@ describe('what is no copy', () => {
       join(folder, 'text.db'),
       'not a database, but text that is long enough to be read as one'.repeat(50),
     );
+
     for (const [store, message] of [
       ['sqlite:text.db', /not a SQLite database|is not a database/],
       ['postgres://calls:secret@localhost/calls', /must not have a password/],
@@ -260,6 +339,7 @@ describe('what is no copy', () => {
         expect(refused.stderr).toMatch(message);
         expect(refused.stderr).not.toContain('secret');
       }
+
     expect(existsSync(join(folder, 'calls.db'))).toBe(false);
   });
 });

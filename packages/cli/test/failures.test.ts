@@ -19,7 +19,9 @@ test('a wrong key ends with status 4, what is expected, and no key in the messag
 });
 
 test('a server that is down ends with status 5 and names the URL', async () => {
-  const { code, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } });
+  const { code, stderr } = await stage.quick(['count'], {
+    env: { CALLS_BASE_URL: 'http://127.0.0.1:1' },
+  });
   expect(code).toBe(5);
   expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:1/);
   expect(stderr).toMatch(/the server is running/);
@@ -47,8 +49,12 @@ test('a name that hangs in DNS ends with status 5, the name, and what to do', as
 
 test('a login page ends with status 2, as no API is at the URL, and is not shown', async () => {
   const page = '<!doctype html><html><body>Please log in</body></html>';
-  const server = await serverThat((response) => response.setHeader('content-type', 'text/html').end(page));
-  const { code, stdout, stderr } = await stage.quick(['count'], { env: { CALLS_BASE_URL: server.url } });
+  const server = await serverThat((response) =>
+    response.setHeader('content-type', 'text/html').end(page),
+  );
+  const { code, stdout, stderr } = await stage.quick(['count'], {
+    env: { CALLS_BASE_URL: server.url },
+  });
   server.close();
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).not.toMatch(/<html|<body/i);
@@ -94,6 +100,7 @@ test.each([
       const { code, stderr } = await stage.quick(['get', '99'], { env });
       expect([code, stderr]).toEqual([2, expect.stringMatching(/there is no JSON API here/)]);
     }
+
     server.close();
   },
 );
@@ -118,6 +125,7 @@ test('a store that cannot be opened is reported in one line', async () => {
     expect({ code, stdout }).toEqual({ code: status, stdout: '' });
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   }
+
   const sms = await stage.quick(['sms'], { env: { CALLS_LEGACY_BASE_URL: '' } });
   expect(sms).toMatchObject({ code: 2, stdout: '' });
   expect(sms.stderr).toMatch(/set CALLS_LEGACY_BASE_URL/);
@@ -130,32 +138,42 @@ test.skipIf(process.platform === 'win32')(
     let stop = (): unknown => undefined;
     const silent = await serverThat(() => stop());
     const env = { CALLS_BASE_URL: silent.url };
+
     const isStopped = (args: string[], { code, stderr }: Finished): void => {
       expect({ args, code }).toEqual({ args, code: 130 });
       expect(stderr).toMatch(/calls: stopped\n$/);
     };
+
     const args = ['list', '--all', '--format', 'ndjson'];
+
     const started = (child: ChildProcess): void => {
       stop = () => child.kill('SIGINT');
     };
+
     isStopped(args, await stage.calls(args, { env, started }));
     for (const args of [['count'], ['get', 'x'], ['report']]) {
       const signal = new AbortController();
       stop = () => signal.abort();
       isStopped(args, await stage.quick(args, { env, signal: signal.signal }));
     }
+
     silent.close();
   },
 );
 
-test.skipIf(process.platform === 'win32')('a full disk ends with status 7 and the reason', async () => {
-  const full = openSync('/dev/full', 'w');
-  const isFull = (args: string[], { code, stderr }: Finished): void => {
-    expect(code, args.join(' ')).toBe(7);
-    expect(stderr).toMatch(/no space left on the disk \(ENOSPC\)/);
-  };
-  const args = ['list', '--format', 'csv', '--all'];
-  isFull(args, await stage.calls(args, { stdout: full }));
-  for (const args of [['export', '--output', '-'], ['report'], ['fields'], ['count']])
-    isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));
-});
+test.skipIf(process.platform === 'win32')(
+  'a full disk ends with status 7 and the reason',
+  async () => {
+    const full = openSync('/dev/full', 'w');
+
+    const isFull = (args: string[], { code, stderr }: Finished): void => {
+      expect(code, args.join(' ')).toBe(7);
+      expect(stderr).toMatch(/no space left on the disk \(ENOSPC\)/);
+    };
+
+    const args = ['list', '--format', 'csv', '--all'];
+    isFull(args, await stage.calls(args, { stdout: full }));
+    for (const args of [['export', '--output', '-'], ['report'], ['fields'], ['count']])
+      isFull(args, await stage.quick(args, { stdoutFails: 'ENOSPC' }));
+  },
+);

@@ -8,7 +8,9 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Path of the bundled `calls`. */
     callsBin: string;
-    /** Environment that points at the sandbox all test files share. Nothing in it may be changed. */
+    /**
+     * Environment that points at the sandbox all test files share. Nothing in it may be changed.
+     */
     callsEnv: Record<string, string>;
     /** Bearer token of that sandbox. */
     callsToken: string;

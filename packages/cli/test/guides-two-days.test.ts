@@ -4,7 +4,8 @@ import { formatNaive } from '@call-attribution/core/time';
 import { afterAll, expect, test } from 'vitest';
 import { openOwnStage } from './stage.ts';
 
-// Each guide is followed on two days, in one folder: what a person pastes today is still there tomorrow.
+// Each guide is followed on two days, in one folder: what a person pastes today is still there
+// tomorrow.
 const guides = join(import.meta.dirname, '../../../docs/guides');
 const day = 86_400_000;
 const start = Date.UTC(2026, 10, 20, 6);
@@ -19,15 +20,23 @@ const stage = await openOwnStage({
 });
 afterAll(() => stage.close());
 
-/** Commands that go on until they are stopped, or need a server that is not the API. Other tests run them. */
+/**
+ * Commands that go on until they are stopped, or need a server that is not the API. Other tests run
+ * them.
+ */
 const elsewhere = /^calls (?:serve|push|mcp|fleet|verify job\.json|init|watch)\b/;
 
 /** The words of a line, as a shell would pass them on. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/['"]/g, ''));
 
-/** What the code blocks for a shell have of `calls`, a command a line, and the store that they name for all that follows. */
-function commandsOf(text: string): { readonly store: string | null; readonly args: readonly string[] }[] {
+/**
+ * What the code blocks for a shell have of `calls`, a command a line, and the store that they name
+ * for all that follows.
+ */
+function commandsOf(
+  text: string,
+): { readonly store: string | null; readonly args: readonly string[] }[] {
   const lines = [...text.matchAll(/^```sh[^\n]*\n([\s\S]*?)^```/gm)]
     .flatMap(([, code = '']) => code.replace(/\\\n\s*/g, '').split('\n'))
     .map((line) => line.replace(/\s+# .*$/, '').replace(/^(?:\S+ ){4}\S+\s+(?=calls )/, ''));
@@ -35,8 +44,11 @@ function commandsOf(text: string): { readonly store: string | null; readonly arg
   return lines.flatMap((line) => {
     store = /^export CALLS_STORE=(\S+)/.exec(line)?.[1] ?? store;
     if (!line.startsWith('calls ') || elsewhere.test(line)) return [];
+
     // A sync that goes on is run once.
-    const args = wordsOf(line.replace(/ --every \S+/, '').replaceAll('/var/lib/calls/', '')).slice(1);
+    const args = wordsOf(line.replace(/ --every \S+/, '').replaceAll('/var/lib/calls/', '')).slice(
+      1,
+    );
     return [{ store, args }];
   });
 }
@@ -56,6 +68,7 @@ test.each(pages.filter(([, commands]) => commands.length > 0))(
     const cwd = stage.folder();
     const config = join(cwd, '.config/call-attribution');
     mkdirSync(config, { recursive: true });
+
     // The accounts of the guide on many accounts, with the keys of the sandbox.
     const accounts = Object.fromEntries(
       ['main', 'boston'].map((name, i) => {
@@ -66,7 +79,11 @@ test.each(pages.filter(([, commands]) => commands.length > 0))(
       }),
     );
     const namesAccounts = commands.some(({ args }) => args.some((word) => /account/.test(word)));
-    const file = { baseUrl: stage.url, timeZone: 'America/New_York', ...(namesAccounts ? { accounts } : {}) };
+    const file = {
+      baseUrl: stage.url,
+      timeZone: 'America/New_York',
+      ...(namesAccounts ? { accounts } : {}),
+    };
     writeFileSync(join(config, 'calls.config.json'), JSON.stringify(file));
     writeFileSync(join(cwd, 'rules.json'), JSON.stringify({ value: 25, currency: 'USD' }));
     for (const today of [1, 2]) {

@@ -26,9 +26,11 @@ test.each(commands.map((spec) => [spec.name, spec] as const))(
   async (name, spec) => {
     const help = await helpOf(...name.split(' '));
     expect(help).toContain(spec.summary.slice(0, 40));
-    for (const flags of Object.keys(spec.options)) expect(help).toContain(/--[\w-]+/.exec(flags)?.[0]);
+    for (const flags of Object.keys(spec.options))
+      expect(help).toContain(/--[\w-]+/.exec(flags)?.[0]);
     expect(spec.examples).not.toEqual({});
-    for (const line of Object.keys(spec.examples)) expect(parsed(wordsIn(line))?.command, line).toBe(spec);
+    for (const line of Object.keys(spec.examples))
+      expect(parsed(wordsIn(line))?.command, line).toBe(spec);
     for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(100);
     expect((await runQuick(['help', ...name.split(' ')])).stdout).toBe(help);
   },
@@ -39,13 +41,15 @@ test('a group lists its commands, and its examples parse', async () => {
     const help = await helpOf(name);
     const own = commands.filter((each) => each.name.startsWith(`${name} `));
     for (const each of own) expect(help).toContain(`  ${each.name.slice(name.length + 1)} `);
-    for (const line of Object.keys(examples)) expect(own, line).toContain(parsed(wordsIn(line))?.command);
+    for (const line of Object.keys(examples))
+      expect(own, line).toContain(parsed(wordsIn(line))?.command);
   }
 });
 
 test('the help of the program lists every command under a heading, in at most 45 lines', async () => {
   const help = await helpOf();
-  for (const { name } of commands) expect(help).toMatch(new RegExp(`^  ${name.split(' ')[0]} `, 'm'));
+  for (const { name } of commands)
+    expect(help).toMatch(new RegExp(`^  ${name.split(' ')[0]} `, 'm'));
   expect(help.trimEnd().split('\n').length).toBeLessThanOrEqual(45);
   expect(await runQuick([])).toMatchObject({ code: 2, stdout: help });
 });
@@ -54,16 +58,23 @@ test('calls help options explains what help of a command only names', async () =
   const { stdout } = await runQuick(['help', 'options']);
   for (const lines of Object.values(sharedOptions))
     for (const flags of Object.keys(lines)) expect(stdout).toContain(flags);
-  const condition = /a condition on any field: "([^"]+)"/.exec(stdout.replace(/\n +/g, ' '))?.[1] ?? '';
+  const condition =
+    /a condition on any field: "([^"]+)"/.exec(stdout.replace(/\n +/g, ' '))?.[1] ?? '';
   expect(parseCondition(condition)).toMatchObject({ ok: true });
-  expect((await runQuick(['help', 'environment'])).stdout).toMatch(/CALLS_BASE_URL[\s\S]*Exit status/);
+  expect((await runQuick(['help', 'environment'])).stdout).toMatch(
+    /CALLS_BASE_URL[\s\S]*Exit status/,
+  );
 });
 
 test('options are typed in each form', () => {
   const argsOf = (...argv: string[]) => parsed(['list', ...argv])?.args;
   expect(argsOf('-n5')?.integer('limit')).toBe(5);
   expect(argsOf('--limit=5')?.integer('limit')).toBe(5);
-  expect(argsOf('--fields=sid, ani', '--fields', 'state')?.list('fields')).toEqual(['sid', 'ani', 'state']);
+  expect(argsOf('--fields=sid, ani', '--fields', 'state')?.list('fields')).toEqual([
+    'sid',
+    'ani',
+    'state',
+  ]);
   expect(argsOf('-o', '-', '--all')?.text('output')).toBe('-');
   expect(argsOf('-o', '-', '--all')?.flag('all')).toBe(true);
   expect(parsed(['--debug', 'count', '--json'])?.args.flag('debug')).toBe(true);
@@ -72,5 +83,9 @@ test('options are typed in each form', () => {
 
 test('calls --version prints the version of its manifest', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  expect(await runQuick(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await runQuick(['--version'])).toMatchObject({
+    code: 0,
+    stdout: `${version}\n`,
+    stderr: '',
+  });
 });

@@ -22,9 +22,14 @@ export interface QuickOptions {
 
 /** The words of a line as a shell takes them; quotes keep a word together. */
 export const wordsOf = (line: string): string[] =>
-  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((each) => each[1] ?? each[2] ?? each[3] ?? '');
+  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    (each) => each[1] ?? each[2] ?? each[3] ?? '',
+  );
 
-/** Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start of a process. */
+/**
+ * Runs `calls` in this process, with outputs in memory: the same code as the bin, without the start
+ * of a process.
+ */
 export async function runQuick(
   typed: string | readonly string[],
   options: QuickOptions = {},
@@ -46,11 +51,15 @@ export async function runQuick(
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-function memory(fails?: string, watch?: (text: string) => void): { stream: Output; text: () => string } {
+function memory(
+  fails?: string,
+  watch?: (text: string) => void,
+): { stream: Output; text: () => string } {
   let text = '';
   const stream = new Writable({
     write(chunk, _, done) {
-      if (fails) return done(Object.assign(new Error('write failed'), { code: fails, syscall: 'write' }));
+      if (fails)
+        return done(Object.assign(new Error('write failed'), { code: fails, syscall: 'write' }));
       text += String(chunk);
       watch?.(text);
       return done();

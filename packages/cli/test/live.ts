@@ -35,6 +35,7 @@ export function startLive(
       for (const look of waits) look();
     });
   }
+
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   return {
     child,
@@ -47,8 +48,11 @@ export function startLive(
           waits.delete(look);
           resolve(match);
         };
+
         waits.add(look);
-        closed.then((code) => reject(new Error(`ended with ${code} before ${pattern}: ${seen.stderr}`)));
+        closed.then((code) =>
+          reject(new Error(`ended with ${code} before ${pattern}: ${seen.stderr}`)),
+        );
         look();
       }),
     stop: (signal = 'SIGINT') => {

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -34,7 +42,10 @@ describe.skipIf(process.platform === 'win32')('the file of a store', () => {
           change(path);
         },
       });
-      expect([code, stderr]).toEqual([7, expect.stringMatching(/calls: .*(?:removed|replaced|cut|damaged)/)]);
+      expect([code, stderr]).toEqual([
+        7,
+        expect.stringMatching(/calls: .*(?:removed|replaced|cut|damaged)/),
+      ]);
       expect(stderr).not.toMatch(/unexpected|retrying/);
       expect(stderr.match(/account 101/g)?.length).toBe(1);
       expect(existsSync(path)).toBe(what !== 'removed');

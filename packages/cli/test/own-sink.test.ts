@@ -43,7 +43,8 @@ describe.each(testStores().filter(({ kind }) => kind === 'postgres'))(
       try {
         await pool.query(textOf('sql'));
         const sink = await guideSink(pool);
-        const rows = async () => (await pool.query('SELECT sid, record FROM my_calls ORDER BY sid')).rows;
+        const rows = async () =>
+          (await pool.query('SELECT sid, record FROM my_calls ORDER BY sid')).rows;
         const first = await syncInto(client, sink, { filter: 'inc_gce:1' });
         expect(first).toMatchObject({ new: 300 });
         const wanted: unknown[] = [];
@@ -54,7 +55,11 @@ describe.each(testStores().filter(({ kind }) => kind === 'postgres'))(
         expect(await syncInto(client, sink, { filter: 'inc_gce:1' })).toMatchObject({ new: 0 });
         const state = await sink.load();
         const [call] = await rows();
-        const batch = { calls: [{ ...call.record, ppc_campaign: 'other' }], state: undefined, isLast: true };
+        const batch = {
+          calls: [{ ...call.record, ppc_campaign: 'other' }],
+          state: undefined,
+          isLast: true,
+        };
         await expect(sink.commit(batch as never)).rejects.toThrow();
         expect([await sink.load(), (await rows())[0]]).toEqual([state, call]);
       } finally {
@@ -66,7 +71,9 @@ describe.each(testStores().filter(({ kind }) => kind === 'postgres'))(
 );
 
 const [, asked = ''] = guide.split('## Ask it');
-const [questions = '', role = ''] = [...asked.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
+const [questions = '', role = ''] = [...asked.matchAll(/```sql\n([\s\S]*?)```/g)].map(
+  ([, sql = '']) => sql,
+);
 
 describe.each(testStores())('the SQL of the guide, in a $kind store', ({ kind, newUrl }) => {
   test('its questions have answers, and its role can ask them and nothing else', async () => {
@@ -90,7 +97,8 @@ describe.each(testStores())('the SQL of the guide, in a $kind store', ({ kind, n
       await client.query(role.replaceAll('analyst', name));
       const [found] = (await client.query('SELECT current_schema() AS schema')).rows;
       await client.query(`GRANT USAGE ON SCHEMA ${found.schema} TO ${name}; SET ROLE ${name}`);
-      for (const sql of statements) expect((await client.query(sql)).rows.length).toBeGreaterThan(0);
+      for (const sql of statements)
+        expect((await client.query(sql)).rows.length).toBeGreaterThan(0);
       for (const sql of ['SELECT * FROM records', 'SELECT * FROM credentials', 'DELETE FROM calls'])
         await expect(client.query(sql), sql).rejects.toThrow('permission denied');
     } finally {

@@ -17,7 +17,10 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   readonly input?: string;
-  /** Called with everything written so far, each time something is; a way to press Ctrl-C at the right moment. */
+  /**
+   * Called with everything written so far, each time something is; a way to press Ctrl-C at the
+   * right moment.
+   */
   readonly watch?: (seen: { stdout: string; stderr: string }, child: ChildProcess) => void;
   /** Called once with the running process. */
   readonly started?: (child: ChildProcess) => void;
@@ -27,7 +30,10 @@ export interface RunOptions {
   readonly stdout?: number;
 }
 
-/** Bundles the program into a folder, so that tests run a real process without a build. Resolves with the path of the bin. */
+/**
+ * Bundles the program into a folder, so that tests run a real process without a build. Resolves
+ * with the path of the bin.
+ */
 export async function bundleProgram(made: string): Promise<string> {
   const bin = join(made, 'src', 'bin.js');
   await bundle({
@@ -47,7 +53,18 @@ export const to = '2026-11-01 00:00:00';
 export async function serveSandbox(
   bin: string,
 ): Promise<{ env: Record<string, string>; token: string; close: () => Promise<void> }> {
-  const args = ['serve', '--port', '0', '--records', '600', '--seed', '5', '--to', to, '--ready-json'];
+  const args = [
+    'serve',
+    '--port',
+    '0',
+    '--records',
+    '600',
+    '--seed',
+    '5',
+    '--to',
+    to,
+    '--ready-json',
+  ];
   const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
@@ -87,6 +104,7 @@ export function runNode(argv: readonly string[], options: RunOptions): Promise<F
       options.watch?.(seen, child);
     });
   }
+
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => resolve({ code, signal, ...seen }));

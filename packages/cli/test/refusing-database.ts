@@ -8,7 +8,10 @@ export interface RefusingDatabase {
   close(): void;
 }
 
-/** A server that speaks enough of PostgreSQL to ask for the password, and repeats it when it refuses the login. */
+/**
+ * A server that speaks enough of PostgreSQL to ask for the password, and repeats it when it refuses
+ * the login.
+ */
 export async function databaseThatRefuses(): Promise<RefusingDatabase> {
   const passwords: string[] = [];
   const sockets = new Set<Socket>();

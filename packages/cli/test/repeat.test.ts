@@ -8,15 +8,23 @@ const busy = new CallsError('in_use', 'Process 7 has it open.', { isRetryable: t
 const wrong = new CallsError('store_url', 'It is not a SQLite database.');
 
 /** Opens something that fails with each of these errors in turn. */
-async function open(errors: readonly Error[], everyMs: number | null, signal = new AbortController().signal) {
+async function open(
+  errors: readonly Error[],
+  everyMs: number | null,
+  signal = new AbortController().signal,
+) {
   const left = [...errors];
   const said: string[] = [];
+
   const first = async (): Promise<string> => {
     const error = left.shift();
     if (error) throw error;
     return 'open';
   };
-  const opened = await untilOpen(first, everyMs, { signal } as Io, ({ message }) => said.push(message));
+
+  const opened = await untilOpen(first, everyMs, { signal } as Io, ({ message }) =>
+    said.push(message),
+  );
   return { opened, said };
 }
 

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { faults, fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import {
+  faults,
+  fixtureCalls,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -36,11 +41,18 @@ test.each([
   ['with the account of its calls', []],
 ])('after a rotation the old keys no longer open the copy of a sync %s', async (_, account) => {
   const cwd = stage.folder();
+
   const sync = async (name: string): Promise<number | null> => {
     const { accessKey, secretKey } = keysOf(name);
-    const env = { CALLS_BASE_URL: server.url, CALLS_ACCESS_KEY: accessKey, CALLS_SECRET_KEY: secretKey };
-    return (await stage.quick(['sync', '--store', 'sqlite:calls.db', ...account], { cwd, env })).code;
+    const env = {
+      CALLS_BASE_URL: server.url,
+      CALLS_ACCESS_KEY: accessKey,
+      CALLS_SECRET_KEY: secretKey,
+    };
+    return (await stage.quick(['sync', '--store', 'sqlite:calls.db', ...account], { cwd, env }))
+      .code;
   };
+
   current = 'first';
   expect(await sync('first')).toBe(0);
   const store = await openStore(`sqlite:${join(cwd, 'calls.db')}`);

@@ -1,5 +1,5 @@
-// A program that reads its keys as `calls` does, fails in many ways, and keeps all the errors. Then it writes what a
-// crash leaves on the disk: a diagnostic report and a heap snapshot.
+// A program that reads its keys as `calls` does, fails in many ways, and keeps all the errors. Then
+// it writes what a crash leaves on the disk: a diagnostic report and a heap snapshot.
 import { writeFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { writeHeapSnapshot } from 'node:v8';

@@ -21,12 +21,21 @@ describe('the section "service" of calls.config.json', () => {
     [[], /service must be an object with log, proxies, .*maxRows/],
     [null, /service must be an object with/],
     [{ maxRow: 5 }, /There is no option service\.maxRow\. Did you mean service\.maxRows\?/],
-    [{ zzzzzz: 5 }, /There is no option service\.zzzzzz\. Known options: service\.log, service\.proxies/],
+    [
+      { zzzzzz: 5 },
+      /There is no option service\.zzzzzz\. Known options: service\.log, service\.proxies/,
+    ],
     [{ maxRows: '5' }, /service.maxRows must be a whole number of at least 1/],
-    [{ idleTimeout: '5 minutes' }, /service.idleTimeout must be milliseconds or a string such as '30s'/],
+    [
+      { idleTimeout: '5 minutes' },
+      /service.idleTimeout must be milliseconds or a string such as '30s'/,
+    ],
     [{ maxRows: 0 }, /service.maxRows must be a whole number of at least 1/],
     [{ atOnce: 1.5 }, /service.atOnce must be a whole number of at least 1/],
-    [{ countAs: 'nr' }, /service.countAs must be 'object' or 'number' or 'text' or 'array' or 'header'/],
+    [
+      { countAs: 'nr' },
+      /service.countAs must be 'object' or 'number' or 'text' or 'array' or 'header'/,
+    ],
     [{ log: true }, /service.log must be 'json' or 'off' or null/],
     [{ proxies: '127.0.0.1' }, /service.proxies must be a list of strings, such as \["127.0.0.1"/],
     [{ proxies: [1] }, /service.proxies must be a list of strings/],
@@ -48,7 +57,8 @@ describe('the section "service" of calls.config.json', () => {
   test('the README has a line for each setting, with its default', () => {
     const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     for (const [name, standard] of Object.entries(serviceSettings)) {
-      const [, shown = ''] = new RegExp(`\\| \`${name}\` \\| \`?([^|\`]*?)\`? \\|`).exec(page) ?? [];
+      const [, shown = ''] =
+        new RegExp(`\\| \`${name}\` \\| \`?([^|\`]*?)\`? \\|`).exec(page) ?? [];
       const value: unknown = shown === '' ? null : JSON.parse(shown);
       const isTime = typeof value === 'string' && typeof standard === 'number';
       expect([name, isTime ? parseDuration(value) : value]).toEqual([

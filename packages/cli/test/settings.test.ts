@@ -16,7 +16,9 @@ describe('keys', () => {
 
   test('CALLS_LOG logs the requests on stderr and leaves stdout as it is; a wrong level is refused', async () => {
     const plain = await stage.quick(['count']);
-    const logged = await stage.quick(['count'], { env: { CALLS_LOG: 'debug', CALLS_LOG_FORMAT: 'json' } });
+    const logged = await stage.quick(['count'], {
+      env: { CALLS_LOG: 'debug', CALLS_LOG_FORMAT: 'json' },
+    });
     expect(logged).toMatchObject({ code: 0, stdout: plain.stdout });
     const line = logged.stderr.split('\n').find((each) => each.startsWith('{')) ?? '';
     expect(JSON.parse(line)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
@@ -56,12 +58,19 @@ describe('configuration', () => {
   test('options win over the environment, and the environment over the file', async () => {
     const cwd = stage.folder();
     const wrong = 'http://127.0.0.1:1';
-    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify({ baseUrl: wrong, timeZone: 'UTC' }));
+    writeFileSync(
+      join(cwd, 'calls.config.json'),
+      JSON.stringify({ baseUrl: wrong, timeZone: 'UTC' }),
+    );
     const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '', CALLS_CONFIG: 'calls.config.json' };
     expect((await stage.quick(['count'], { cwd, env })).code).toBe(5);
-    expect((await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code).toBe(0);
+    expect(
+      (await stage.quick(['count'], { cwd, env: { ...env, CALLS_BASE_URL: stage.url } })).code,
+    ).toBe(0);
     const over = { cwd, env: { ...env, CALLS_BASE_URL: wrong } };
-    expect((await stage.quick(['count', '--base-url', stage.url, '--from', '99999d'], over)).code).toBe(0);
+    expect(
+      (await stage.quick(['count', '--base-url', stage.url, '--from', '99999d'], over)).code,
+    ).toBe(0);
     const doctor = await stage.quick(['doctor', '--base-url', stage.url], over);
     expect(doctor.stdout).toMatch(/\(--base-url\)/);
     expect(doctor.stdout.replace(/\s+/g, ' ')).toMatch(/UTC \(.*calls\.config\.json\)/);
@@ -133,7 +142,10 @@ describe('several accounts', () => {
 
   const unset = { accessKeyEnv: 'CALLS_UNSET_KEY', secretKeyFile: 'main.secret' };
 
-  /** A folder with two accounts and, when `broken`, one whose key is wrong and one whose key is not set. */
+  /**
+   * A folder with two accounts and, when `broken`, one whose key is wrong and one whose key is not
+   * set.
+   */
   function accounts({ broken = false, zone = 'UTC', version = 'v3' } = {}) {
     const cwd = two.folder();
     const [main, berlin] = two.sandbox.accounts;
@@ -145,7 +157,10 @@ describe('several accounts', () => {
       accounts: {
         main: { id: main?.id, accessKeyFile: 'main.access', secretKeyFile: 'main.secret' },
         ...(broken
-          ? { broken: { accessKeyEnv: 'CALLS_WRONG_KEY', secretKeyFile: 'main.secret' }, unset: { ...unset } }
+          ? {
+              broken: { accessKeyEnv: 'CALLS_WRONG_KEY', secretKeyFile: 'main.secret' },
+              unset: { ...unset },
+            }
           : {}),
         berlin: {
           timeZone: zone,
@@ -164,7 +179,8 @@ describe('several accounts', () => {
       CALLS_BERLIN_TOKEN: berlin?.bearerToken ?? '',
       CALLS_WRONG_KEY: 'wrong',
     };
-    const run = (...args: string[]) => two.quick(args.length === 1 ? (args[0] ?? '') : args, { cwd, env });
+    const run = (...args: string[]) =>
+      two.quick(args.length === 1 ? (args[0] ?? '') : args, { cwd, env });
     return { cwd, run };
   }
 
@@ -172,7 +188,10 @@ describe('several accounts', () => {
     const { cwd, run } = accounts();
     const counts = (await run('count', '--all-accounts')).stdout;
     expect(counts).toMatch(/^main\t\d+\nberlin\t\d+\n$/);
-    const [main, berlin] = counts.split('\n').map((line) => Number(line.split('\t')[1])) as [number, number];
+    const [main, berlin] = counts.split('\n').map((line) => Number(line.split('\t')[1])) as [
+      number,
+      number,
+    ];
     const csv = await run('list --account main,berlin --all --format csv --fields sid,acct_id');
     const rows = csv.stdout
       .trimEnd()
@@ -188,17 +207,21 @@ describe('several accounts', () => {
     const [, sid] = rows.find(([account]) => account === 'berlin') ?? [];
     expect((await run('get', sid ?? '', '--all-accounts')).stdout).toMatch(/^account berlin\n/);
     expect((await run('get', '1', '--all-accounts')).code).toBe(6);
-    expect((await run('report', '--by', 'account', '--format', 'csv', '--all-accounts')).stdout).toContain(
-      `berlin,${berlin},`,
-    );
+    expect(
+      (await run('report', '--by', 'account', '--format', 'csv', '--all-accounts')).stdout,
+    ).toContain(`berlin,${berlin},`);
     const sms = await run(
       `sms --all-accounts --format csv --legacy-base-url ${two.env.CALLS_LEGACY_BASE_URL}`,
     );
     expect(sms.stdout).toMatch(/^account,number/);
-    expect(await run('export', '--all-accounts', '-o', '{account}.csv', '--fields', 'sid')).toMatchObject({
+    expect(
+      await run('export', '--all-accounts', '-o', '{account}.csv', '--fields', 'sid'),
+    ).toMatchObject({
       code: 0,
     });
-    expect(readFileSync(join(cwd, 'berlin.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(berlin + 1);
+    expect(readFileSync(join(cwd, 'berlin.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(
+      berlin + 1,
+    );
     expect((await run('export', '--all-accounts', '-o', 'calls.csv.gz')).stderr).toContain(
       'put {account} in the name: --output calls-{account}.csv.gz',
     );
@@ -217,18 +240,29 @@ describe('several accounts', () => {
     const last = total((await run('count', '--all-accounts', '--from', '30d')).stdout);
     expect(last).toBeLessThan(all);
     expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
+
     // What is counted is said once, of all of them.
     for (const store of ['none', 'sqlite:both.db'])
       expect(
         (await run('count', '--all-accounts', '--store', store)).stderr.match(/call extensions/g),
       ).toEqual(['call extensions']);
-    const mistake = await run('count', '--all-accounts', '--store', 'sqlite:both.db', '--where', 'foo = 1');
+
+    const mistake = await run(
+      'count',
+      '--all-accounts',
+      '--store',
+      'sqlite:both.db',
+      '--where',
+      'foo = 1',
+    );
     expect(mistake).toMatchObject({ code: 2, stdout: '' });
     expect(mistake.stderr.match(/There is no field foo/g)).toHaveLength(1);
     for (const where of [`account = '${id}'`, `account in ('${id}', 'x')`])
       expect(
-        (await run('count', '--all-accounts', '--store', 'sqlite:both.db', '--where', where)).stdout,
+        (await run('count', '--all-accounts', '--store', 'sqlite:both.db', '--where', where))
+          .stdout,
       ).toMatch(/^main\t[1-9]\d*\nberlin\t0\n$/);
+
     for (const asked of [
       ['--by', 'account,campaign', '--order', 'calls desc', '--limit', '3', '--json'],
       ['--by', 'account,month', '--where', "channel = 'Tracker'"],
@@ -250,20 +284,26 @@ describe('several accounts', () => {
   });
 
   test.each([
-    [{ zone: 'Pacific/Kiritimati' }, /same time zone: main \(UTC\), berlin \(Pacific\/Kiritimati\)/],
+    [
+      { zone: 'Pacific/Kiritimati' },
+      /same time zone: main \(UTC\), berlin \(Pacific\/Kiritimati\)/,
+    ],
     [{ version: 'v2' }, /same version of the API: main \(v3\), berlin \(v2\)/],
-  ])('a report over accounts that differ in %o is refused, and one of each is not', async (unlike, said) => {
-    const { run } = accounts(unlike);
-    expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
-    for (const store of ['none', 'sqlite:both.db']) {
-      const report = ['report', '--by', 'account', '--store', store];
-      const both = await run(...report, '--all-accounts');
-      expect(both).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(said) });
-      expect(both.stderr).toMatch(/→ ask for those that are alike: --account main/);
-      for (const one of ['main', 'berlin'])
-        expect((await run('report', '--account', one, '--store', store)).code).toBe(0);
-    }
-  });
+  ])(
+    'a report over accounts that differ in %o is refused, and one of each is not',
+    async (unlike, said) => {
+      const { run } = accounts(unlike);
+      expect((await run('sync', '--all-accounts', '--store', 'sqlite:both.db')).code).toBe(0);
+      for (const store of ['none', 'sqlite:both.db']) {
+        const report = ['report', '--by', 'account', '--store', store];
+        const both = await run(...report, '--all-accounts');
+        expect(both).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(said) });
+        expect(both.stderr).toMatch(/→ ask for those that are alike: --account main/);
+        for (const one of ['main', 'berlin'])
+          expect((await run('report', '--account', one, '--store', store)).code).toBe(0);
+      }
+    },
+  );
 
   test('a store keeps accounts apart, each with its own keys', async () => {
     const { cwd, run } = accounts();
@@ -274,8 +314,9 @@ describe('several accounts', () => {
       .split('\n')
       .map((line) => JSON.parse(line).account);
     expect(ids).toEqual([two.sandbox.accounts[0]?.id, 'berlin']);
-    const listed = (await two.quick(['store', 'accounts', 'list', '--store', 'sqlite:calls.db'], { cwd }))
-      .stdout;
+    const listed = (
+      await two.quick(['store', 'accounts', 'list', '--store', 'sqlite:calls.db'], { cwd })
+    ).stdout;
     expect(
       listed
         .trimEnd()
@@ -292,14 +333,22 @@ describe('several accounts', () => {
     expect(partly.stderr).toMatch(
       /account broken: .*\n[\s\S]*CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/,
     );
-    for (const command of [['list'], ['report', '--by', 'account'], ['sync', '--store', 'sqlite:calls.db']]) {
+
+    for (const command of [
+      ['list'],
+      ['report', '--by', 'account'],
+      ['sync', '--store', 'sqlite:calls.db'],
+    ]) {
       const { code, stderr } = await run(...command, '--all-accounts');
       expect([command, code, stderr]).toEqual([
         command,
         3,
-        expect.stringMatching(/CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/),
+        expect.stringMatching(
+          /CALLS_UNSET_KEY is not set\n[\s\S]*2 of 4 accounts failed: broken, unset/,
+        ),
       ]);
     }
+
     expect((await run('count', '--account', 'broken')).code).toBe(4);
     const checked = await run('doctor', '--all-accounts', '--json');
     expect(checked.code).toBe(4);

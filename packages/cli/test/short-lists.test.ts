@@ -29,7 +29,9 @@ test.each(['v2', 'v3'] as const)('a list that is short for a while: %s', async (
   const cwd = stage.folder();
   const env = {
     CALLS_BASE_URL: server.url,
-    ...(version === 'v2' ? { CALLS_BEARER_TOKEN: 'c' } : { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' }),
+    ...(version === 'v2'
+      ? { CALLS_BEARER_TOKEN: 'c' }
+      : { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' }),
   };
   const args = ['--store', store, '--account', '101', '--api-version', version];
   const sync = () => stage.quick(['sync', ...args], { cwd, env });
@@ -41,7 +43,11 @@ test.each(['v2', 'v3'] as const)('a list that is short for a while: %s', async (
     );
     expect(code).toBe(3);
   }
-  const count = await stage.quick(['count', '--store', store, '--include-extensions'], { cwd, env });
+
+  const count = await stage.quick(['count', '--store', store, '--include-extensions'], {
+    cwd,
+    env,
+  });
   expect([count.code, count.stdout]).toEqual([0, '1190\n']);
   expect(count.stderr).toMatch(
     /^INCOMPLETE, the copy is not whole: at the end the server counts more calls .*: 10 calls are missing/m,
@@ -52,6 +58,7 @@ test.each(['v2', 'v3'] as const)('a list that is short for a while: %s', async (
   expect(short.stdout.replace(/\s+/g, ' ')).toMatch(
     /note 101 1,190 calls up to .*, synced .* ago; at the end the server counts more calls .*: 10 calls are missing .* goes on/,
   );
+
   // A short answer deletes nothing, and once the server is well, one run makes the copy equal.
   server.hidden = new Set();
   const well = await sync();
@@ -72,11 +79,13 @@ describe('a store of two accounts, of which one is short', () => {
   const env = { ...nobody, CALLS_ACCESS_KEY: 'a', CALLS_OTHER_KEY: 'c', CALLS_SECRET_KEY: 'b' };
   const lacks = 'at the end the server counts more calls ';
   const cwd = stage.folder();
+
   const run = (...args: string[]) =>
     stage.quick([...args, '--store', 'sqlite:two.db'], {
       cwd,
       env: { ...env, CALLS_CONFIG: join(cwd, 'calls.config.json') },
     });
+
   const incomplete = (stderr: string): string[] =>
     stderr.split('\n').filter((line) => line.startsWith('INCOMPLETE'));
   let other: ShortServer;
@@ -119,14 +128,18 @@ describe('a store of two accounts, of which one is short', () => {
       [expect.stringContaining(`INCOMPLETE, the copy of account 101 is not whole: ${lacks}`)],
     ]);
     if (['sql', 'export by month', 'get'].includes(name)) return;
-    const of = async (account: string) => incomplete((await run(...args, '--account', account)).stderr);
+    const of = async (account: string) =>
+      incomplete((await run(...args, '--account', account)).stderr);
     expect(await of('short')).toHaveLength(1);
     expect(await of('well')).toEqual([]);
   });
 
   test.each([
     ['report --output report.html', ['report', '--by', 'day', '--output', 'report.html']],
-    ['report --output report.txt', ['report', '--by', 'day', '--format', 'table', '--output', 'report.txt']],
+    [
+      'report --output report.txt',
+      ['report', '--by', 'day', '--format', 'table', '--output', 'report.txt'],
+    ],
     ['list --output list.txt', ['list', '--format', 'table', '--output', 'list.txt']],
   ])('the file of %s says at its top what the copy lacks', async (_, args) => {
     const top = async (account: string): Promise<string[]> => {
@@ -135,6 +148,7 @@ describe('a store of two accounts, of which one is short', () => {
       const [, body = text] = text.split('</h1>');
       return body.trim().split('\n').slice(0, 1);
     };
+
     expect(await top('short')).toEqual([
       expect.stringMatching(
         `^(<p class="incomplete">)?INCOMPLETE, the copy of account 101 is not whole: ${lacks}`,
@@ -150,13 +164,20 @@ describe('a store of two accounts, of which one is short', () => {
       const { code, stdout } = await stage.quick(['verify', 'some.csv'], { cwd, env });
       return { verdict, code, stdout };
     };
+
     const short = await exported('short');
     expect(short.verdict).toMatchObject({
       proof: 'short',
       gaps: expect.arrayContaining([expect.objectContaining({ why: 'rose' })]),
     });
-    expect([short.code, short.stdout]).toEqual([3, expect.stringContaining('the read was short: rose')]);
-    expect(await exported('well')).toMatchObject({ code: 0, verdict: { proof: 'whole', gaps: [] } });
+    expect([short.code, short.stdout]).toEqual([
+      3,
+      expect.stringContaining('the read was short: rose'),
+    ]);
+    expect(await exported('well')).toMatchObject({
+      code: 0,
+      verdict: { proof: 'whole', gaps: [] },
+    });
   });
 
   test('of all accounts, the one that is short is named', async () => {

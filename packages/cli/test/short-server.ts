@@ -14,7 +14,10 @@ export interface ShortServer {
 }
 
 /** Serves calls as the API does, v2 and v3. */
-export async function startShortServer(calls: readonly Call[], maxRows: number): Promise<ShortServer> {
+export async function startShortServer(
+  calls: readonly Call[],
+  maxRows: number,
+): Promise<ShortServer> {
   const sorted = [...calls].sort((a, b) =>
     `${a.date_added} ${a.sid}` < `${b.date_added} ${b.sid}` ? -1 : 1,
   );
@@ -24,17 +27,25 @@ export async function startShortServer(calls: readonly Call[], maxRows: number):
     answered += 1;
     const url = new URL(request.url ?? '/', 'http://localhost');
     const [, version, , , sid] = url.pathname.split('/');
+
     const send = (body: unknown, headers: Record<string, string> = {}) =>
-      response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-    if (sid !== undefined) return send(sorted.find((call) => call.sid === decodeURIComponent(sid)) ?? {});
+      response
+        .writeHead(200, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
+
+    if (sid !== undefined)
+      return send(sorted.find((call) => call.sid === decodeURIComponent(sid)) ?? {});
     const asked = Number(url.searchParams.get('rows') ?? 20);
     const rows = Math.min(maxRows, asked);
     const q = url.searchParams.get('q') ?? '';
     const matches = matcher(parse(q, { version: version === 'v2' ? 'v2' : 'v3' }));
-    const all = sorted.filter((call) => matches({ ...call }) && (asked === 1 || !state.hidden.has(call.sid)));
+    const all = sorted.filter(
+      (call) => matches({ ...call }) && (asked === 1 || !state.hidden.has(call.sid)),
+    );
     const from = Number(url.searchParams.get('start') ?? 0) * rows;
     const page = all.slice(from, from + rows);
-    const range = page.length === 0 ? `0-0/${all.length}` : `${from + 1}-${from + page.length}/${all.length}`;
+    const range =
+      page.length === 0 ? `0-0/${all.length}` : `${from + 1}-${from + page.length}/${all.length}`;
     return send(page, { 'content-range': range });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

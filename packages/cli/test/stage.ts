@@ -27,7 +27,10 @@ export interface Stage {
   readonly env: Readonly<Record<string, string>>;
   /** An empty folder. */
   folder(): string;
-  /** Runs `calls` against the sandbox in this process, which is many times quicker than starting one. */
+  /**
+   * Runs `calls` against the sandbox in this process, which is many times quicker than starting
+   * one.
+   */
   quick(args: string | readonly string[], options?: QuickOptions): Promise<Finished>;
   /** Runs `calls` against the sandbox as a process of its own. */
   calls(args: readonly string[], options?: RunOptions): Promise<Finished>;
@@ -39,14 +42,19 @@ export interface OwnStage extends Stage {
   readonly sandbox: Sandbox;
 }
 
-/** The bundled program and the sandbox of 600 calls that all test files share; closed after the tests of the file. */
+/**
+ * The bundled program and the sandbox of 600 calls that all test files share; closed after the
+ * tests of the file.
+ */
 export function openStage(): Stage {
   const stage = stageOf(inject('callsEnv'), async () => {});
   afterAll(() => stage.close());
   return stage;
 }
 
-/** The bundled program and a sandbox that only this test file uses, so that it may switch faults on. */
+/**
+ * The bundled program and a sandbox that only this test file uses, so that it may switch faults on.
+ */
 export async function openOwnStage(options: SandboxOptions): Promise<OwnStage> {
   const { startSandbox } = await import('@call-attribution/sandbox');
   const sandbox = await startSandbox({ seed: 5, to, ...options });
@@ -70,8 +78,10 @@ function stageOf(connection: Record<string, string>, close: () => Promise<void>)
     url: connection.CALLS_BASE_URL ?? '',
     env,
     folder,
-    calls: (args, run = {}) => runNode([bin, ...args], { cwd: work, ...run, env: { ...env, ...run.env } }),
-    quick: (args, run = {}) => runQuick(args, { cwd: work, ...run, env: { HOME: work, ...env, ...run.env } }),
+    calls: (args, run = {}) =>
+      runNode([bin, ...args], { cwd: work, ...run, env: { ...env, ...run.env } }),
+    quick: (args, run = {}) =>
+      runQuick(args, { cwd: work, ...run, env: { HOME: work, ...env, ...run.env } }),
     async close() {
       await close();
       rmSync(work, { recursive: true, force: true });

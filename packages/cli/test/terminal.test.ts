@@ -49,18 +49,26 @@ test('a cut string fits, never splits a character and shows that something is mi
 });
 
 const hostile = 'a\u001b]0;title\u0007b\u001b[2Jc\u009b31md\u007f\u0000e\u202ef\u2066g\rh';
-const harmless = 'a\\u001b]0;title\\u0007b\\u001b[2Jc\\u009b31md\\u007f\\u0000e\\u202ef\\u2066g\\u000dh';
+const harmless =
+  'a\\u001b]0;title\\u0007b\\u001b[2Jc\\u009b31md\\u007f\\u0000e\\u202ef\\u2066g\\u000dh';
 
 test('no control character of a server, a file or a name reaches a terminal or a line for people; colors of our own do', async () => {
   const [stdout, stderr] = [output(true), output(true)];
-  const io: Io = { ...({} as Io), stdout: stdout.stream, stderr: stderr.stream, env: { LANG: 'C.UTF-8' } };
+  const io: Io = {
+    ...({} as Io),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { LANG: 'C.UTF-8' },
+  };
   const { red } = styleFor(stderr.stream, io.env);
   say(io, `${red('calls:')} ${hostile}`);
   expect(stderr.text()).toBe(`\u001b[31mcalls:\u001b[39m ${harmless}\n`);
   await show(io, [red('x'), hostile, 'two\twords']);
   expect(stdout.text()).toBe(`\u001b[31mx\u001b[39m\n${harmless}\ntwo\twords\n`);
   say(io, JSON.stringify({ path: '/\u009b2J\u202e' }));
-  expect(JSON.parse(stderr.text().trimEnd().split('\n').at(-1) ?? '')).toEqual({ path: '/\u009b2J\u202e' });
+  expect(JSON.parse(stderr.text().trimEnd().split('\n').at(-1) ?? '')).toEqual({
+    path: '/\u009b2J\u202e',
+  });
   expect(stderr.text()).not.toMatch(/\u009b|\u202e/);
 });
 
@@ -70,6 +78,7 @@ test('data is written as it is, but not to a terminal', async () => {
     await write(pipe.stream, chunk);
     await write(terminal.stream, chunk);
   }
+
   expect(pipe.text()).toBe(`${hostile}${hostile}a,b\r\n`);
   expect(terminal.text()).toBe(`${harmless}${harmless}a,b\r\n`);
 });
@@ -104,6 +113,7 @@ test('colors are only for terminals, unless FORCE_COLOR is set', () => {
   ]) {
     expect(style.red('x')).toBe('x');
   }
+
   expect(styleFor(terminal, { CLICOLOR: '0' }).red('x')).toBe('x');
   expect(styleFor(output(false).stream, { CLICOLOR_FORCE: '0' }).red('x')).toBe('x');
   expect(styleFor(output(false).stream, { CLICOLOR_FORCE: '1', NO_COLOR: '1' }).red('x')).toBe('x');
@@ -130,8 +140,10 @@ test('after a silence a line says what is done: on a terminal it goes away, else
     });
     return text();
   };
+
   expect(await run(true)).toBe('\r\u001b[2Kwaiting for a server far awa…\r\u001b[2Kread\n');
   expect(await run(false)).toBe('waiting for a server far away\nread\n');
+
   // Outside of a command nobody waits.
   beginWaiting('nothing')();
 });

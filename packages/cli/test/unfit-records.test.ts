@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import {
+  fixtureCalls,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
@@ -8,7 +12,10 @@ const stage = openStage();
 const fixtures = fixtureCalls(40).map((call) => ({ ...call, acct_id: '101' }));
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
-/** Calls that a server can send and a store cannot keep; a mark stands for what is put into the body. */
+/**
+ * Calls that a server can send and a store cannot keep; a mark stands for what is put into the
+ * body.
+ */
 const unfit = {
   'an empty sid': { sid: '' },
   'JSON 100,000 levels deep': { sid: 'deep', more: '@deep@' },
@@ -26,6 +33,7 @@ beforeAll(async () => {
         .replace('"@deep@"', () => deep)
         .replaceAll('"@odd@"', '1.2.3'),
     );
+
   server = await startHostileServer({
     calls,
     fault: () => ({ change: (response) => ({ ...response, body: fill(response.body) }) }),
@@ -59,7 +67,10 @@ describe('calls sync', () => {
     const cwd = stage.folder();
     serve(name);
     const stopped = await syncIn(cwd);
-    expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringMatching(/→ --on-bad-record skip/)]);
+    expect([stopped.code, stopped.stderr]).toEqual([
+      1,
+      expect.stringMatching(/→ --on-bad-record skip/),
+    ]);
     expect(stopped.stderr).not.toMatch(/unexpected|stack/);
 
     const skipped = await syncIn(cwd, '--on-bad-record skip');
@@ -72,7 +83,10 @@ describe('calls sync', () => {
     expect(await countIn(cwd)).toBe(40);
 
     const again = await syncIn(cwd, '--on-bad-record skip');
-    expect([again.code, again.stderr]).toEqual([3, expect.stringMatching(/INCOMPLETE: left out 1 record /)]);
+    expect([again.code, again.stderr]).toEqual([
+      3,
+      expect.stringMatching(/INCOMPLETE: left out 1 record /),
+    ]);
     expect(JSON.parse(again.stdout)).toMatchObject({ new: 0, changed: 0, same: 40, skipped: 1 });
   });
 
@@ -90,9 +104,15 @@ describe('calls sync', () => {
   test('a record of some megabytes is stored, and --restart counts what the rows say', async () => {
     const cwd = stage.folder();
     serve();
-    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), more: 'x'.repeat(3_000_000) } as (typeof calls)[0];
+    calls[3] = {
+      ...(fixtures[3] as (typeof calls)[0]),
+      more: 'x'.repeat(3_000_000),
+    } as (typeof calls)[0];
     expect(JSON.parse((await syncIn(cwd)).stdout)).toMatchObject({ new: 40, changed: 0, same: 0 });
-    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), more: 'y'.repeat(3_000_000) } as (typeof calls)[0];
+    calls[3] = {
+      ...(fixtures[3] as (typeof calls)[0]),
+      more: 'y'.repeat(3_000_000),
+    } as (typeof calls)[0];
     calls.push({ ...(fixtures[5] as (typeof calls)[0]), sid: 'late' });
     expect(JSON.parse((await syncIn(cwd, '--restart')).stdout)).toMatchObject({
       new: 1,
@@ -105,7 +125,10 @@ describe('calls sync', () => {
 describe('half of a surrogate pair in a field', () => {
   const serveHalf = () => {
     serve();
-    calls[3] = { ...(fixtures[3] as (typeof calls)[0]), ppc_keywords: 'odd \ud800' } as (typeof calls)[0];
+    calls[3] = {
+      ...(fixtures[3] as (typeof calls)[0]),
+      ppc_keywords: 'odd \ud800',
+    } as (typeof calls)[0];
     return `column ppc_keywords in call ${fixtures[3]?.sid} has half of a surrogate pair`;
   };
 
@@ -133,6 +156,8 @@ describe('half of a surrogate pair in a field', () => {
       expect.arrayContaining(['odd \ud800']),
     ]);
     const csv = await stage.quick(['export', '-o', 'calls.csv', '--fields', 'sid'], { cwd, env });
-    expect([csv.code, readFileSync(join(cwd, 'calls.csv'), 'utf8').split('\r\n').length]).toEqual([0, 42]);
+    expect([csv.code, readFileSync(join(cwd, 'calls.csv'), 'utf8').split('\r\n').length]).toEqual([
+      0, 42,
+    ]);
   });
 });

@@ -28,7 +28,10 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['erase', /no command "erase"/, /→ calls store erase/],
   ['store key', /calls store has no/, /→ calls store accounts key/],
   ['login', /no command "login"/, /→ calls init/],
-  ['count --from 2026-10-01T00:00:00Z', /Times here have no time zone\. Did you mean 2026-10-01 00:00:00\?/],
+  [
+    'count --from 2026-10-01T00:00:00Z',
+    /Times here have no time zone\. Did you mean 2026-10-01 00:00:00\?/,
+  ],
   ['help exprot', /no command "exprot"/, /mean calls export/],
   ['store accounts key --store sqlite::memory:', /calls store accounts key needs --account ID/],
   ['list --secret-key hunter2', /keys are never options/, /CALLS_SECRET_KEY/],
@@ -67,8 +70,16 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['list --since 2026-10-01', /no option --since/, /use --from <time>/],
   ['list --format csv --json', /'--json' cannot be used with option '--format/],
   ['sql "select 1" --where missed', /it is an option of calls list --where, calls count --where, /],
-  ['sync --store sqlit:foo', /--store: a store is sqlite:FILE or postgres:/, /did you mean sqlite:foo\?/],
-  [`list --where "caller_type = 'returning'"`, /other calls of a caller needs a copy/, /calls sync/],
+  [
+    'sync --store sqlit:foo',
+    /--store: a store is sqlite:FILE or postgres:/,
+    /did you mean sqlite:foo\?/,
+  ],
+  [
+    `list --where "caller_type = 'returning'"`,
+    /other calls of a caller needs a copy/,
+    /calls sync/,
+  ],
   ['list --format json', /--format cannot be "json"/, /use --json/],
   ['export --parquet', /use --format parquet\n/],
   ['list --all -n 5', /'--all' cannot be used with option '-n, --limit/],
@@ -85,9 +96,16 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ],
   ['sheet sa360 -o x --time-zone UTC --conversion-name x --value usd', /must be an amount/],
   ['sheet sa360 -o x --currency USD', /no option --currency/, /use --value <amount>/],
-  ['sheet sa360 --output x --time-zone UTC --conversion-name x --left-out ./x', /name the same file/],
+  [
+    'sheet sa360 --output x --time-zone UTC --conversion-name x --left-out ./x',
+    /name the same file/,
+  ],
   ['export --output x.csv --value 1', /no option --value/, /calls sheet --value/],
-  ['sheet skai -o x.csv --fields sid', /no option --fields/, /calls list --fields, calls get --fields/],
+  [
+    'sheet skai -o x.csv --fields sid',
+    /no option --fields/,
+    /calls list --fields, calls get --fields/,
+  ],
   ['report --by page', /may mean landing_page or conversion_page/],
   ['report --order callers', /no column "callers"/],
   ['export -o x --partition week', /--partition cannot be "week"/, /use one of: month/],
@@ -131,19 +149,26 @@ test('every command and option that a message, a help text or a document names e
     ...readdirSync(join(root, 'packages')).flatMap((name) =>
       readdirSync(join(root, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
         .filter(
-          (file) => file.endsWith('.ts') && !/completion|generated|report\/page|report\/html/.test(file),
+          (file) =>
+            file.endsWith('.ts') && !/completion|generated|report\/page|report\/html/.test(file),
         )
         .map((file) => `packages/${name}/src/${file}`),
     ),
   ];
+
   // Of npm, npx, Node.js and gcloud, and the one that is not a command's.
-  const others = '--global --save-dev --yes --prefix --env-file --throw-deprecation --version --http';
+  const others =
+    '--global --save-dev --yes --prefix --env-file --throw-deprecation --version --http';
   const elsewhere = new Set(others.split(' '));
+
   const optionsOf = (name: string): readonly string[] | undefined => {
     const command = commands.find((known) => known.name === name);
-    const flags = Object.keys(command?.options ?? {}).map((flags) => /--[\w-]+/.exec(flags)?.[0] ?? '');
+    const flags = Object.keys(command?.options ?? {}).map(
+      (flags) => /--[\w-]+/.exec(flags)?.[0] ?? '',
+    );
     return command && [...flags, '--help', '--debug'];
   };
+
   const names = commands.map(({ name }) => name).sort((a, b) => b.length - a.length);
   const firstWords = groups.map(({ name }) => name);
   const all = new Set(commands.flatMap(({ name }) => optionsOf(name) ?? []));
@@ -155,7 +180,8 @@ test('every command and option that a message, a help text or a document names e
     } catch {
       continue;
     }
-    // An option that was refused is named in the message about it, and a name to fill in has braces.
+    // An option that was refused is named in the message about it, and a name to fill in has
+    // braces.
     const known = text.replace(/--\{[^}]*\}/g, '');
     for (const [line, name = ''] of known.matchAll(/^ *(?:\$ )?calls ([a-z][a-z -]*?)(?= --)/gm))
       if (!names.some((known) => `${name} `.startsWith(`${known} `)) && !firstWords.includes(name))
@@ -176,5 +202,6 @@ test('every command and option that a message, a help text or a document names e
     for (const [option] of messages.matchAll(/(?<![\w-])--[a-z][a-z-]*/g))
       if (!all.has(option) && !elsewhere.has(option)) strange.push(`${file}: ${option}`);
   }
+
   expect(strange).toEqual([]);
 });

@@ -4,7 +4,8 @@ import { answerQuestion, type Question, QuestionError } from '@call-attribution/
 import { afterAll, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
-// A mistake in a question is told in the same words, wherever the question is asked: only the options have the names of the place.
+// A mistake in a question is told in the same words, wherever the question is asked: only the
+// options have the names of the place.
 
 const stage = openStage();
 const server = createServer(createClient({ env: stage.env }));
@@ -21,13 +22,29 @@ test.each<[string, Question, string]>([
   ['an unknown order', { groupBy: ['day'], order: 'callz' }, 'Did you mean calls?'],
   ['what is no period', { period: 'last fortnight' }, "such as 'yesterday', 'last month'"],
   ['a day that does not exist', { period: '2026-02-30' }, 'Did you mean 2026-02-28?'],
-  ['a period that ends before it begins', { period: '2026-10-02 to 2026-10-01' }, 'the earlier time first'],
+  [
+    'a period that ends before it begins',
+    { period: '2026-10-02 to 2026-10-01' },
+    'the earlier time first',
+  ],
   ['a period and its start', { period: '2026-10', from: '2026-10-01' }, 'leave out'],
   ['what is no time', { from: 'sometimes' }, 'Write one such as 2026-11-20'],
-  ['a start that does not exist', { from: '2026-09-31 12:00:00' }, 'Did you mean 2026-09-30 12:00:00?'],
-  ['a time with a zone', { to: '2026-10-01T10:00:00Z' }, 'no time zone. Did you mean 2026-10-01 10:00:00?'],
+  [
+    'a start that does not exist',
+    { from: '2026-09-31 12:00:00' },
+    'Did you mean 2026-09-30 12:00:00?',
+  ],
+  [
+    'a time with a zone',
+    { to: '2026-10-01T10:00:00Z' },
+    'no time zone. Did you mean 2026-10-01 10:00:00?',
+  ],
   ['a fraction of a second', { to: '2026-10-01 10:00:00.5' }, 'Did you mean 2026-10-01 10:00:00?'],
-  ['ends that are swapped', { from: '2026-10-02', to: '2026-10-01' }, 'Did you mean from 2026-10-01 and to'],
+  [
+    'ends that are swapped',
+    { from: '2026-10-02', to: '2026-10-01' },
+    'Did you mean from 2026-10-01 and to',
+  ],
   ['an end at the start', { from: '2026-10-02 09:00', to: '2026-10-02 09:00' }, 'includes its day'],
   ['nothing to compare', { compare: 'previous' }, 'needs a period with both ends'],
   [
@@ -53,7 +70,11 @@ test.each<[string, Question, string]>([
   expect(plain(stderr)).toContain(plain(error.summary));
 
   const asked = { group_by: groupBy, measures, ...others };
-  const { isError, content } = await callTool(server, 'analyze_calls', JSON.parse(JSON.stringify(asked)));
+  const { isError, content } = await callTool(
+    server,
+    'analyze_calls',
+    JSON.parse(JSON.stringify(asked)),
+  );
   expect(isError).toBe(true);
   expect(plain(content[0]?.text ?? '')).toContain(plain(error.summary));
 });

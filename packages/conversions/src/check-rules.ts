@@ -29,8 +29,8 @@ export class RulesError extends CallsError<keyof typeof rulesErrors> {
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 /**
- * Throws a `RulesError` for rules that no call could satisfy or that the tool would refuse. `conversions` and `toConversions`
- * do this first.
+ * Throws a `RulesError` for rules that no call could satisfy or that the tool would refuse.
+ * `conversions` and `toConversions` do this first.
  *
  * @example
  * checkRules(rules, sheetFormats['google-ads-clicks']);
@@ -43,30 +43,41 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       'timeZone',
       `${title} needs a time zone: the API does not say which time zone its times are in`,
     );
+
   if (!isTimeZone(timeZone))
     throw new RulesError(
       'timeZone',
       `the time zone ${JSON.stringify(timeZone)} does not exist; use a name such as America/New_York`,
     );
+
   if (needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new RulesError(
       'conversionName',
       `${title} needs a conversion name: at most 100 characters, spelled as in the tool`,
     );
+
   if (needsName && looksPersonal(conversionName))
-    throw new RulesError('conversionName', 'the conversion name must not be an address or a phone number');
+    throw new RulesError(
+      'conversionName',
+      'the conversion name must not be an address or a phone number',
+    );
+
   if (currency !== undefined && !isCurrency(currency))
     throw new RulesError(
       'currency',
       `there is no currency ${JSON.stringify(currency)}; use the three letters of ISO 4217, such as USD`,
     );
-  const most = accepts.clickWindow === null ? null : durationMillis(accepts.clickWindow, 'clickWindow');
-  const window = rules.clickWindow === undefined ? most : durationMillis(rules.clickWindow, 'clickWindow');
+
+  const most =
+    accepts.clickWindow === null ? null : durationMillis(accepts.clickWindow, 'clickWindow');
+  const window =
+    rules.clickWindow === undefined ? most : durationMillis(rules.clickWindow, 'clickWindow');
   if (window !== null && most !== null && window > most)
     throw new RulesError(
       'clickWindow',
       `a click window of ${window / day} days is too long: ${title} accepts clicks of at most ${most / day} days`,
     );
+
   durationMillis(rules.minTalk ?? 0, 'minTalk');
   const age = durationMillis(rules.minAge ?? accepts.minAge, 'minAge');
   if (window !== null && age >= window)
@@ -74,6 +85,7 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       'minAge',
       `no call can count: calls must be ${age / hour} hours old, and clicks at most ${window / day} days`,
     );
+
   if (from !== undefined && !/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(from))
     throw new RulesError('from', 'from must be a time such as 2026-11-01 00:00:00');
 }

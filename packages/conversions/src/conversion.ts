@@ -1,5 +1,11 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core/record';
-import { type Duration, durationMillis, instantsOf, parseTime, second } from '@call-attribution/core/time';
+import {
+  type Duration,
+  durationMillis,
+  instantsOf,
+  parseTime,
+  second,
+} from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from '@call-attribution/questions';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -31,17 +37,22 @@ export interface ConversionRules {
   readonly repeatedHour?: 'leave-out' | 'first' | 'second' | undefined;
   /** Calls that nobody answered count too, whatever the minimum talk time. Default false. */
   readonly unanswered?: boolean | undefined;
-  /** Minimum talk time, such as `60s`; shorter calls are left out. Default: `minTalk` of the tool. */
+  /**
+   * Minimum talk time, such as `60s`; shorter calls are left out. Default: `minTalk` of the tool.
+   */
   readonly minTalk?: Duration | undefined;
-  /** Age of the oldest click at the time of the upload, such as `30d`. Default, and at most: what the tool accepts. */
+  /**
+   * Age of the oldest click at the time of the upload, such as `30d`. Default, and at most: what
+   * the tool accepts.
+   */
   readonly clickWindow?: Duration | undefined;
   /** Only the first call of a caller counts. Default false. */
   readonly firstCallOnly?: boolean | undefined;
   /** A caller counts once in this time, such as `30d`. Default: every call counts. */
   readonly oncePerCaller?: Duration | undefined;
   /**
-   * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the rules about callers: they
-   * are neither conversions nor left out. Default: all calls are judged.
+   * Calls before this time (`YYYY-MM-DD HH:MM:SS`, as the API writes it) are only read for the
+   * rules about callers: they are neither conversions nor left out. Default: all calls are judged.
    */
   readonly from?: string | undefined;
   /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
@@ -66,7 +77,10 @@ export interface Acceptance {
   readonly clickWindow: Duration | null;
 }
 
-/** A call that counts as a conversion, independent of the tool. Instants are in milliseconds since 1970. */
+/**
+ * A call that counts as a conversion, independent of the tool. Instants are in milliseconds since
+ * 1970.
+ */
 export interface Conversion {
   /** Session id of the call, by which tools recognize a repeated conversion. */
   readonly sid: string;
@@ -78,11 +92,17 @@ export interface Conversion {
   readonly clickIds: ClickIds;
   /** When the call began. */
   readonly startedAt: number;
-  /** When the conversion happened: the end of the talk, or a second after the start of a call without talk. */
+  /**
+   * When the conversion happened: the end of the talk, or a second after the start of a call
+   * without talk.
+   */
   readonly endedAt: number;
   /** When the visit with the click began, as far as the record says. */
   readonly clickedAt: number;
-  /** Number of the caller as + and digits, which is personal data; null unless the tool matches by it. */
+  /**
+   * Number of the caller as + and digits, which is personal data; null unless the tool matches by
+   * it.
+   */
   readonly callerNumber: string | null;
   /** The number that was called. */
   readonly calledNumber: string;
@@ -101,8 +121,8 @@ export interface Conversion {
 }
 
 /**
- * The conversion that a call is for a tool, or the reason why it does not count. Rules about callers need more than one
- * call: `conversions` applies them.
+ * The conversion that a call is for a tool, or the reason why it does not count. Rules about
+ * callers need more than one call: `conversions` applies them.
  *
  * @example
  * const found = conversionOf(call, sheetFormats['google-ads-clicks'].accepts, rules);
@@ -130,7 +150,8 @@ export function conversionOf(
   const talkSeconds = talkSecondsOf(call);
   const short = tooShort(talkSeconds, accepts, rules);
   if (short) return { reason: short };
-  if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status)) return { reason: 'status_not_final' };
+  if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status))
+    return { reason: 'status_not_final' };
 
   const started = instantOf(call.date_added, timeZone, rules);
   if ('reason' in started) return started;

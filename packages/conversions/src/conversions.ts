@@ -2,7 +2,12 @@ import { type Call, phoneKey } from '@call-attribution/core/record';
 import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { checkRules } from './check-rules.ts';
-import { type Acceptance, type Conversion, type ConversionRules, conversionOf } from './conversion.ts';
+import {
+  type Acceptance,
+  type Conversion,
+  type ConversionRules,
+  conversionOf,
+} from './conversion.ts';
 import type { LeftOutReason } from './reasons.ts';
 import { keyOf, rowOf, type SheetRow, type Tool } from './sheet-format.ts';
 
@@ -20,8 +25,9 @@ export type Outcome =
   | { readonly call: Call; readonly leftOut: LeftOutReason };
 
 /**
- * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come from the API or a store,
- * in order of their time. Rules that make no sense are refused at once with a `RulesError`.
+ * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come
+ * from the API or a store, in order of their time. Rules that make no sense are refused at once
+ * with a `RulesError`.
  *
  * @example
  * for await (const outcome of conversions(createCallStream(client), rules, sheetFormats.sa360))
@@ -39,8 +45,8 @@ export function conversions(
  * `conversions` as an operator, for `pipeline` and `through`.
  *
  * @example
- * const format = sheetFormats['google-ads-clicks'];
- * await pipeline(createCallStream(client), toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
+ * const format = sheetFormats['google-ads-clicks']; await pipeline(createCallStream(client),
+ * toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
  */
 export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call, Outcome> {
   checkRules(rules, tool);
@@ -54,7 +60,10 @@ export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call
   });
 }
 
-/** Judges one call after the other. Null for a call before `rules.from`, which only says something about its caller. */
+/**
+ * Judges one call after the other. Null for a call before `rules.from`, which only says something
+ * about its caller.
+ */
 function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
   const judge = createJudge(tool.accepts, rules);
   const columns = tool.columns?.(rules) ?? [];
@@ -64,8 +73,10 @@ function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Out
     if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
     if ('reason' in found) return { call, leftOut: found.reason };
     const row = rowOf(found, columns, rules);
+
     // A sheet must not fail because of what one visitor made of an address.
     if (row === null) return { call, leftOut: 'wrong_form' };
+
     // Where rows have no key, the tool would count a repeated call again.
     const key = keyOf(columns, row) ?? found.sid;
     if (seen.has(key)) return { call, leftOut: 'duplicate' };
@@ -74,22 +85,29 @@ function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Out
   };
 }
 
-/** Judges one call after the other, for rules that compare the calls of a caller. Calls come in order of their time. */
+/**
+ * Judges one call after the other, for rules that compare the calls of a caller. Calls come in
+ * order of their time.
+ */
 function createJudge(
   accepts: Acceptance,
   rules: ConversionRules,
 ): (call: Call) => Conversion | { readonly reason: LeftOutReason } {
   const { firstCallOnly = false, oncePerCaller } = rules;
   const once = oncePerCaller === undefined ? null : durationMillis(oncePerCaller, 'oncePerCaller');
+
   /** By caller, when the last call that counted was. */
   const callers = new Map<string, number | null>();
   return (call) => {
     const key = callerKey(call);
     const isKnown = key !== null && callers.has(key);
-    const found = conversionOf(call, accepts, rules, { isFirstCall: key === null ? null : !isKnown });
+    const found = conversionOf(call, accepts, rules, {
+      isFirstCall: key === null ? null : !isKnown,
+    });
     if (key === null) return found;
     const countedAt = callers.get(key) ?? null;
     if (!isKnown) callers.set(key, null);
+
     // A click that is too old by now was not when the call counted.
     const counts = !('reason' in found) || found.reason === 'click_too_old';
     if (!counts) return found;

@@ -19,11 +19,20 @@ export interface LedgerEntry {
   readonly value: number | null;
   /** Currency of the value. */
   readonly currency: string | null;
-  /** What the caller agreed to, where the rules say it: what may have been lost is sent again with it. */
+  /**
+   * What the caller agreed to, where the rules say it: what may have been lost is sent again with
+   * it.
+   */
   readonly consent?: Consent;
-  /** The number of the caller was sent, too. It is in no ledger: only while the call can be read is it sent again as it was. */
+  /**
+   * The number of the caller was sent, too. It is in no ledger: only while the call can be read is
+   * it sent again as it was.
+   */
   readonly byNumber?: true;
-  /** Its answer was lost and it cannot be sent again as it was: nobody knows whether the tool has it. */
+  /**
+   * Its answer was lost and it cannot be sent again as it was: nobody knows whether the tool has
+   * it.
+   */
   readonly uncertain?: true;
 }
 

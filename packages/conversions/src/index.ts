@@ -1,5 +1,6 @@
-// Calls as conversions for bid tools: which calls count and at what value, the upload sheets the tools take, and a ledger of
-// what was uploaded. `conversions` judges calls, `toSheet` writes them, `openLedger` remembers them.
+// Calls as conversions for bid tools: which calls count and at what value, the upload sheets the
+// tools take, and a ledger of what was uploaded. `conversions` judges calls, `toSheet` writes them,
+// `openLedger` remembers them.
 
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';

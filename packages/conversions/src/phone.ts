@@ -1,8 +1,8 @@
 import { readPhone } from '@call-attribution/core/record';
 
 /**
- * A phone number in the E.164 form, a plus and digits, from any spelling. A number without a country code must be one of the North
- * American plan. Null for anything else.
+ * A phone number in the E.164 form, a plus and digits, from any spelling. A number without a
+ * country code must be one of the North American plan. Null for anything else.
  *
  * @example
  * toE164('(555) 555-0100'); // +15555550100

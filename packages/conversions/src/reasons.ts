@@ -1,8 +1,12 @@
-/** What each reason for which a call is not a conversion, or not a row of a sheet, means and what can be done about it, in one line. */
+/**
+ * What each reason for which a call is not a conversion, or not a row of a sheet, means and what
+ * can be done about it, in one line.
+ */
 export const reasonTexts = {
   no_click_id: 'neither the record nor the URLs of the visit have a click ID of this tool',
   no_caller_number: 'the caller number cannot be written as + and country code',
-  not_a_call_extension: 'not a call through a call extension; the tool can match no others by number',
+  not_a_call_extension:
+    'not a call through a call extension; the tool can match no others by number',
   desktop_call: 'the call began on a desktop; the tool does not take such calls',
   unanswered: 'nobody answered the call',
   too_short: 'the talk is shorter than the minimum talk time',
@@ -21,7 +25,9 @@ export const reasonTexts = {
   duplicate: 'the sheet already has a row with the same click or number, name and time',
 } as const;
 
-/** Why a call is not a conversion, or not a row of a sheet. `reasonTexts` has a sentence for each. */
+/**
+ * Why a call is not a conversion, or not a row of a sheet. `reasonTexts` has a sentence for each.
+ */
 export type LeftOutReason = keyof typeof reasonTexts;
 
 /** Why something that was uploaded is no longer right. */

@@ -12,7 +12,10 @@ export interface SheetColumn<T = Conversion> {
   readonly pattern: RegExp;
   /** Cells may be empty. Default false. */
   readonly isOptional?: boolean;
-  /** The tool recognises a repeated conversion by this column, with all others that say so. Default false. */
+  /**
+   * The tool recognises a repeated conversion by this column, with all others that say so. Default
+   * false.
+   */
   readonly isKey?: boolean;
   /** Phone numbers are expected here, and personal data nowhere else. Default false. */
   readonly holdsPhone?: boolean;
@@ -31,7 +34,10 @@ export interface SheetLayout<T = Conversion> {
   columns(rules: ConversionRules): readonly SheetColumn<T>[];
 }
 
-/** A sheet that corrects the value of uploaded conversions or takes them back. The time of the adjustment is `rules.now`. */
+/**
+ * A sheet that corrects the value of uploaded conversions or takes them back. The time of the
+ * adjustment is `rules.now`.
+ */
 export interface AdjustmentFormat extends SheetLayout<LedgerEntry> {
   /** What to know before uploading the sheet. */
   readonly notes: readonly string[];
@@ -49,18 +55,27 @@ export interface SheetFormat extends SheetLayout {
   readonly needsName: boolean;
   /** What to know before uploading the sheet. */
   readonly notes: readonly string[];
-  /** How conversions are adjusted after their upload. Absent where the tool cannot, or not by the sheets it documents. */
+  /**
+   * How conversions are adjusted after their upload. Absent where the tool cannot, or not by the
+   * sheets it documents.
+   */
   readonly adjustments?: AdjustmentFormat;
 }
 
-/** The cells of a conversion from left to right, as they were made and checked while its call was judged. */
+/**
+ * The cells of a conversion from left to right, as they were made and checked while its call was
+ * judged.
+ */
 export type SheetRow = readonly (string | null)[];
 
 /** What `conversions` needs to know about a tool. Every format of a sheet is one. */
 export type Tool = Pick<SheetFormat, 'accepts'> & Partial<SheetFormat>;
 
 /** What the tool recognises a repeated row by; null when it does not. */
-export function keyOf(columns: readonly Pick<SheetColumn, 'isKey'>[], row: SheetRow): string | null {
+export function keyOf(
+  columns: readonly Pick<SheetColumn, 'isKey'>[],
+  row: SheetRow,
+): string | null {
   const key = row.filter((_, at) => columns[at]?.isKey);
   return key.length > 0 ? key.join('\u0000') : null;
 }

@@ -7,11 +7,13 @@ import type { LedgerEntry } from './entry.ts';
 import { type AdjustmentFormat, rowOf, type SheetLayout, type SheetRow } from './sheet-format.ts';
 
 /**
- * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its call was judged for that tool. Calls
- * that are left out are skipped. The sheet is never in memory as a whole.
+ * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its
+ * call was judged for that tool. Calls that are left out are skipped. The sheet is never in memory
+ * as a whole.
  *
  * @example
- * await pipeline(calls, toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
+ * await pipeline(calls, toConversions(rules, format), toSheet(format, rules),
+ * createWriteStream('clicks.csv'));
  */
 export function toSheet(
   format: SheetLayout,
@@ -20,7 +22,10 @@ export function toSheet(
   return encodeRows(format, rules, (item) => ('leftOut' in item ? null : item.row));
 }
 
-/** Encodes adjustments of uploaded conversions as the sheet of a tool. A row that the tool would refuse is a `ConfigurationError`. */
+/**
+ * Encodes adjustments of uploaded conversions as the sheet of a tool. A row that the tool would
+ * refuse is a `ConfigurationError`.
+ */
 export function toAdjustments(
   format: AdjustmentFormat,
   rules: ConversionRules,
@@ -30,7 +35,10 @@ export function toAdjustments(
     const row = rowOf(entry, columns, rules);
     if (row !== null) return row;
     const other = 'an upload to another tool: give each tool a destination of its own';
-    throw new ConfigurationError('invalid_option', `what the ledger says of call ${entry.sid} is ${other}`);
+    throw new ConfigurationError(
+      'invalid_option',
+      `what the ledger says of call ${entry.sid} is ${other}`,
+    );
   });
 }
 
@@ -50,11 +58,15 @@ function encodeRows<L, I>(
         cells ? [titles.map((_, at) => cells[at] || null)] : [];
       const head = [...filled(before), titles, ...filled(after)];
       let begun = false;
+
       const begin = (): Uint8Array[] => {
-        const out = begun ? [] : [Buffer.from(head.map((cells) => sheetLine(cells, delimiter)).join(''))];
+        const out = begun
+          ? []
+          : [Buffer.from(head.map((cells) => sheetLine(cells, delimiter)).join(''))];
         begun = true;
         return out;
       };
+
       return {
         page(items) {
           const out = begin();
@@ -70,7 +82,10 @@ function encodeRows<L, I>(
   });
 }
 
-/** One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line breaks become spaces. */
+/**
+ * One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line
+ * breaks become spaces.
+ */
 function sheetLine(cells: SheetRow, delimiter: SheetLayout['delimiter']): string {
   if (delimiter === ',') return csvLine(cells);
   return `${cells.map((cell) => (cell ?? '').replace(/[\t\r\n]+/g, ' ')).join('\t')}\r\n`;

@@ -44,6 +44,7 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
         leftOut.set(outcome.leftOut, (leftOut.get(outcome.leftOut) ?? 0) + 1);
         return;
       }
+
       rows += 1;
       if (outcome.conversion.talkSeconds < shortTalk) short += 1;
       if (outcome.conversion.value !== null) value = (value ?? 0) + outcome.conversion.value;
@@ -57,13 +58,17 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
 }
 
 /**
- * A summary as lines for people: what the conversions are worth, how many are short, which rules decided, and the calls that
- * are left out by reason.
+ * A summary as lines for people: what the conversions are worth, how many are short, which rules
+ * decided, and the calls that are left out by reason.
  *
  * @example
  * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
  */
-export function summaryLines(summary: Summary, { accepts }: Tool, rules: ConversionRules): string[] {
+export function summaryLines(
+  summary: Summary,
+  { accepts }: Tool,
+  rules: ConversionRules,
+): string[] {
   const { calls, rows, value, short, ofV2, leftOut } = summary;
   const without = calls - rows;
   const noun = without === 1 ? 'call' : 'calls';
@@ -98,7 +103,10 @@ const v2Lacks =
   'back, and click IDs may be missing; read the calls with v3';
 
 const number = new Intl.NumberFormat('en-US');
-const amount = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const amount = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+});
 const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
 
 /** What was uploaded and cannot be corrected by an upload, counted by what has changed. */

@@ -4,11 +4,17 @@ import { type Duration, durationMillis, minute, parseDuration } from '@call-attr
 
 /** What the earlier calls say about a caller. */
 export interface CallerFacts {
-  /** Nobody with this number has called before, as far as the calls that were read say; null for a withheld number. */
+  /**
+   * Nobody with this number has called before, as far as the calls that were read say; null for a
+   * withheld number.
+   */
   readonly isFirstCall: boolean | null;
 }
 
-/** One rule: it applies when all of its conditions hold. In strings `*` stands for any characters; case does not matter. */
+/**
+ * One rule: it applies when all of its conditions hold. In strings `*` stands for any characters;
+ * case does not matter.
+ */
 export interface ValueRule {
   /** Name of the rule, for people. */
   readonly name?: string | undefined;
@@ -39,8 +45,8 @@ export interface ValueRules {
 }
 
 /**
- * The value of a call by the rules; null when no rule applies and there is no `otherwise`. A rule with `caller` applies only
- * where it is known whether the caller has called before.
+ * The value of a call by the rules; null when no rule applies and there is no `otherwise`. A rule
+ * with `caller` applies only where it is known whether the caller has called before.
  */
 export function valueByRules(
   call: Call,
@@ -66,7 +72,10 @@ function isWithin(hour: number, from = 0, to = 24): boolean {
   return from <= to ? hour >= from && hour < to : hour >= from || hour < to;
 }
 
-/** Whether a text has the form of a pattern. Not a regular expression: many stars must not take exponential time. */
+/**
+ * Whether a text has the form of a pattern. Not a regular expression: many stars must not take
+ * exponential time.
+ */
 function matches(text: unknown, pattern: string): boolean {
   if (typeof text !== 'string') return false;
   const [head = '', ...tail] = pattern.toLowerCase().split('*');
@@ -80,16 +89,18 @@ function matches(text: unknown, pattern: string): boolean {
     if (at < 0) return false;
     rest = rest.slice(at + part.length);
   }
+
   return rest.endsWith(end);
 }
 
 /**
- * Reads a rule table from JSON. Throws a `ConfigurationError` that says which rule is wrong. zod is loaded with the first table.
+ * Reads a rule table from JSON. Throws a `ConfigurationError` that says which rule is wrong. zod is
+ * loaded with the first table.
  *
  * @param source what the error calls the table, such as the name of its file.
  * @example
- * const rules = await readValueRules('{ "rules": [{ "minTalk": "10m", "value": 80 }], "otherwise": 20 }', 'rules.json');
- * valueByRules(call, rules);
+ * const rules = await readValueRules('{ "rules": [{ "minTalk": "10m", "value": 80 }], "otherwise":
+ * 20 }', 'rules.json'); valueByRules(call, rules);
  */
 export async function readValueRules(text: string, source: string): Promise<ValueRules> {
   return readJsonInput(await tableSchema(), text, source);
@@ -97,9 +108,12 @@ export async function readValueRules(text: string, source: string): Promise<Valu
 
 async function tableSchema() {
   const { z } = await import('zod');
-  const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
+  const amount = z
+    .number('must be a number, 0 or greater')
+    .min(0, 'must be a number, 0 or greater');
   const hour = amount.max(24, 'must be an hour, from 0 to 24');
-  const isDuration = (given: unknown): boolean => typeof given === 'string' && parseDuration(given) >= 0;
+  const isDuration = (given: unknown): boolean =>
+    typeof given === 'string' && parseDuration(given) >= 0;
   const span = z.custom<Duration>(isDuration, 'must be a duration such as 90s or 10m');
   const conditions = z
     .strictObject({

@@ -55,14 +55,31 @@ test('calls that nobody answered and short ones are left out, unless the rules s
     at('3', '2026-11-18 12:00:00', { talk_minutes: '1.0' }),
     at('4', '2026-11-18 13:00:00', { talk_minutes: null }),
   ];
-  expect(await judged(calls)).toEqual({ 1: 'unanswered', 2: 'too_short', 3: 'ok', 4: 'unanswered' });
-  expect(await judged(calls, { minTalk: 0 })).toEqual({ 1: 'unanswered', 2: 'ok', 3: 'ok', 4: 'unanswered' });
-  expect(await judged(calls, { unanswered: true })).toEqual({ 1: 'ok', 2: 'too_short', 3: 'ok', 4: 'ok' });
+  expect(await judged(calls)).toEqual({
+    1: 'unanswered',
+    2: 'too_short',
+    3: 'ok',
+    4: 'unanswered',
+  });
+  expect(await judged(calls, { minTalk: 0 })).toEqual({
+    1: 'unanswered',
+    2: 'ok',
+    3: 'ok',
+    4: 'unanswered',
+  });
+  expect(await judged(calls, { unanswered: true })).toEqual({
+    1: 'ok',
+    2: 'too_short',
+    3: 'ok',
+    4: 'ok',
+  });
 });
 
 test('each tool has a minimum talk time of its own', () => {
   expect(
-    Object.fromEntries(Object.values(sheetFormats).map(({ name, accepts }) => [name, accepts.minTalk])),
+    Object.fromEntries(
+      Object.values(sheetFormats).map(({ name, accepts }) => [name, accepts.minTalk]),
+    ),
   ).toMatchObject({
     'google-ads-calls': '60s',
     'google-ads-clicks': '60s',
@@ -79,7 +96,11 @@ const repeated = [
   at('2', '2026-11-03 10:00:00'),
   at('3', '2026-11-09 10:00:00'),
   at('4', '2026-11-11 10:00:00'),
-  at('5', '2026-11-11 10:00:00', { ani: '2025550199', ppc_gclid: 'Cj0KCQ_other', first_touch: null }),
+  at('5', '2026-11-11 10:00:00', {
+    ani: '2025550199',
+    ppc_gclid: 'Cj0KCQ_other',
+    first_touch: null,
+  }),
   at('6', '2026-11-12 10:00:00', { ani: 'anonymous' }),
   at('7', '2026-11-13 10:00:00', { ani: 'anonymous' }),
 ];
@@ -131,7 +152,11 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-const sheetOf = async (format: SheetFormat, set: ConversionRules, calls: readonly Call[]): Promise<string> =>
+const sheetOf = async (
+  format: SheetFormat,
+  set: ConversionRules,
+  calls: readonly Call[],
+): Promise<string> =>
   Buffer.concat(await collect(toSheet(format, set)(conversions(calls, set, format)))).toString();
 
 test('consent is written in columns of its own when the rules have it', async () => {
@@ -163,6 +188,7 @@ test('calls become a sheet in a pipeline', async () => {
   );
   const text = Buffer.concat(chunks).toString();
   expect(text).toBe(await sheetOf(clicks, rules, calls));
+
   // Two calls have the same click, name and time.
   expect(text.trimEnd().split('\r\n')).toHaveLength(2 + 2);
   expect(wrongCells(text, clicks, rules)).toEqual([]);
@@ -176,11 +202,23 @@ test('a sheet without rows has its head', async () => {
 
 const bad: [string, Partial<ConversionRules>, RegExp][] = [
   ['no zone', { timeZone: null }, /needs a time zone/],
-  ['a zone that does not exist', { timeZone: 'Mars/Olympus' }, /time zone "Mars\/Olympus" does not exist/],
+  [
+    'a zone that does not exist',
+    { timeZone: 'Mars/Olympus' },
+    /time zone "Mars\/Olympus" does not exist/,
+  ],
   ['no name', { conversionName: '' }, /needs a conversion name/],
-  ['an address as its name', { conversionName: 'lead@example.com' }, /must not be an address or a phone/],
+  [
+    'an address as its name',
+    { conversionName: 'lead@example.com' },
+    /must not be an address or a phone/,
+  ],
   ['a currency that does not exist', { currency: 'XXQ' }, /no currency "XXQ"/],
-  ['a window that is too long', { clickWindow: '120d' }, /120 days is too long: .* at most 90 days/],
+  [
+    'a window that is too long',
+    { clickWindow: '120d' },
+    /120 days is too long: .* at most 90 days/,
+  ],
   ['a window of nothing', { clickWindow: 0 }, /no call can count/],
   ['a negative talk time', { minTalk: -1 }, /minTalk is -1; expected milliseconds/],
   ['an age that leaves no call', { minAge: '48h', clickWindow: '2d' }, /no call can count/],
@@ -228,5 +266,8 @@ test('a summary writes large numbers as people do', () => {
   const summary = { ...counts, leftOut: new Map([['unanswered', 1_481]] as const) };
   const lines = summaryLines(summary, clicks, rules);
   expect(lines[0]).toBe('worth 8,125.00 USD; 1,200 of 1,519 (79 %) talked for less than 30 s');
-  expect(lines.slice(2)).toEqual(['left out: 1,481 calls', '  1,481  unanswered: nobody answered the call']);
+  expect(lines.slice(2)).toEqual([
+    'left out: 1,481 calls',
+    '  1,481  unanswered: nobody answered the call',
+  ]);
 });

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -53,12 +61,20 @@ const call = (sid: string, changes: Record<string, unknown> = {}): Call =>
 const changes = (format: SheetFormat, calls: readonly Call[]): Promise<Changes> =>
   changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
 const deliver = async (format: SheetFormat, calls: readonly Call[], name: string) =>
-  deliverSheets(ledger, format.name, await changes(format, calls), format, rules, join(folder, name));
+  deliverSheets(
+    ledger,
+    format.name,
+    await changes(format, calls),
+    format,
+    rules,
+    join(folder, name),
+  );
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
 const clicks = sheetFormats['google-ads-clicks'];
 const before = [call('1'), call('2'), call('3'), call('4')];
-// The same calls a day later: another value, not answered after all, another click, and a call that is new.
+// The same calls a day later: another value, not answered after all, another click, and a call that
+// is new.
 const after = [
   call('1', { talk_minutes: '12.0' }),
   call('2', { talk_minutes: '0.0' }),
@@ -95,7 +111,9 @@ test('adjustments for Microsoft Advertising are a bulk file', async () => {
     await deliver(format, before, `${name}.csv`);
     await deliver(format, after, `${name}-2.csv`);
     const text = read(`${name}-2.adjustments.csv`);
-    expect(text).toBe(readFileSync(new URL('golden/microsoft-adjustments.txt', import.meta.url), 'utf8'));
+    expect(text).toBe(
+      readFileSync(new URL('golden/microsoft-adjustments.txt', import.meta.url), 'utf8'),
+    );
     expect(wrongCells(text, format.adjustments as never, rules)).toEqual([]);
   }
 });
@@ -109,6 +127,7 @@ test('where the tool takes no adjustments, what has changed is listed and not up
     expect(found.add, name).toMatchObject([{ conversion: { sid: '5' } }]);
     expect(found.unadjusted.length, name).toBeGreaterThan(0);
   }
+
   expect((await changes(sheetFormats.sa360, after)).unadjusted).toEqual([
     { sid: '1', change: 'value_changed' },
     { sid: '2', change: 'no_conversion' },
@@ -142,7 +161,9 @@ test('a call that is only too old or too recent by now is not retracted', async 
 
 test('a name that ends in .gz gets a compressed file', async () => {
   await deliver(clicks, before, 'first.csv.gz');
-  expect(gunzipSync(readFileSync(join(folder, 'first.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=/);
+  expect(gunzipSync(readFileSync(join(folder, 'first.csv.gz'))).toString()).toMatch(
+    /^Parameters:TimeZone=/,
+  );
 });
 
 test('a sheet that may not have been uploaded is never replaced', async () => {
@@ -162,6 +183,7 @@ test.each(['prepared', 'one renamed', 'all renamed'])(
     await deliver(clicks, after, 'clicks.csv');
     const [sheet, adjustments] = [read('clicks.csv'), read('clicks.adjustments.csv')];
     await ledger.close();
+
     // The journal without its last line is that of a run that was killed before it could commit.
     const path = join(folder, 'uploads.ledger');
     writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
@@ -171,7 +193,10 @@ test.each(['prepared', 'one renamed', 'all renamed'])(
     expect(files).toHaveLength(2);
     for (const [at, { path, prepared }] of files.entries())
       if (when === 'prepared' || (when === 'one renamed' && at === 1)) renameSync(path, prepared);
-    const elsewhere = { ...ledger, pending: () => ({ ...(pending as Delivery), host: 'another-machine' }) };
+    const elsewhere = {
+      ...ledger,
+      pending: () => ({ ...(pending as Delivery), host: 'another-machine' }),
+    };
     await expect(finishDeliveries(elsewhere)).rejects.toThrow(/Finish it there/);
     expect(await finishDeliveries(ledger)).toHaveLength(1);
     expect([read('clicks.csv'), read('clicks.adjustments.csv')]).toEqual([sheet, adjustments]);
@@ -188,7 +213,10 @@ test.each([
   ],
   [
     'a path through another folder',
-    (at: string) => ({ path: `${at}/x/../public`, prepared: `${at}/x/../public.01234567.prepared` }),
+    (at: string) => ({
+      path: `${at}/x/../public`,
+      prepared: `${at}/x/../public.01234567.prepared`,
+    }),
   ],
   ['a relative path', () => ({ path: 'public', prepared: 'public.01234567.prepared' })],
 ])('a ledger that somebody else has written cannot have files renamed: %s', async (_, of) => {

@@ -109,9 +109,11 @@ describe.each(formats.map((format) => [format.name, format] as const))('%s', (na
   });
 
   test('without a time zone every call is left out for that reason', () => {
-    expect(conversionOf(callWith(extension), format.accepts, { ...rules, timeZone: null })).toEqual({
-      reason: 'zone_missing',
-    });
+    expect(conversionOf(callWith(extension), format.accepts, { ...rules, timeZone: null })).toEqual(
+      {
+        reason: 'zone_missing',
+      },
+    );
   });
 });
 
@@ -169,8 +171,12 @@ test('a call that comes twice is left out the second time, also where the tool w
 test('calls by number go in only through call extensions, with a number, and not from a desktop', async () => {
   const format = sheetFormats['google-ads-calls'];
   expect(await rowOf(format, callWith({ channel: 'Tracker' }))).toBe('not_a_call_extension');
-  expect(await rowOf(format, callWith({ ...extension, ani: 'anonymous' }))).toBe('no_caller_number');
-  expect(await rowOf(format, callWith({ ...extension, ppc_status: 'Desktop' }))).toBe('desktop_call');
+  expect(await rowOf(format, callWith({ ...extension, ani: 'anonymous' }))).toBe(
+    'no_caller_number',
+  );
+  expect(await rowOf(format, callWith({ ...extension, ppc_status: 'Desktop' }))).toBe(
+    'desktop_call',
+  );
 });
 
 const googleClicks = sheetFormats['google-ads-clicks'];
@@ -186,7 +192,9 @@ test('a time that the clocks showed twice is the first or the second when the ru
 test('a minimum age of your own replaces the one of the tool', async () => {
   const call = callWith({ date_added: '2026-11-21 06:30:00', displayed_timestamp: null });
   expect(await rowOf(googleClicks, call, { ...rules, minAge: 0 })).toBeInstanceOf(Array);
-  expect(await rowOf(googleClicks, callWith(), { ...rules, minAge: 96 * 3_600_000 })).toBe('too_recent');
+  expect(await rowOf(googleClicks, callWith(), { ...rules, minAge: 96 * 3_600_000 })).toBe(
+    'too_recent',
+  );
 });
 
 test('a record of v2, without status and click field, gives its click from the URL', async () => {
@@ -195,14 +203,27 @@ test('a record of v2, without status and click field, gives its click from the U
 });
 
 test('a conversion is independent of the tool', () => {
-  expect(conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules)).toMatchObject({
-    ...{ sid: '1000000001', account: '101', name: 'Phone lead', value: 25, currency: 'USD', consent: null },
+  expect(
+    conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules),
+  ).toMatchObject({
+    ...{
+      sid: '1000000001',
+      account: '101',
+      name: 'Phone lead',
+      value: 25,
+      currency: 'USD',
+      consent: null,
+    },
     ...{ talkSeconds: 360, isAnswered: true, callerNumber: null, calledNumber: '8005550100' },
     startedAt: Date.parse('2026-11-18T19:03:00Z'),
     endedAt: Date.parse('2026-11-18T19:09:30Z'),
     clickedAt: Date.parse('2026-11-18T18:50:00Z'),
     click: { kind: 'gclid', id: 'Cj0KCQ_click-1' },
-    clickIds: { msclkid: 'f894f652ea334e739002f7167ab8f8e3', k_clickid: 'kc-77_a', mkwid: 's8Hx2k' },
+    clickIds: {
+      msclkid: 'f894f652ea334e739002f7167ab8f8e3',
+      k_clickid: 'kc-77_a',
+      mkwid: 's8Hx2k',
+    },
   });
 });
 

@@ -17,7 +17,14 @@ const pad = (value: number): string => String(value).padStart(2, '0');
 // Times around both clock changes, the edges of the windows and the future.
 const time = fc
   .tuple(
-    fc.constantFrom('2026-03-08', '2026-08-23', '2026-11-01', '2026-11-18', '2026-11-21', '2026-11-22'),
+    fc.constantFrom(
+      '2026-03-08',
+      '2026-08-23',
+      '2026-11-01',
+      '2026-11-18',
+      '2026-11-21',
+      '2026-11-22',
+    ),
     fc.nat(23),
     fc.nat(59),
   )
@@ -39,14 +46,27 @@ const clickId = fc.oneof(
   fc.stringMatching(/^[A-Za-z0-9_-]{16,40}$/),
   // A visitor can change an address: too short, an email address, a formula, a phone number.
   fc.constantFrom(
-    ...['abc', 'someone@example.com', '=HYPERLINK("x")', '%2B12025550123', '12025550123', '%zz', 'ü'],
+    ...[
+      'abc',
+      'someone@example.com',
+      '=HYPERLINK("x")',
+      '%2B12025550123',
+      '12025550123',
+      '%zz',
+      'ü',
+    ],
   ),
   fc.constant('f894f652ea334e739002f7167ab8f8e3'),
 );
 const url = fc
-  .tuple(fc.subarray(['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid']), clickId, wild)
+  .tuple(
+    fc.subarray(['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid']),
+    clickId,
+    wild,
+  )
   .map(
-    ([names, id, more]) => `https://shop.example/?q=${more}${names.map((name) => `&${name}=${id}`).join('')}`,
+    ([names, id, more]) =>
+      `https://shop.example/?q=${more}${names.map((name) => `&${name}=${id}`).join('')}`,
   );
 const call: fc.Arbitrary<Call> = fc
   .record({
@@ -91,7 +111,12 @@ const rules: fc.Arbitrary<ConversionRules> = fc
     },
     { requiredKeys: [] },
   )
-  .map((chosen) => ({ timeZone: 'America/New_York', conversionName: 'Phone lead', now, ...chosen }));
+  .map((chosen) => ({
+    timeZone: 'America/New_York',
+    conversionName: 'Phone lead',
+    now,
+    ...chosen,
+  }));
 
 test.each(Object.values(sheetFormats).map((format) => [format.name, format] as const))(
   '%s: every call is a row or left out, every row passes the check, and personal data stays out',
@@ -104,6 +129,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
           tally.add(outcome);
           outcomes.push(outcome);
         }
+
         const summary = tally.summary();
         const left = [...summary.leftOut.values()].reduce((sum, count) => sum + count, 0);
         expect(summary.rows + left).toBe(calls.length);

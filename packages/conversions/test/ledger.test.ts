@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LedgerEntry, openLedger, openToForget } from '@call-attribution/conversions';
@@ -80,7 +87,9 @@ test('it refuses a file that was changed in the middle', async () => {
   await ledger.commit(await ledger.prepare('a', [entry('1')]));
   await ledger.close();
   writeFileSync(path, readFileSync(path, 'utf8').replace('"value":25', '"value":26'));
-  await expect(openLedger(path)).rejects.toThrow(/^The ledger is damaged at line 1 of .*Restore it/);
+  await expect(openLedger(path)).rejects.toThrow(
+    /^The ledger is damaged at line 1 of .*Restore it/,
+  );
   const [, last = ''] = readFileSync(path, 'utf8').split('\n');
   writeFileSync(path, `${last}\n`);
   await expect(openLedger(path)).rejects.toThrow('The ledger is damaged at line 1');
@@ -92,7 +101,9 @@ describe.runIf(process.platform !== 'win32')('a ledger that somebody else has pu
     ['is a link to another place', 'ln -s nowhere "$1"'],
     ['is not a regular file', 'mkfifo "$1"'],
     ['is also a file in another place', 'ln victim "$1"'],
-    ...(process.geteuid?.() === 0 ? [['belongs to another user', 'touch "$1"; chown 65534 "$1"']] : []),
+    ...(process.geteuid?.() === 0
+      ? [['belongs to another user', 'touch "$1"; chown 65534 "$1"']]
+      : []),
   ])('%s: %s', async (said, plant) => {
     const planted = join(folder, 'planted.ledger');
     writeFileSync(join(folder, 'victim'), 'precious');

@@ -1,4 +1,9 @@
-import { conversions, readValueRules, sheetFormats, valueByRules } from '@call-attribution/conversions';
+import {
+  conversions,
+  readValueRules,
+  sheetFormats,
+  valueByRules,
+} from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
@@ -26,8 +31,12 @@ test.each([
 });
 
 test('a call without a rule that applies and without otherwise is left out', async () => {
-  const strict = await readValueRules('{ "rules": [{ "minTalk": "100m", "value": 1 }] }', 'rules.json');
-  const tagged = 'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
+  const strict = await readValueRules(
+    '{ "rules": [{ "minTalk": "100m", "value": 1 }] }',
+    'rules.json',
+  );
+  const tagged =
+    'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
     const rules = {
@@ -36,7 +45,9 @@ test('a call without a rule that applies and without otherwise is left out', asy
       now: Date.parse('2026-11-21T12:00:00Z'),
       value: (call: Call) => valueByRules(call, strict),
     };
-    const { value: outcome } = await conversions([call], rules, format)[Symbol.asyncIterator]().next();
+    const { value: outcome } = await conversions([call], rules, format)
+      [Symbol.asyncIterator]()
+      .next();
     expect(outcome, format.name).toMatchObject({ leftOut: 'no_value' });
   }
 });
@@ -60,7 +71,10 @@ test.each([
     '{ "rules": [{ "value": 1, "fromHour": 25 }] }',
     'rules[0].fromHour must be an hour, from 0 to 24, not 25',
   ],
-  ['{ "rules": [{ "value": 1, "toHour": -1 }] }', 'rules[0].toHour must be a number, 0 or greater, not -1'],
+  [
+    '{ "rules": [{ "value": 1, "toHour": -1 }] }',
+    'rules[0].toHour must be a number, 0 or greater, not -1',
+  ],
   ['{ "rules": [{ "value": 1, "caller": "new" }] }', 'rules[0].caller must be first or repeat'],
 ])('the rule table %s is refused: %s', async (text, message) => {
   const error = await readValueRules(text, 'rules.json').catch((thrown: unknown) => thrown);
@@ -74,17 +88,20 @@ test.each([
   ['2026-11-18 08:00:00', false, 20],
   ['2026-11-18 17:59:59', null, 10],
   ['2026-11-18 23:00:00', null, 40],
-])('a call at %s is worth what its hour and its caller say', async (date_added, isFirstCall, value) => {
-  const table = await readValueRules(
-    JSON.stringify({
-      rules: [
-        { name: 'night', fromHour: 18, toHour: 8, value: 40 },
-        { name: 'new', caller: 'first', value: 30 },
-        { name: 'known', caller: 'repeat', value: 20 },
-      ],
-      otherwise: 10,
-    }),
-    'rules.json',
-  );
-  expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
-});
+])(
+  'a call at %s is worth what its hour and its caller say',
+  async (date_added, isFirstCall, value) => {
+    const table = await readValueRules(
+      JSON.stringify({
+        rules: [
+          { name: 'night', fromHour: 18, toHour: 8, value: 40 },
+          { name: 'new', caller: 'first', value: 30 },
+          { name: 'known', caller: 'repeat', value: 20 },
+        ],
+        otherwise: 10,
+      }),
+      'rules.json',
+    );
+    expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
+  },
+);

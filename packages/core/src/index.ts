@@ -1,7 +1,7 @@
-// A client for the call-attribution API: it turns HTTP responses into checked, version-neutral call records.
-// It covers credentials, deadlines, retries, paging, the XML of SMS numbers, and errors that never contain a secret.
-// One table (record/fields.ts) describes every field; types and validators are generated from it. ./record has what it exports of
-// records without the client.
+// A client for the call-attribution API: it turns HTTP responses into checked, version-neutral call
+// records. It covers credentials, deadlines, retries, paging, the XML of SMS numbers, and errors
+// that never contain a secret. One table (record/fields.ts) describes every field; types and
+// validators are generated from it. ./record has what it exports of records without the client.
 export type { FilterInput } from '@call-attribution/query-dsl';
 export type { Auth, BearerAuth, KeyAuth } from './auth/auth.ts';
 export { apiKeys, bearerToken } from './auth/auth.ts';
@@ -74,7 +74,14 @@ export {
   type Version,
 } from './record/fields.ts';
 export { fromCall } from './record/from-call.ts';
-export type { Call, CallV2, CallV3, CallView, FieldName, PpcStatus } from './record/generated/calls.ts';
+export type {
+  Call,
+  CallV2,
+  CallV3,
+  CallView,
+  FieldName,
+  PpcStatus,
+} from './record/generated/calls.ts';
 export { type ReadCallOptions, readCall } from './record/read-call.ts';
 export type { RecordMode, ToCallOptions } from './record/to-call.ts';
 export { toCall } from './record/to-call.ts';

@@ -30,24 +30,27 @@ describe('an abort', () => {
     ['in a dripping body', { drip: 1, dripEvery: 5 }],
   ];
   for (const [place, fault] of places)
-    test.each(reads)(`of %s ${place} rejects within a tick and closes the socket`, async (_, read) => {
-      const { server, client } = await serve();
-      server.next(fault);
-      const stop = new AbortController();
-      const work = failure(read(client, stop.signal));
-      await expect.poll(() => server.requests.length).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      let settled = false;
-      void work.then(() => {
-        settled = true;
-      });
-      stop.abort();
-      await tick();
-      expect(settled).toBe(true);
-      expect(await work).toBe(stop.signal.reason);
-      expect((await server.abortSeen()).aborted).toBe(true);
-      await expect.poll(() => server.connections()).toBe(0);
-    });
+    test.each(reads)(
+      `of %s ${place} rejects within a tick and closes the socket`,
+      async (_, read) => {
+        const { server, client } = await serve();
+        server.next(fault);
+        const stop = new AbortController();
+        const work = failure(read(client, stop.signal));
+        await expect.poll(() => server.requests.length).toBe(1);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        let settled = false;
+        void work.then(() => {
+          settled = true;
+        });
+        stop.abort();
+        await tick();
+        expect(settled).toBe(true);
+        expect(await work).toBe(stop.signal.reason);
+        expect((await server.abortSeen()).aborted).toBe(true);
+        await expect.poll(() => server.connections()).toBe(0);
+      },
+    );
 
   test('an abort during a wait rejects within a tick and leaves no timer', async () => {
     const clock = createManualClock(Date.UTC(2024, 0, 1));
@@ -87,7 +90,8 @@ describe('deadlines', () => {
     const agent = new Agent({
       connect: (_, callback) =>
         void setTimeout(
-          () => callback(Object.assign(new Error('late'), { code: 'UND_ERR_CONNECT_TIMEOUT' }), null),
+          () =>
+            callback(Object.assign(new Error('late'), { code: 'UND_ERR_CONNECT_TIMEOUT' }), null),
           5,
         ),
     });

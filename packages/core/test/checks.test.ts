@@ -38,7 +38,11 @@ describe.each(versions)('a %s record', (version) => {
   test('a record passes the quick check exactly when the slow check finds nothing, and the schema agrees', () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), anything, fc.boolean(), (name, value, extra) => {
-        const record: Record<string, unknown> = { ...good, [name]: value, ...(extra ? { novel: 1 } : {}) };
+        const record: Record<string, unknown> = {
+          ...good,
+          [name]: value,
+          ...(extra ? { novel: 1 } : {}),
+        };
         if (value === undefined) delete record[name];
         const broken = brokenFields(record, version);
         expect(keepsTable(record, version)).toBe(broken.length === 0);

@@ -1,6 +1,10 @@
 import { CallsError, ConfigurationError, HttpError, ResponseError } from '@call-attribution/core';
 import { faults } from '@call-attribution/core/testing';
-import { type FilterArgumentError, type FilterSyntaxError, parse } from '@call-attribution/query-dsl';
+import {
+  type FilterArgumentError,
+  type FilterSyntaxError,
+  parse,
+} from '@call-attribution/query-dsl';
 import { build } from 'esbuild';
 import { describe, expect, test } from 'vitest';
 import { failure, serve } from './support.ts';
@@ -14,7 +18,11 @@ const thrownBy = (run: () => unknown): unknown => {
 };
 
 describe('the family', () => {
-  const limited = new HttpError('rate_limited', { message: 'Too fast.', hint: 'Wait.' }, { retryAfterMs: 5 });
+  const limited = new HttpError(
+    'rate_limited',
+    { message: 'Too fast.', hint: 'Wait.' },
+    { retryAfterMs: 5 },
+  );
 
   test('an error is recognized by its code', () => {
     expect(CallsError.is(limited)).toBe(true);
@@ -41,6 +49,7 @@ describe('the family', () => {
         isRetryable: false,
       });
     }
+
     expect(CallsError.is(syntax, 'syntax')).toBe(true);
     expect(CallsError.is(argument, 'invalid_filter_argument')).toBe(true);
   });
@@ -63,11 +72,15 @@ describe('the family', () => {
   });
 
   test('the message says what to do, and the summary leaves it out', () => {
-    expect(limited).toMatchObject({ message: 'Too fast. Wait.', summary: 'Too fast.', hint: 'Wait.' });
+    expect(limited).toMatchObject({
+      message: 'Too fast. Wait.',
+      summary: 'Too fast.',
+      hint: 'Wait.',
+    });
     expect(new ResponseError('wrong_page', 'No hint.').summary).toBe('No hint.');
-    expect(new ConfigurationError('invalid_option', { message: 'a:\nb', hint: 'Do c.' }).message).toBe(
-      'a:\nb; Do c.',
-    );
+    expect(
+      new ConfigurationError('invalid_option', { message: 'a:\nb', hint: 'Do c.' }).message,
+    ).toBe('a:\nb; Do c.');
   });
 });
 
@@ -85,7 +98,11 @@ describe("the server's own reason", () => {
       '{"detail":"rows must be at most 100","title":"Bad Request"}',
       'rows must be at most [number]',
     ],
-    ['application/json', '{"error":{"code":7,"message":"unknown field in q."}}', 'unknown field in q'],
+    [
+      'application/json',
+      '{"error":{"code":7,"message":"unknown field in q."}}',
+      'unknown field in q',
+    ],
     ['application/json', '{"errors":[{"message":"start is too large"}]}', 'start is too large'],
     ['application/json', '{"error":"no\\u0000 filter\\r\\n given \\u202e"}', 'no filter given'],
     [
@@ -93,7 +110,11 @@ describe("the server's own reason", () => {
       '{"message":"number 555-555-0100 of jane@example.com"}',
       'number [number] of [email]',
     ],
-    ['application/json', '{"message":"access_key=abcdef1234 is unknown"}', 'access_key=[number] is unknown'],
+    [
+      'application/json',
+      '{"message":"access_key=abcdef1234 is unknown"}',
+      'access_key=[number] is unknown',
+    ],
     ['text/xml', '<r><result>failed</result><message>too many rows</message></r>', 'too many rows'],
     ['text/plain', 'invalid filter', 'invalid filter'],
     [

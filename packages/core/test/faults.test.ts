@@ -21,14 +21,20 @@ describe('the text form of faults', () => {
       'drip=64, drip-every=15ms; encoding=cut-gzip',
       [{ drip: 64, dripEvery: '15ms' }, { encoding: 'cut-gzip' }],
     ],
-    ['error-body; sms-failed=No account', [{ errorBody: 'invalid session' }, { smsFailed: 'No account' }]],
+    [
+      'error-body; sms-failed=No account',
+      [{ errorBody: 'invalid session' }, { smsFailed: 'No account' }],
+    ],
     [' ; ', []],
   ])('%j is read', (text, faults) => expect(parseFaults(text)).toEqual(faults));
   test.each([
     ['explode', '"explode" is not a fault: expected one of latency, status'],
     ['constructor', '"constructor" is not a fault'],
     ['staus=503', '"staus=503" is not a fault: did you mean status?'],
-    ['status=999', '"status=999" cannot be read: expected a whole number from 200 to 599 after "="'],
+    [
+      'status=999',
+      '"status=999" cannot be read: expected a whole number from 200 to 599 after "="',
+    ],
     ['status', '"status" cannot be read'],
     ['cut=2', '"cut=2" cannot be read: expected a number from 0 to 1'],
     ['latency=15', 'expected a duration'],

@@ -19,14 +19,15 @@ describe('the field table', () => {
     ]);
   });
   test('the table knows which values of ppc_status may still change', () => {
-    const { values = [], interimValues = [] } = fields.find(({ name }) => name === 'ppc_status') ?? {};
+    const { values = [], interimValues = [] } =
+      fields.find(({ name }) => name === 'ppc_status') ?? {};
     for (const value of values)
       expect(isFinalStatus(value), String(value)).toBe(!interimValues.includes(String(value)));
-    expect([isFinalStatus('Waiting For Keyword'), isFinalStatus('Archived'), isFinalStatus(null)]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect([
+      isFinalStatus('Waiting For Keyword'),
+      isFinalStatus('Archived'),
+      isFinalStatus(null),
+    ]).toEqual([false, true, true]);
   });
 });
 
@@ -38,9 +39,17 @@ describe('isCallExtension', () => {
     'call extensions',
     'GOOGLE_CALL_EXTENSION',
     'Bing Call-Extensions v2',
-  ])('%s is the channel of a call extension', (channel) => expect(isCallExtension({ channel })).toBe(true));
-  test.each(['Tracker', 'Extension', 'Recall Extension', 'Location Extension', '', null, undefined, 7])(
-    '%j is another channel',
-    (channel) => expect(isCallExtension({ channel })).toBe(false),
+  ])('%s is the channel of a call extension', (channel) =>
+    expect(isCallExtension({ channel })).toBe(true),
   );
+  test.each([
+    'Tracker',
+    'Extension',
+    'Recall Extension',
+    'Location Extension',
+    '',
+    null,
+    undefined,
+    7,
+  ])('%j is another channel', (channel) => expect(isCallExtension({ channel })).toBe(false));
 });

@@ -1,7 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiKeys, type ClientOptions, ConfigurationError, createClient } from '@call-attribution/core';
+import {
+  apiKeys,
+  type ClientOptions,
+  ConfigurationError,
+  createClient,
+} from '@call-attribution/core';
 import { startHostileServer } from '@call-attribution/core/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { afterwards } from './support.ts';
@@ -41,7 +46,10 @@ async function sent(
 describe('a client from the environment', () => {
   test('reads the URL and the keys, also from files that variables name', async () => {
     const cwd = folder({ access: 'key-one\n', secret: 'key-two\n' });
-    const files = { CALLS_ACCESS_KEY_FILE: join(cwd, 'access'), CALLS_SECRET_KEY_FILE: join(cwd, 'secret') };
+    const files = {
+      CALLS_ACCESS_KEY_FILE: join(cwd, 'access'),
+      CALLS_SECRET_KEY_FILE: join(cwd, 'secret'),
+    };
     expect(await sent(files)).toEqual({ access_key: 'key-one', secret_key: 'key-two' });
     expect(await sent({ CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: 't' })).toEqual({
       authorization: 'Bearer t',
@@ -63,7 +71,9 @@ describe('a client from the environment', () => {
   });
 
   test('says what is wrong with a setting that is there, and does not call it missing', () => {
-    const { message } = refused({ env: { CALLS_BASE_URL: 'api.example.com', CALLS_ACCESS_KEY: 'LEAK' } });
+    const { message } = refused({
+      env: { CALLS_BASE_URL: 'api.example.com', CALLS_ACCESS_KEY: 'LEAK' },
+    });
     expect(message).toContain('CALLS_BASE_URL must be a URL');
     expect(message).toContain('CALLS_SECRET_KEY is missing');
     expect(message).not.toMatch(/CALLS_BASE_URL is missing|LEAK/);
@@ -75,9 +85,9 @@ describe('a client from the environment', () => {
       access_key: 'own-one',
       secret_key: 'own-two',
     });
-    expect(createClient({ env: { ...env, CALLS_BASE_URL: url, CALLS_API_VERSION: 'v3' } }).version).toBe(
-      'v3',
-    );
+    expect(
+      createClient({ env: { ...env, CALLS_BASE_URL: url, CALLS_API_VERSION: 'v3' } }).version,
+    ).toBe('v3');
   });
 
   test('CALLS_LOG switches on the log of a client, and a wrong level is refused', async () => {
@@ -89,8 +99,14 @@ describe('a client from the environment', () => {
     await sent({ ...env, CALLS_LOG: 'DEBUG', CALLS_LOG_FORMAT: 'json' });
     await sent({ ...env, CALLS_LOG: 'off' });
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/Z debug call-attribution: attempt operation=list attempt=1 status=200 ms=\d+ /);
-    expect(JSON.parse(lines[1] as string)).toMatchObject({ level: 'debug', operation: 'list', status: 200 });
+    expect(lines[0]).toMatch(
+      /Z debug call-attribution: attempt operation=list attempt=1 status=200 ms=\d+ /,
+    );
+    expect(JSON.parse(lines[1] as string)).toMatchObject({
+      level: 'debug',
+      operation: 'list',
+      status: 200,
+    });
     const { message, code } = refused({ env: { ...env, CALLS_BASE_URL: url, CALLS_LOG: 'dbug' } });
     expect(code).toBe('invalid_option');
     expect(message).toContain('CALLS_LOG must be debug, info, warn, error or off.');
@@ -120,7 +136,11 @@ describe('a client from the environment', () => {
   });
 
   test('undefined keys are refused by name', () => {
-    expect(() => apiKeys(undefined, 'b')).toThrow('The access key must be a string; found undefined.');
-    expect(() => apiKeys('a', undefined)).toThrow('The secret key must be a string; found undefined.');
+    expect(() => apiKeys(undefined, 'b')).toThrow(
+      'The access key must be a string; found undefined.',
+    );
+    expect(() => apiKeys('a', undefined)).toThrow(
+      'The secret key must be a string; found undefined.',
+    );
   });
 });

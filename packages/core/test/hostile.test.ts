@@ -6,7 +6,12 @@ import {
   type ErrorCode,
   type RawPage,
 } from '@call-attribution/core';
-import { fastRetry, faults, type HostileFault, startHostileServer } from '@call-attribution/core/testing';
+import {
+  fastRetry,
+  faults,
+  type HostileFault,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 
 interface Row {
@@ -113,10 +118,20 @@ const table: Row[] = [
   good('429 with Retry-After in seconds', [{ status: 429, retryAfter: '0' }], 2),
   good('429 with Retry-After as a date', [after(429, 'retry-after', new Date().toUTCString())], 2),
   good('429 with RateLimit-Reset', [after(429, 'ratelimit-reset', '0')], 2),
-  bad('429 with a wait past the total deadline', { status: 429, retryAfter: '3600' }, 'rate_limited', 1),
+  bad(
+    '429 with a wait past the total deadline',
+    { status: 429, retryAfter: '3600' },
+    'rate_limited',
+    1,
+  ),
   good('500 three times, then fine', [{ status: 500 }, { status: 503 }, { status: 504 }], 4),
   bad('500, each time', { status: 500 }, 'server_error', 4),
-  bad('a redirect to another origin', { redirect: 'https://elsewhere.example/login' }, 'redirect_refused', 1),
+  bad(
+    'a redirect to another origin',
+    { redirect: 'https://elsewhere.example/login' },
+    'redirect_refused',
+    1,
+  ),
   good('a redirect within the server', [{ redirect: '/v3/user/bid-management?rows=250' }], 1),
   bad('redirects without end', { redirect: '/v3/user/bid-management' }, 'redirect_refused', 1),
   bad('a redirect without a target', faults.replace(302), 'redirect_refused', 1),
@@ -127,7 +142,11 @@ const table: Row[] = [
   bad('a body over the cap', large, 'body_too_large', 1, small),
   bad('a small body that unpacks over the cap', { bomb: 5_000_000 }, 'body_too_large', 1, small),
   ...passing('broken UTF-8', { brokenUtf8: true }, 'invalid_json'),
-  good('a byte order mark', [faults.body((bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]))], 1),
+  good(
+    'a byte order mark',
+    [faults.body((bytes) => Buffer.concat([Buffer.from('\ufeff'), bytes]))],
+    1,
+  ),
   good('no Content-Range', [{ range: 'none' }], 1),
   good('a Content-Range with a unit', [faults.range((a, b, n) => `items ${a}-${b}/${n}`)], 1),
   good('a Content-Range without a total', [faults.range((a, b) => `${a}-${b}/*`)], 1),
@@ -160,35 +179,44 @@ const overFetch = {
 describe.each([...overUndici, overFetch])(
   '$method over real sockets with $through',
   ({ method, own, rows }) => {
-    test.each(rows)('$name', async ({ faults: queued, options, attempts: sent, error: expected }) => {
-      const server = await startHostileServer();
-      server.next(...queued);
-      const client = createClient({
-        baseUrl: server.url,
-        auth: apiKeys('key-one', 'key-two'),
-        retry: fastRetry,
-        ...options,
-        ...own,
-      });
-      try {
-        const work = client[method]();
-        if (expected === undefined) {
-          const page = await work;
-          const records = Array.isArray(page.records) ? page.records : (page as RawPage).records();
-          expect([page.meta.attempts, records]).toEqual([sent, server.calls]);
-        } else {
-          // Raw pages are checked as far as their boundaries; what a record itself holds shows when it is read.
-          const error = await work
-            .then((page) => typeof page.records === 'function' && page.records())
-            .catch((thrown: CallsError) => thrown);
-          expect(error).toBeInstanceOf(CallsError);
-          const { code, limit, attempts = 1 } = error as CallsError;
-          expect([limit === undefined ? code : `${code} ${limit}`, attempts]).toEqual([expected, sent]);
+    test.each(rows)(
+      '$name',
+      async ({ faults: queued, options, attempts: sent, error: expected }) => {
+        const server = await startHostileServer();
+        server.next(...queued);
+        const client = createClient({
+          baseUrl: server.url,
+          auth: apiKeys('key-one', 'key-two'),
+          retry: fastRetry,
+          ...options,
+          ...own,
+        });
+        try {
+          const work = client[method]();
+          if (expected === undefined) {
+            const page = await work;
+            const records = Array.isArray(page.records)
+              ? page.records
+              : (page as RawPage).records();
+            expect([page.meta.attempts, records]).toEqual([sent, server.calls]);
+          } else {
+            // Raw pages are checked as far as their boundaries; what a record itself holds shows
+            // when it is read.
+            const error = await work
+              .then((page) => typeof page.records === 'function' && page.records())
+              .catch((thrown: CallsError) => thrown);
+            expect(error).toBeInstanceOf(CallsError);
+            const { code, limit, attempts = 1 } = error as CallsError;
+            expect([limit === undefined ? code : `${code} ${limit}`, attempts]).toEqual([
+              expected,
+              sent,
+            ]);
+          }
+        } finally {
+          await client.close();
+          await server.close();
         }
-      } finally {
-        await client.close();
-        await server.close();
-      }
-    });
+      },
+    );
   },
 );

@@ -5,7 +5,9 @@ import * as z from 'zod';
 
 const secret = 'sK9zR4tYw7QpL2mN8vXc3bHj6fDg1aSe';
 const feed = z.strictObject({
-  path: z.string('must be a path such as /a.csv').regex(/^\/\w+\.csv$/, 'must be a path such as /a.csv'),
+  path: z
+    .string('must be a path such as /a.csv')
+    .regex(/^\/\w+\.csv$/, 'must be a path such as /a.csv'),
   for: z.enum(['google-ads-clicks', 'google-ads-calls']),
   days: z.int().min(1).max(90).optional(),
   share: z.number().positive().optional(),
@@ -20,7 +22,9 @@ const feed = z.strictObject({
     .custom(() => false, { error: 'must not be in the file', params: { hint: 'use passwordEnv' } })
     .optional(),
 });
-const schema = z.strictObject({ feeds: z.array(feed).min(1, 'must be a list of at least one feed') });
+const schema = z.strictObject({
+  feeds: z.array(feed).min(1, 'must be a list of at least one feed'),
+});
 const good = { path: '/a.csv', for: 'google-ads-clicks' };
 
 test.each<[unknown, string]>([
@@ -66,7 +70,10 @@ test.each<[unknown, string]>([
   expect(read).toThrow(ConfigurationError);
   const separator = words.startsWith('has ') ? ' ' : '';
   expect(read).toThrow(
-    expect.objectContaining({ code: 'invalid_option', message: `feeds.json: ${place}${separator}${words}` }),
+    expect.objectContaining({
+      code: 'invalid_option',
+      message: `feeds.json: ${place}${separator}${words}`,
+    }),
   );
 });
 
@@ -77,7 +84,9 @@ test.each<[unknown, string]>([
   [{}, 'feeds.json: feeds is missing'],
   [{ feeds: [7] }, 'feeds.json: feeds[0] must be an object, not a number'],
 ])('%j is refused: %s', (value, message) => {
-  expect(() => readInput(schema, value, 'feeds.json')).toThrow(expect.objectContaining({ message }));
+  expect(() => readInput(schema, value, 'feeds.json')).toThrow(
+    expect.objectContaining({ message }),
+  );
 });
 
 const key = z.discriminatedUnion('type', [

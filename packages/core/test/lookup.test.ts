@@ -16,21 +16,25 @@ describe('a name that hangs in DNS', () => {
     ['idle', 2],
     ['attempt', 3],
     ['total', 4],
-  ])('ends at the %s deadline with a sentence, and close does not wait for it', async (deadline, n) => {
-    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(() => {});
-    const retry = { attempts: 2, baseDelay: 1 };
-    const baseUrl = `http://calls${n}.example.com`;
-    const client = createClient({ baseUrl, auth, timeout: { [deadline]: 40 }, retry });
-    expect(await failure(client.listCalls())).toMatchObject({
-      code: 'timeout',
-      limit: 'connect',
-      isRetryable: deadline !== 'total',
-      message: `The address of calls${n}.example.com was not found in time: DNS did not answer. Check the name in the base URL, and the DNS servers and the network of this machine.`,
-    });
-    await client.close();
-    // However often it is tried, it occupies one thread.
-    expect(lookup).toHaveBeenCalledTimes(1);
-  });
+  ])(
+    'ends at the %s deadline with a sentence, and close does not wait for it',
+    async (deadline, n) => {
+      const lookup = vi.spyOn(dns, 'lookup').mockImplementation(() => {});
+      const retry = { attempts: 2, baseDelay: 1 };
+      const baseUrl = `http://calls${n}.example.com`;
+      const client = createClient({ baseUrl, auth, timeout: { [deadline]: 40 }, retry });
+      expect(await failure(client.listCalls())).toMatchObject({
+        code: 'timeout',
+        limit: 'connect',
+        isRetryable: deadline !== 'total',
+        message: `The address of calls${n}.example.com was not found in time: DNS did not answer. Check the name in the base URL, and the DNS servers and the network of this machine.`,
+      });
+      await client.close();
+
+      // However often it is tried, it occupies one thread.
+      expect(lookup).toHaveBeenCalledTimes(1);
+    },
+  );
 
   test('is looked up once for all who wait, and each gets the answer', async () => {
     await using server = await startHostileServer();

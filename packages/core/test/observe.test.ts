@@ -21,13 +21,17 @@ const operations = ['request', 'attempt', 'wait'];
 /** Collects what is published on the channels of clients until the test is over. */
 function listen(phases: readonly ('start' | 'asyncEnd')[] = ['asyncEnd']): Seen[] {
   const seen: Seen[] = [];
+
   const hear = (from: Channel, name: string, phase: string) => {
     const listener = (event: unknown) => void seen.push({ name, phase, event: Object(event) });
     from.subscribe(listener);
     afterwards(() => from.unsubscribe(listener));
   };
+
   for (const name of operations)
-    for (const phase of phases) hear(tracingChannel(`call-attribution:${name}`)[phase], name, phase);
+    for (const phase of phases)
+      hear(tracingChannel(`call-attribution:${name}`)[phase], name, phase);
+
   hear(channel('call-attribution:report'), 'report', 'now');
   return seen;
 }
@@ -51,24 +55,57 @@ describe('tracing channels', () => {
     const url = `${server.url}/v3/user/bid-management?rows=5`;
     const durationMs = expect.any(Number);
     const { port } = new URL(server.url);
-    const ended = (name: string) => seen.filter((one) => one.name === name && one.phase === 'asyncEnd');
+    const ended = (name: string) =>
+      seen.filter((one) => one.name === name && one.phase === 'asyncEnd');
     const [first, second] = ended('attempt').map(({ event }) => event);
     expect(first).toEqual({
-      ...{ client, operation: 'list', url, attempt: 1, status: 503, code: 'server_error', durationMs },
+      ...{
+        client,
+        operation: 'list',
+        url,
+        attempt: 1,
+        status: 503,
+        code: 'server_error',
+        durationMs,
+      },
       bytes: expect.any(Number),
       error: expect.objectContaining({ code: 'server_error', attempts: 1 }),
     });
     expect(second).toEqual({
-      ...{ client, operation: 'list', url, attempt: 2, status: 200, bytes: expect.any(Number), durationMs },
+      ...{
+        client,
+        operation: 'list',
+        url,
+        attempt: 2,
+        status: 200,
+        bytes: expect.any(Number),
+        durationMs,
+      },
     });
     expect(ended('wait')[0]?.event).toEqual({
-      ...{ client, operation: 'list', url, reason: 'retry', attempts: 1, after: 'server_error', status: 503 },
+      ...{
+        client,
+        operation: 'list',
+        url,
+        reason: 'retry',
+        attempts: 1,
+        after: 'server_error',
+        status: 503,
+      },
       ...{ waitMs: expect.any(Number), durationMs },
     });
     expect(ended('request')[0]?.event).toEqual({
-      ...{ client, operation: 'list', method: 'GET', url, address: '127.0.0.1', port: Number(port) },
+      ...{
+        client,
+        operation: 'list',
+        method: 'GET',
+        url,
+        address: '127.0.0.1',
+        port: Number(port),
+      },
       ...{ attempts: 2, status: 200, durationMs },
     });
+
     // One object for an operation, from its start to its end: a key for a WeakMap of spans.
     for (const name of operations) {
       const events = (phase: string) =>
@@ -79,7 +116,9 @@ describe('tracing channels', () => {
 
   test('the events say how a request failed, and that it was aborted', async () => {
     const seen = listen();
-    const { client } = await serve({ fault: (_, i) => (i === 0 ? { status: 401 } : { silent: true }) });
+    const { client } = await serve({
+      fault: (_, i) => (i === 0 ? { status: 401 } : { silent: true }),
+    });
     const error = await failure(client.countCalls());
     expect(seen.map(({ name, event }) => [name, event.code, event.error === error])).toEqual([
       ['attempt', 'unauthorized', true],
@@ -136,6 +175,7 @@ describe('tracing channels', () => {
       asyncEnd.subscribe(end);
       afterwards(() => [start.unbindStore(path), asyncEnd.unsubscribe(end)]);
     }
+
     return { path, ended };
   }
 
@@ -155,6 +195,7 @@ describe('tracing channels', () => {
   test('without a subscriber no message is made', async () => {
     const made: string[] = [];
     const tracing = createTracing<TraceContext & { readonly name: string }>('test');
+
     const run = (name: string) =>
       tracing.run(
         () => {
@@ -163,6 +204,7 @@ describe('tracing channels', () => {
         },
         async () => name,
       );
+
     expect(await run('unheard')).toBe('unheard');
     const heard: unknown[] = [];
     const { asyncEnd } = tracingChannel('call-attribution:test');
@@ -196,6 +238,7 @@ describe('tracing channels', () => {
 describe('the callbacks of a client', () => {
   test('they get the events of that client only', async () => {
     const heard: string[] = [];
+
     const callbacks = (name: string): Partial<ClientOptions> => {
       const { logger } = keeper();
       const hear = (_: unknown, fields: unknown) =>
@@ -206,6 +249,7 @@ describe('the callbacks of a client', () => {
         onReport: () => heard.push(`${name} onReport`),
       };
     };
+
     const one = await serve({ maxRows: 5 }, callbacks('one'));
     const two = await serve({ maxRows: 5 }, callbacks('two'));
     const silent = await serve({ maxRows: 5 });
@@ -220,6 +264,7 @@ describe('the callbacks of a client', () => {
   const fail = () => {
     throw new RangeError('LEAK');
   };
+
   const reject = async () => fail();
   test.each(
     ['onReport', 'logger', 'onResponse'].flatMap((name) => [
@@ -263,7 +308,9 @@ describe('reports', () => {
     const odd = fixtureCalls(20).map((call) => ({ ...call, novel: 1, rank: '9' })) as Call[];
     const { client } = await serve({ calls: odd }, { onReport: (report) => reports.push(report) });
     const calls = await collect(client.listCalls({ rows: 5 }));
-    expect(calls.map((call) => (call as Call & { novel: number }).novel)).toEqual(Array(20).fill(1));
+    expect(calls.map((call) => (call as Call & { novel: number }).novel)).toEqual(
+      Array(20).fill(1),
+    );
     expect(reports).toEqual([
       {
         type: 'record',
@@ -286,10 +333,12 @@ describe('reports', () => {
 /** A logger that keeps its lines. */
 function keeper(more: object = {}): { lines: unknown[][]; logger: Logger } {
   const lines: unknown[][] = [];
+
   const at =
     (level: string) =>
     (...line: unknown[]) =>
       void lines.push([level, ...line]);
+
   return {
     lines,
     logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...more },
@@ -332,7 +381,11 @@ describe('the log', () => {
     await client.countCalls().catch(() => {});
     await client.getCall('x').catch(() => {});
     const [, failed, , notFound] = lines;
-    expect(failed).toMatchObject(['error', 'call-attribution: request failed', { code: 'unauthorized' }]);
+    expect(failed).toMatchObject([
+      'error',
+      'call-attribution: request failed',
+      { code: 'unauthorized' },
+    ]);
     expect(failed?.[2]).toMatchObject({ requestId: 'req-1', status: 401, attempts: 1 });
     expect(notFound).toMatchObject(['info', 'call-attribution: not found', { status: 404 }]);
   });
@@ -344,6 +397,7 @@ describe('the log', () => {
       const { client } = await serve({ fault: () => ({ status: 401 }) }, { logger });
       await client.countCalls().catch(() => {});
     }
+
     const fields = expect.objectContaining({ code: 'unauthorized' });
     expect(pino.lines).toEqual([['error', fields, 'call-attribution: request failed']]);
     expect(winston.lines).toEqual([['error', 'call-attribution: request failed', fields]]);
@@ -364,7 +418,9 @@ describe('the log', () => {
     const written: string[] = [];
     const logger = lineLogger('text', (line) => written.push(line));
     const echo = 'key-one/key-two/+15555550100';
-    const odd = [{ ...fixtureCalls(1)[0], '+1 555 555 0100': 1, k15555550100: 1 }] as unknown as Call[];
+    const odd = [
+      { ...fixtureCalls(1)[0], '+1 555 555 0100': 1, k15555550100: 1 },
+    ] as unknown as Call[];
     const { server, client } = await serve(
       { calls: odd },
       { logger, logLevel: 'debug', limiter: { concurrency: 1 } },
@@ -376,9 +432,12 @@ describe('the log', () => {
     );
     await client.listCalls().catch(() => {});
     await client.listSmsNumbers().catch(() => {});
+
     // A time and a port may have these digits, too.
     const said = written.join('\n').replace(/^\S+|127\.0\.0\.1:\d+/gm, '');
-    expect(said).toMatch(/ error call-attribution: request failed operation=list code=unauthorized /);
+    expect(said).toMatch(
+      / error call-attribution: request failed operation=list code=unauthorized /,
+    );
     expect(said).toContain('requestId=[secret]/[secret]/[number]');
     expect(said).not.toMatch(/key-one|key-two|555/);
   });
@@ -391,25 +450,36 @@ describe('the log', () => {
         b: 'c d',
         url: 'https://x?y=1',
       });
+
     expect(written[0]).toMatch(/^\d{4}-\S+Z warn two words a=1 b="c d" url=https:\/\/x\?y=1$/);
-    expect(JSON.parse(written[1] as string)).toMatchObject({ level: 'warn', message: 'two words', b: 'c d' });
+    expect(JSON.parse(written[1] as string)).toMatchObject({
+      level: 'warn',
+      message: 'two words',
+      b: 'c d',
+    });
   });
 
-  test.each(['text', 'json'] as const)('no control character reaches a line in the form %s', (format) => {
-    const written: string[] = [];
-    const code = 'a\u001b]0;x\u0007\u009b2J\u007f\u202eb';
-    lineLogger(format, (line) => written.push(line)).warn(code, { code, plain: '\u001b[2J' });
-    expect(written[0]).not.toMatch(/\p{Cc}|\u202e/u);
-    expect(written[0]).toContain('\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202eb');
-    if (format === 'json') expect(JSON.parse(written[0] ?? '')).toMatchObject({ message: code, code });
-  });
+  test.each(['text', 'json'] as const)(
+    'no control character reaches a line in the form %s',
+    (format) => {
+      const written: string[] = [];
+      const code = 'a\u001b]0;x\u0007\u009b2J\u007f\u202eb';
+      lineLogger(format, (line) => written.push(line)).warn(code, { code, plain: '\u001b[2J' });
+      expect(written[0]).not.toMatch(/\p{Cc}|\u202e/u);
+      expect(written[0]).toContain('\\u001b]0;x\\u0007\\u009b2J\\u007f\\u202eb');
+      if (format === 'json')
+        expect(JSON.parse(written[0] ?? '')).toMatchObject({ message: code, code });
+    },
+  );
 });
 
 describe('the response of a result', () => {
   test('status, headers, request id and attempts of the response are available', async () => {
     const headers = { 'x-request-id': 'req-1', 'set-cookie': 'session=secret', 'x-served-by': 'a' };
     const { client } = await serve({
-      fault: () => ({ change: (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } }) }),
+      fault: () => ({
+        change: (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } }),
+      }),
     });
     const { meta } = await client.listCalls({ rows: 2 });
     expect(meta).toMatchObject({
@@ -431,9 +501,9 @@ describe('the response of a result', () => {
     const page = await client.fetchPage({ rows: 3, page: 1 });
     const [first] = page.byteRanges();
     expect(page).toMatchObject({ count: 3, range: { first: 4, last: 6, total: 20 } });
-    expect(JSON.parse(Buffer.from(page.bytes.subarray(first?.start, first?.end)).toString())).toEqual(
-      server.calls[3],
-    );
+    expect(
+      JSON.parse(Buffer.from(page.bytes.subarray(first?.start, first?.end)).toString()),
+    ).toEqual(server.calls[3]);
     expect(page.record(2)).toEqual(server.calls[5]);
     expect(page.records()).toEqual(server.calls.slice(3, 6));
     expect(() => page.record(3)).toThrow(ConfigurationError);
@@ -462,7 +532,11 @@ describe('another dispatcher', () => {
   test('a mock agent answers without a socket', async () => {
     const calls = fixtureCalls(7);
     const dispatcher = createMockAgent({ baseUrl: 'https://api.example.com', calls });
-    const client = createClient({ baseUrl: 'https://api.example.com', auth: apiKeys('a', 'b'), dispatcher });
+    const client = createClient({
+      baseUrl: 'https://api.example.com',
+      auth: apiKeys('a', 'b'),
+      dispatcher,
+    });
     expect(await collect(client.listCalls({ rows: 3 }))).toEqual(calls);
     expect(await client.getCall(calls[2]?.sid as string)).toEqual(calls[2]);
     expect(await client.countCalls()).toEqual({ total: 7, source: 'content-range' });

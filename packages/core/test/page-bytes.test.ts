@@ -9,7 +9,9 @@ describe('content ranges', () => {
     fc.assert(
       fc.property(fc.nat(1e6), fc.nat(1000), fc.nat(1e6), (offset, count, total) => {
         expect(parseContentRange(formatContentRange(offset, count, total))).toEqual(
-          count === 0 ? { first: 0, last: 0, total } : { first: offset + 1, last: offset + count, total },
+          count === 0
+            ? { first: 0, last: 0, total }
+            : { first: offset + 1, last: offset + count, total },
         );
       }),
     );
@@ -31,6 +33,7 @@ describe('scanField', () => {
     const bytes = Buffer.from(JSON.stringify([{ sid: 'other', ani: '1' }, record], null, indent));
     return scanField(bytes, splitRecords(bytes), name)[1];
   };
+
   test('it finds what a parser finds, whatever the record holds', () => {
     const value = fc.oneof(
       fc.string(),
@@ -78,6 +81,8 @@ describe('scanField', () => {
   });
   test('it reads a field of a fragment that is not complete JSON, unescaped', () => {
     const bytes = Buffer.from('{"sid":"1","ani":"\\u202a+1 555 555 0100","city":null,');
-    expect(scanField(bytes, [{ start: 0, end: bytes.length }], 'ani')).toEqual(['\u202a+1 555 555 0100']);
+    expect(scanField(bytes, [{ start: 0, end: bytes.length }], 'ani')).toEqual([
+      '\u202a+1 555 555 0100',
+    ]);
   });
 });

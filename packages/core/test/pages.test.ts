@@ -13,9 +13,12 @@ describe('lists', () => {
   test('servers that disagree on the total are an error, not an endless loop', async () => {
     const { client } = await serve({
       calls: fixtureCalls(20),
-      fault: (_, i) => faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
+      fault: (_, i) =>
+        faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
     });
-    expect(await failure(collect(client.listCalls({ rows: 3 })))).toMatchObject({ code: 'list_moved' });
+    expect(await failure(collect(client.listCalls({ rows: 3 })))).toMatchObject({
+      code: 'list_moved',
+    });
   });
 
   test.each([
@@ -28,13 +31,19 @@ describe('lists', () => {
     [20, 3],
   ])('with rows %i from page %i, every call comes once and in order', async (rows, page) => {
     const { client } = await serve({ calls: [...all] });
-    expect(ids(await collect(client.listCalls({ rows, page })))).toEqual(ids(all.slice(rows * page)));
+    expect(ids(await collect(client.listCalls({ rows, page })))).toEqual(
+      ids(all.slice(rows * page)),
+    );
   });
 
   test('an awaited list is one page, and leads to the pages after it', async () => {
     const { server, client } = await serve({ calls: [...all] });
     const first = await client.listCalls({ rows: 25 });
-    expect([ids(first.records), first.total, first.range?.last]).toEqual([ids(all.slice(0, 25)), 60, 25]);
+    expect([ids(first.records), first.total, first.range?.last]).toEqual([
+      ids(all.slice(0, 25)),
+      60,
+      25,
+    ]);
     expect(server.requests).toHaveLength(1);
     const found = ids(first.records);
     let page = first;
@@ -42,6 +51,7 @@ describe('lists', () => {
       page = await page.next();
       found.push(...ids(page.records));
     }
+
     expect(found).toEqual(ids(all));
     expect(await failure(page.next())).toMatchObject({
       code: 'invalid_option',
@@ -70,7 +80,8 @@ describe('lists', () => {
   test('a list that was not awaited says so where something of a page is read', async () => {
     const { client } = await serve({ calls: [...all] });
     const list = client.listCalls({ rows: 5 }) as unknown as CallPage & { items: Call[] } & Call[];
-    const said = /^listCalls\(\) was not awaited, .* Write `const page = await client\.listCalls\(…\)`/;
+    const said =
+      /^listCalls\(\) was not awaited, .* Write `const page = await client\.listCalls\(…\)`/;
     expect(() => list.items.map(({ sid }) => sid)).toThrow(said);
     expect(() => list.records).toThrow(said);
     expect(() => list.total).toThrow('no total');
@@ -117,7 +128,11 @@ describe('lists', () => {
   test.each([404, 416])('status %i past the end is an empty page as well', async (status) => {
     const { server, client } = await serve();
     server.next(faults.replace(status, '{}', { 'content-range': '*/20' }));
-    expect((await client.listCalls({ rows: 50, page: 9 })).range).toEqual({ first: 0, last: 0, total: 20 });
+    expect((await client.listCalls({ rows: 50, page: 9 })).range).toEqual({
+      first: 0,
+      last: 0,
+      total: 20,
+    });
   });
 
   test('reading continues with the real page size of a server that clamps rows', async () => {
@@ -159,7 +174,11 @@ describe('lists', () => {
   );
 
   test('every call comes from a clamping server without Content-Range', async () => {
-    const { client } = await serve({ calls: [...all], maxRows: 10, fault: () => ({ range: 'none' }) });
+    const { client } = await serve({
+      calls: [...all],
+      maxRows: 10,
+      fault: () => ({ range: 'none' }),
+    });
     expect(ids(await collect(client.listCalls({ rows: 100 })))).toEqual(ids(all));
   });
 

@@ -53,7 +53,8 @@ test.each([
   ['0044(0)20 7946 0958', '442079460958'],
   ['sip:0044207946 0958@example.com', '442079460958'],
   ['+15555550100', '5555550100'],
-  // An area code that looks like a prefix; a number that is only zeros; what is too short to have an extension.
+  // An area code that looks like a prefix; a number that is only zeros; what is too short to have
+  // an extension.
   ['0113 496 0000', '01134960000'],
   ['0011223', '0011223'],
   ['0000000000', '0000000000'],

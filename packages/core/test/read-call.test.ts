@@ -43,10 +43,13 @@ describe('readMoment', () => {
   ])('%j is not a time', (text) => expect(readMoment(text, zone)).toBeNull());
   test('an exact moment in UTC prints as the text it came from', () => {
     fc.assert(
-      fc.property(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }), (date) => {
-        const text = date.toISOString().slice(0, 19).replace('T', ' ');
-        expect(readMoment(text, 'UTC')?.epochMs).toBe(Math.floor(date.getTime() / 1000) * 1000);
-      }),
+      fc.property(
+        fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
+        (date) => {
+          const text = date.toISOString().slice(0, 19).replace('T', ' ');
+          expect(readMoment(text, 'UTC')?.epochMs).toBe(Math.floor(date.getTime() / 1000) * 1000);
+        },
+      ),
     );
   });
   test('the clocks of the zone show at the moment what the text says', () => {

@@ -9,7 +9,11 @@ describe('toCall and fromCall', () => {
     (version) => {
       const problems: unknown[] = [];
       for (const record of fixtureWireCalls(50, version))
-        toCall(record, version, { records: 'strict', onProblem: (problem) => problems.push(problem) });
+        toCall(record, version, {
+          records: 'strict',
+          onProblem: (problem) => problems.push(problem),
+        });
+
       expect(problems).toEqual([]);
     },
   );
@@ -30,12 +34,16 @@ describe('toCall and fromCall', () => {
     const [v2] = fixtureWireCalls(1, 'v2');
     const { ads_account_id, ...rest } = v2 as typeof v2 & object;
     const problems: unknown[] = [];
-    const call = toCall({ ...rest, adwords_account_id: '42' }, 'v2', { onProblem: (p) => problems.push(p) });
+    const call = toCall({ ...rest, adwords_account_id: '42' }, 'v2', {
+      onProblem: (p) => problems.push(p),
+    });
     expect([call.ppc_account_id, problems]).toEqual(['42', []]);
   });
   test('unknown fields are kept and reported, including __proto__', () => {
     const [record] = fixtureWireCalls(1, 'v2');
-    const strange = JSON.parse(JSON.stringify(record).replace('{', '{"__proto__":{"x":1},"novel":5,'));
+    const strange = JSON.parse(
+      JSON.stringify(record).replace('{', '{"__proto__":{"x":1},"novel":5,'),
+    );
     const reports: string[] = [];
     const call = toCall(strange, 'v2', { onProblem: (p) => reports.push(`${p.kind} ${p.field}`) });
     expect(reports).toEqual(['unknown_field __proto__', 'unknown_field novel']);
@@ -60,7 +68,9 @@ describe('toCall and fromCall', () => {
     expect(toCall(broken, 'v3')).toEqual(broken);
     const attempt = () => toCall(broken, 'v3', { records: 'strict' });
     expect(attempt).toThrow(CallsError);
-    expect(attempt).toThrow(/talk_minutes: expected decimal-string, found a string of another form/);
+    expect(attempt).toThrow(
+      /talk_minutes: expected decimal-string, found a string of another form/,
+    );
     expect(attempt).not.toThrow(/Maria|5555550100/);
   });
 });

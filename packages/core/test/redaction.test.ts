@@ -79,20 +79,31 @@ const paths: [string, HostileFault][] = [
   ['a content type that tells', typed(200, `text/${canaries.first_name};x=${canaries.ani}`, list)],
   ['a content type that is a number', typed(200, `x-call/${canaries.ani}`, list)],
   ['a content type that is a key', typed(200, `${keys[0]}/${keys[1]}+${keys[2]}`, list)],
-  ['a status text that tells', { send: (_, response) => void response.writeHead(500, echo).end(list) }],
+  [
+    'a status text that tells',
+    { send: (_, response) => void response.writeHead(500, echo).end(list) },
+  ],
   [
     'a redirect that tells',
     { redirect: `https://elsewhere.example/${canaries.ani}?access_key=${keys[0]}&t=${keys[2]}` },
   ],
   ['a request id that tells', json(500, '{}', { 'x-request-id': `${keys[1]}` })],
-  ['an unknown packing that tells', json(200, list, { 'content-encoding': `${canaries.first_name}` })],
+  [
+    'an unknown packing that tells',
+    json(200, list, { 'content-encoding': `${canaries.first_name}` }),
+  ],
   [
     'a range that tells',
     json(200, list, { 'content-range': `${canaries.ani}-${canaries.ani}/${canaries.ani}` }),
   ],
   [
     'broken UTF-8',
-    { change: (answer) => ({ ...answer, body: Buffer.concat([Buffer.from(list), Buffer.from([0xff])]) }) },
+    {
+      change: (answer) => ({
+        ...answer,
+        body: Buffer.concat([Buffer.from(list), Buffer.from([0xff])]),
+      }),
+    },
   ],
   ['a cut connection', { ...json(200, list), cut: 0.9 }],
   [
@@ -132,11 +143,15 @@ function expectClean(text: string): void {
 
 describe.each([
   ['keys', { auth: apiKeys(keys[0], keys[1]), records: 'strict' }],
-  ['a bearer token', { auth: bearerToken(keys[2]), legacyAuth: apiKeys(keys[0], keys[1]), version: 'v2' }],
+  [
+    'a bearer token',
+    { auth: bearerToken(keys[2]), legacyAuth: apiKeys(keys[0], keys[1]), version: 'v2' },
+  ],
 ] satisfies [string, Partial<ClientOptions>][])(
   'with %s, nothing of a call or a key is in errors, reports and events',
   (_, auth) => {
-    // What the keys are changes nothing in how an error status is read: one row of those is enough for the second kind.
+    // What the keys are changes nothing in how an error status is read: one row of those is enough
+    // for the second kind.
     const rows = paths.filter(([name]) => 'records' in auth || !/^(400|429|500)/.test(name));
     test.each(rows)('%s', async (_name, fault) => {
       const seen: string[] = [];
@@ -148,7 +163,12 @@ describe.each([
       let errors = 0;
       try {
         const onReport = (report: unknown) => seen.push(inspect(report));
-        const options = { ...auth, onReport, retry: { attempts: 2, baseDelay: 0 }, timeout: { total: 1000 } };
+        const options = {
+          ...auth,
+          onReport,
+          retry: { attempts: 2, baseDelay: 0 },
+          timeout: { total: 1000 },
+        };
         const { client } = await serve({ fault: () => fault }, options);
         for (const [, read] of reads) {
           const error = await read(client).then(
@@ -163,6 +183,7 @@ describe.each([
       } finally {
         for (const one of names) one.unsubscribe(listen);
       }
+
       expect(errors).toBeGreaterThan(0);
       expectClean(seen.join('\n'));
     });
@@ -177,7 +198,10 @@ describe('a broken field is named without its value', () => {
       ...(typeof base?.[name as never] === 'number' ? [canaries[name]] : []),
     ]) {
       const body = JSON.stringify([{ ...base, [name]: broken }]);
-      const { client } = await serve({ fault: () => faults.replace(200, body) }, { records: 'strict' });
+      const { client } = await serve(
+        { fault: () => faults.replace(200, body) },
+        { records: 'strict' },
+      );
       const error = await client.listCalls().catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'invalid_record' });
       expect((error as CallsError).message).toContain(`${name}: expected`);
@@ -205,7 +229,10 @@ describe('redact', () => {
     ...['-', '.', ' ', '/', '_', '*', ':', ' • ', ' ---- ', ') ', '|', '~', ','].map(
       (gap): [string, string] => [`call 303${gap}555${gap}0120 now`, 'call [number] now'],
     ),
-    ['from 2026-11-20 10:30:00 to 2026-11-21 at 12:30', 'from 2026-11-20 10:30:00 to 2026-11-21 at 12:30'],
+    [
+      'from 2026-11-20 10:30:00 to 2026-11-21 at 12:30',
+      'from 2026-11-20 10:30:00 to 2026-11-21 at 12:30',
+    ],
     ['2026-11-20 212-555-0100', '2026-11-20 [number]'],
     // Keys have letters and digits, and are long.
     ['key 0123456789abcdef0123456789abcdef of it', 'key [secret] of it'],
@@ -225,15 +252,21 @@ describe('redact', () => {
   });
 });
 
-test.each(['a.', 'a', '1 ', 'a-b:', '::', 'token=', '("', 'é'])('long strings of %j do no harm', (piece) => {
-  expect(redact(piece.repeat(50_000)).length).toBeGreaterThan(0);
-});
+test.each(['a.', 'a', '1 ', 'a-b:', '::', 'token=', '("', 'é'])(
+  'long strings of %j do no harm',
+  (piece) => {
+    expect(redact(piece.repeat(50_000)).length).toBeGreaterThan(0);
+  },
+);
 
 test('the excerpt of a body is never cut within a key', async () => {
   const key = 'quitesecretkey';
   for (let pad = 370; pad < 402; pad += 1) {
     const body = JSON.stringify({ error: `${'so '.repeat(pad / 3)}${'x'.repeat(pad % 3)} ${key}` });
-    const { client } = await serve({ fault: () => faults.replace(400, body) }, { auth: apiKeys(key, key) });
+    const { client } = await serve(
+      { fault: () => faults.replace(400, body) },
+      { auth: apiKeys(key, key) },
+    );
     const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
     expect(error.body).not.toContain('quite');
   }
@@ -254,12 +287,21 @@ test('a filter on a field that may name a caller is not shown', async () => {
   for (const filter of [
     'ani:5555550177',
     {
-      clauses: [{ kind: 'range', field: 'ani', lower: { text: '5555550177', inclusive: true }, upper: null }],
+      clauses: [
+        {
+          kind: 'range',
+          field: 'ani',
+          lower: { text: '5555550177', inclusive: true },
+          upper: null,
+        },
+      ],
     },
   ] as const)
     for (const ask of ['listCalls', 'countCalls', 'fetchPage'] as const) {
       const { client, server } = await serve({ fault: () => ({ status: 400 }) });
-      const error = (await client[ask]({ filter }).catch((thrown: unknown) => thrown)) as CallsError;
+      const error = (await client[ask]({ filter }).catch(
+        (thrown: unknown) => thrown,
+      )) as CallsError;
       expect(server.requests[0]?.query.get('q')).toContain('5555550177');
       expect(everything(error)).not.toContain('5555550177');
       expect(error.url).toContain('q=%E2%80%A6');

@@ -22,7 +22,9 @@ test('variables of the environment can be passed as they are: the types leave "n
 test('a client whose URL and credentials come from the environment needs no options', () => {
   expectTypeOf(() => createClient()).toBeFunction();
   expectTypeOf(() => createClient({ auth: apiKeys(ACCESS_KEY, SECRET_KEY) })).toBeFunction();
-  expectTypeOf(() => createClient({ auth: bearerToken(TOKEN), legacyBaseUrl: BASE_URL })).toBeFunction();
+  expectTypeOf(() =>
+    createClient({ auth: bearerToken(TOKEN), legacyBaseUrl: BASE_URL }),
+  ).toBeFunction();
 });
 
 test('CallsError.is narrows an error to the class with the code, and refuses codes that do not exist', () => {
@@ -32,10 +34,12 @@ test('CallsError.is narrows an error to the class with the code, and refuses cod
     expectTypeOf(error.code).toEqualTypeOf<'rate_limited'>();
     expectTypeOf(error.retryAfterMs).toEqualTypeOf<number | undefined>();
   }
+
   if (CallsError.is(error, 'syntax')) expectTypeOf(error.problem).toEqualTypeOf<Problem>();
   if (CallsError.is(error, 'timeout', 'invalid_json'))
     expectTypeOf(error.code).toEqualTypeOf<'timeout' | 'invalid_json'>();
   if (CallsError.is(error)) expectTypeOf(error).toEqualTypeOf<CallsError>();
+
   // @ts-expect-error: no class has this code.
   CallsError.is(error, 'rate_limitd');
 });

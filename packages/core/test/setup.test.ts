@@ -36,14 +36,23 @@ describe('secrets', () => {
       inspect({ hidden }, { depth: 9, showHidden: true }),
       JSON.stringify({ ...hidden }),
     ];
-    expect(shown).toEqual(['[secret]', '[secret]', '{"hidden":"[secret]"}', '{ hidden: [secret] }', '{}']);
+    expect(shown).toEqual([
+      '[secret]',
+      '[secret]',
+      '{"hidden":"[secret]"}',
+      '{ hidden: [secret] }',
+      '{}',
+    ]);
     expect(inspect(apiKeys('s3cr3t-a', 's3cr3t-b'))).not.toContain('s3cr3t');
     expect(structuredClone({ hidden: { ...hidden } })).toEqual({ hidden: {} });
   });
   test('spaces around a key are removed', async () => {
     const { server, client } = await serve({}, { auth: apiKeys('  key-one\n', '\tkey-two\r\n') });
     await client.listCalls();
-    expect(server.requests[0]?.headers).toMatchObject({ access_key: 'key-one', secret_key: 'key-two' });
+    expect(server.requests[0]?.headers).toMatchObject({
+      access_key: 'key-one',
+      secret_key: 'key-two',
+    });
   });
   test.each([
     ['', 'is empty', 'Is the environment variable set'],
@@ -79,9 +88,9 @@ describe('auth', () => {
     await client.listCalls();
     const sent = server.requests[0]?.headers ?? {};
     expect(sent).toMatchObject({ ...headers, 'content-type': 'application/json' });
-    expect(['authorization', 'access_key', 'secret_key'].filter((name) => name in sent).sort()).toEqual(
-      Object.keys(headers).sort(),
-    );
+    expect(
+      ['authorization', 'access_key', 'secret_key'].filter((name) => name in sent).sort(),
+    ).toEqual(Object.keys(headers).sort());
   });
   test('keys with v2 are refused when the client is made, and the hint says what to use', () => {
     const error = refused({ baseUrl, version: 'v2', auth });
@@ -139,15 +148,27 @@ describe('options', () => {
     [{ baseUrl, timeout: '5 s' }, 'timeout is "5 s"; expected milliseconds above 0'],
     [{ baseUrl, timeout: false }, 'timeout must be an object with connect, idle, attempt, total.'],
     [{ baseUrl, retry: { attempts: 0 } }, 'retry.attempts must be a whole number of at least 1'],
-    [{ baseUrl, retry: { atempts: 1 } }, 'There is no option retry.atempts. Did you mean retry.attempts?'],
-    [{ baseUrl, retry: false }, 'retry must be an object with attempts, baseDelay, maxDelay, afterSilence.'],
+    [
+      { baseUrl, retry: { atempts: 1 } },
+      'There is no option retry.atempts. Did you mean retry.attempts?',
+    ],
+    [
+      { baseUrl, retry: false },
+      'retry must be an object with attempts, baseDelay, maxDelay, afterSilence.',
+    ],
     [{ baseUrl, limiter: { concurrency: 1.5 } }, 'limiter.concurrency must be a whole number'],
     [{ baseUrl, userAgent: 'a\r\nb: c' }, 'headers.user-agent must be'],
     [null, 'options must be an object with baseUrl'],
     [{ baseUrl, auth: 'LEAK' }, 'auth must be made by apiKeys'],
-    [{ baseUrl, auth: null }, 'auth must be made by apiKeys(access, secret) or bearerToken(token).'],
+    [
+      { baseUrl, auth: null },
+      'auth must be made by apiKeys(access, secret) or bearerToken(token).',
+    ],
     [{ baseUrl, headers: { 'x-a': 5 } }, 'headers.x-a must be a string without line breaks'],
-    [{ baseUrl, headers: { 'x-a': 'LEAK\r\nb: c' } }, 'headers.x-a must be a string without line breaks'],
+    [
+      { baseUrl, headers: { 'x-a': 'LEAK\r\nb: c' } },
+      'headers.x-a must be a string without line breaks',
+    ],
     [{ baseUrl, headers: { 'LEAK: b': 'c' } }, 'a name that an HTTP header cannot have'],
     [{ baseUrl, headers: { Authorization: 'LEAK' } }, 'headers must not set Authorization.'],
     [{ baseUrl, headers: { Host: 'LEAK' } }, 'headers must not set Host.'],
@@ -179,6 +200,7 @@ describe('options', () => {
       await client.listCalls({ rows: 1 }).catch(() => {});
       await client.close();
     }
+
     expect(server.requests.map(({ url }) => url)).toEqual([
       '/v3/user/bid-management?rows=1',
       '/v3/user/bid-management?rows=1',
@@ -191,10 +213,22 @@ describe('options', () => {
   });
   test('plain http to another machine is reported', () => {
     const reports: unknown[] = [];
-    createClient({ baseUrl: 'http://api.example.com', auth, onReport: (report) => reports.push(report) });
-    createClient({ baseUrl: 'http://127.0.0.1:1', auth, onReport: (report) => reports.push(report) });
+    createClient({
+      baseUrl: 'http://api.example.com',
+      auth,
+      onReport: (report) => reports.push(report),
+    });
+    createClient({
+      baseUrl: 'http://127.0.0.1:1',
+      auth,
+      onReport: (report) => reports.push(report),
+    });
     createClient({ baseUrl: 'http://[::1]:1', auth, onReport: (report) => reports.push(report) });
-    createClient({ baseUrl: 'http://127.evil.example', auth, onReport: (report) => reports.push(report) });
+    createClient({
+      baseUrl: 'http://127.evil.example',
+      auth,
+      onReport: (report) => reports.push(report),
+    });
     expect(reports).toEqual([
       { type: 'plain_http', origin: 'http://api.example.com' },
       { type: 'plain_http', origin: 'http://127.evil.example' },
@@ -203,7 +237,9 @@ describe('options', () => {
   test('the user agent names the version of the manifest', async () => {
     const { server, client } = await serve();
     await client.listCalls();
-    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    );
     expect(server.requests[0]?.headers['user-agent']).toBe(`call-attribution-core/${version}`);
   });
   test('await using closes a client and a server at the end of the block, and a closed client says so', async () => {

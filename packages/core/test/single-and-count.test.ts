@@ -4,7 +4,8 @@ import { where } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 import { failure, fixtureWireCalls, serve } from './support.ts';
 
-const json = (value: unknown, headers = {}): Fault => faults.replace(200, JSON.stringify(value), headers);
+const json = (value: unknown, headers = {}): Fault =>
+  faults.replace(200, JSON.stringify(value), headers);
 
 type Told = (response: ResponseInfo) => void;
 
@@ -19,14 +20,17 @@ test.each([
   ['countCalls', (client: Client, onResponse: Told) => client.countCalls({ onResponse })],
   ['listCalls', (client: Client, onResponse: Told) => client.listCalls({ onResponse })],
   ['listSmsNumbers', (client: Client, onResponse: Told) => client.listSmsNumbers({ onResponse })],
-] as const)('%s tells status, headers and attempts of the answer behind its result', async (_, ask) => {
-  const { server, client } = await serve();
-  server.next({ status: 503 });
-  const responses: ResponseInfo[] = [];
-  await ask(client, (response) => responses.push(response));
-  expect(responses).toMatchObject([{ status: 200, attempts: 2 }]);
-  expect(responses[0]?.headers).toHaveProperty('content-type');
-});
+] as const)(
+  '%s tells status, headers and attempts of the answer behind its result',
+  async (_, ask) => {
+    const { server, client } = await serve();
+    server.next({ status: 503 });
+    const responses: ResponseInfo[] = [];
+    await ask(client, (response) => responses.push(response));
+    expect(responses).toMatchObject([{ status: 200, attempts: 2 }]);
+    expect(responses[0]?.headers).toHaveProperty('content-type');
+  },
+);
 
 describe('getCall', () => {
   const [record] = fixtureWireCalls(1, 'v3');
@@ -78,11 +82,14 @@ describe('getCall', () => {
     expect(server.requests[0]?.url).toBe(url);
   });
 
-  test.each(['', '  ', '.', '..', undefined, 5])('it refuses the sid %j before it is sent', async (sid) => {
-    const { server, client } = await serve();
-    await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_option' });
-    expect(server.requests).toEqual([]);
-  });
+  test.each(['', '  ', '.', '..', undefined, 5])(
+    'it refuses the sid %j before it is sent',
+    async (sid) => {
+      const { server, client } = await serve();
+      await expect(client.getCall(sid as string)).rejects.toMatchObject({ code: 'invalid_option' });
+      expect(server.requests).toEqual([]);
+    },
+  );
 
   test('in v2, the path of the count request is refused as a sid', async () => {
     const { client } = await serve({}, { version: 'v2', auth: bearerToken('t') });
@@ -143,8 +150,13 @@ describe('countCalls', () => {
     const { server, client } = await serve();
     const filter = where('talk_minutes').atLeast('10');
     const expected = server.calls.filter((call) => Number(call.talk_minutes) >= 10).length;
-    expect(await client.countCalls({ filter })).toEqual({ total: expected, source: 'content-range' });
-    expect(server.requests[0]?.url).toBe('/v3/user/bid-management?q=talk_minutes%3A%5B10%20TO%20*%5D&rows=1');
+    expect(await client.countCalls({ filter })).toEqual({
+      total: expected,
+      source: 'content-range',
+    });
+    expect(server.requests[0]?.url).toBe(
+      '/v3/user/bid-management?q=talk_minutes%3A%5B10%20TO%20*%5D&rows=1',
+    );
   });
 
   test('a v3 client counts an empty list as 0, and says when there is no total', async () => {
@@ -159,7 +171,10 @@ describe('filters', () => {
   test.each([
     ['text', 'date_added:[2024-01-01 00:00:00 TO 2024-02-01 00:00:00}'],
     ['a builder', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00')],
-    ['a filter', where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00').toFilter()],
+    [
+      'a filter',
+      where('date_added').from('2024-01-01 00:00:00').before('2024-02-01 00:00:00').toFilter(),
+    ],
   ])('filters as %s are sent encoded, with %%20', async (_, filter) => {
     const { server, client } = await serve();
     await client.listCalls({ filter });

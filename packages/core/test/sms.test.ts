@@ -42,7 +42,9 @@ describe('listSmsNumbers', () => {
   test.each(['007', '+15555550100', '1e5', '0x1F', '00', '12345678901234567890', '1.0', 'true'])(
     'the number %s stays text',
     async (number) => {
-      const [one] = await read(xml(listing(1, `<number sms_enabled="1" url="">${number}</number>`)));
+      const [one] = await read(
+        xml(listing(1, `<number sms_enabled="1" url="">${number}</number>`)),
+      );
       expect(one).toEqual({ number, smsEnabled: true, url: '' });
     },
   );
@@ -129,7 +131,12 @@ describe('listSmsNumbers', () => {
       'unexpected_shape',
       4,
     ],
-    ['numbers outside of the data', `<result/>${data('1')}<number>2</number>`, 'unexpected_shape', 4],
+    [
+      'numbers outside of the data',
+      `<result/>${data('1')}<number>2</number>`,
+      'unexpected_shape',
+      4,
+    ],
     [
       'a number within a number',
       '<result/><data><number>1<number>2</number></number></data>',
@@ -142,7 +149,12 @@ describe('listSmsNumbers', () => {
       'unexpected_shape',
       4,
     ],
-    ['a number in a namespace', '<result/><data><a:number>1</a:number></data>', 'unexpected_shape', 4],
+    [
+      'a number in a namespace',
+      '<result/><data><a:number>1</a:number></data>',
+      'unexpected_shape',
+      4,
+    ],
     [
       'a number whose digits are in an element',
       '<result/><data><number><value>1</value></number></data>',
@@ -232,14 +244,22 @@ describe('listSmsNumbers', () => {
   test.each([
     ['a login page', { html: true }, 'wrong_content_type'],
     ['JSON', faults.replace(200, '{"error":"no"}'), 'unexpected_shape'],
-    ['CSV', faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }), 'unexpected_shape'],
+    [
+      'CSV',
+      faults.replace(200, 'number,url\n1,x', { 'content-type': 'text/csv' }),
+      'unexpected_shape',
+    ],
     ['no body', faults.replace(200), 'unexpected_shape'],
     [
       'another root',
       faults.replace(200, '<data><number>1</number></data>', { 'content-type': 'text/xml' }),
       'unexpected_shape',
     ],
-    ['broken UTF-8', faults.replace(200, '<response>', { 'content-type': 'text/xml' }), 'unexpected_shape'],
+    [
+      'broken UTF-8',
+      faults.replace(200, '<response>', { 'content-type': 'text/xml' }),
+      'unexpected_shape',
+    ],
     ['401', { status: 401 }, 'unauthorized'],
     ['a body over the cap', { bomb: 90_000_000 }, 'body_too_large'],
   ])('%s is an error', async (_, fault, code) => {
@@ -266,7 +286,10 @@ describe('listSmsNumbers', () => {
   test('with a bearer token, it needs keys as well', async () => {
     const { client } = await serve({}, { auth: bearerToken('t') });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'invalid_credentials' });
-    const both = await serve({}, { auth: bearerToken('t'), legacyAuth: apiKeys('a', 'b'), version: 'v2' });
+    const both = await serve(
+      {},
+      { auth: bearerToken('t'), legacyAuth: apiKeys('a', 'b'), version: 'v2' },
+    );
     expect(await both.client.listSmsNumbers()).toHaveLength(1);
   });
 

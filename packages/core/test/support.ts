@@ -61,7 +61,11 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 /** Fixture calls as a server of a version sends them. */
 export function fixtureWireCalls(n: number, version: 'v2', seed?: number): CallV2[];
 export function fixtureWireCalls(n: number, version: 'v3', seed?: number): CallV3[];
-export function fixtureWireCalls(n: number, version: 'v2' | 'v3', seed?: number): (CallV2 | CallV3)[];
+export function fixtureWireCalls(
+  n: number,
+  version: 'v2' | 'v3',
+  seed?: number,
+): (CallV2 | CallV3)[];
 export function fixtureWireCalls(n: number, version: 'v2' | 'v3', seed = 1): (CallV2 | CallV3)[] {
   return fixtureCalls(n, seed).map((call) => fromCall(call, version));
 }

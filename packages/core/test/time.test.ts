@@ -38,7 +38,9 @@ describe('naive times', () => {
         const seconds = Math.floor(millis / 1000) * 1000;
         expect(parseNaive(formatNaive(millis))).toBe(seconds);
         expect(parseNaive(formatNaiveTenths(millis))).toBe(Math.floor(millis / 100) * 100);
-        expect(formatNaive(millis)).toBe(new Date(millis).toISOString().slice(0, 19).replace('T', ' '));
+        expect(formatNaive(millis)).toBe(
+          new Date(millis).toISOString().slice(0, 19).replace('T', ' '),
+        );
       }),
     );
   });
@@ -89,7 +91,10 @@ describe('naive times', () => {
     expect(formatNaive(addMonths(parseNaive(from), count))).toBe(to);
   });
   test('days are added to dates across months and years', () => {
-    expect([addDays('2026-12-31', 1), addDays('2024-03-01', -1)]).toEqual(['2027-01-01', '2024-02-29']);
+    expect([addDays('2026-12-31', 1), addDays('2024-03-01', -1)]).toEqual([
+      '2027-01-01',
+      '2024-02-29',
+    ]);
   });
 });
 

@@ -15,7 +15,12 @@ import { afterwards, failure, serve } from './support.ts';
 /** A client whose server, keys and proxies come from these variables. */
 const clientOf = (env: Record<string, string>, options: ClientOptions = {}) =>
   createClient({
-    env: { CALLS_BASE_URL: 'https://api.example.com', CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b', ...env },
+    env: {
+      CALLS_BASE_URL: 'https://api.example.com',
+      CALLS_ACCESS_KEY: 'a',
+      CALLS_SECRET_KEY: 'b',
+      ...env,
+    },
     retry: { attempts: 1 },
     ...options,
   });
@@ -40,7 +45,10 @@ async function startProxy() {
 
 describe('proxies of the environment', () => {
   test.each([
-    [{ HTTPS_PROXY: 'socks5://me:LEAK@proxy:1080' }, 'HTTPS_PROXY must begin with http:// or https://.'],
+    [
+      { HTTPS_PROXY: 'socks5://me:LEAK@proxy:1080' },
+      'HTTPS_PROXY must begin with http:// or https://.',
+    ],
     [{ https_proxy: 'http://me:LEAK with spaces@:' }, 'HTTPS_PROXY is not a URL.'],
     [
       { HTTPS_PROXY: 'http://me:1#LEAK@proxy' },
@@ -50,7 +58,10 @@ describe('proxies of the environment', () => {
       { HTTPS_PROXY: 'http://me:%LEAK@proxy' },
       'HTTPS_PROXY has more than scheme, credentials, host and port.',
     ],
-    [{ CALLS_BASE_URL: 'http://api.example.com', HTTP_PROXY: 'ftp://LEAK' }, 'HTTP_PROXY must begin with'],
+    [
+      { CALLS_BASE_URL: 'http://api.example.com', HTTP_PROXY: 'ftp://LEAK' },
+      'HTTP_PROXY must begin with',
+    ],
   ])('%j is refused when the client is made', (env, message) => {
     let error: unknown;
     try {
@@ -58,6 +69,7 @@ describe('proxies of the environment', () => {
     } catch (thrown) {
       error = thrown;
     }
+
     expect(error).toBeInstanceOf(ConfigurationError);
     expect((error as Error).message).toContain(message);
     expect(inspect(error)).not.toContain('LEAK');
@@ -98,6 +110,7 @@ describe('proxies of the environment', () => {
     const proxy = await startProxy();
     const server = await startHostileServer();
     afterwards(() => server.close());
+
     const through = (credentials: string) => {
       const client = clientOf({
         CALLS_BASE_URL: server.url,
@@ -107,10 +120,14 @@ describe('proxies of the environment', () => {
       afterwards(() => client.close());
       return client;
     };
+
     const page = await through('me:p%40ss%23LEAK@').listCalls({ rows: 5 });
     expect(page.records).toHaveLength(5);
     expect(proxy.targets).toEqual([`${server.url}/v3/user/bid-management?rows=5`]);
-    expect(server.requests[0]?.headers).toMatchObject({ host: new URL(server.url).host, access_key: 'a' });
+    expect(server.requests[0]?.headers).toMatchObject({
+      host: new URL(server.url).host,
+      access_key: 'a',
+    });
     const error = await failure(through('http://me:LEAK@').listCalls());
     expect(error).toMatchObject({
       code: 'proxy_failed',
@@ -164,7 +181,9 @@ describe('other ways to send', () => {
           dispatch({ origin, path, headers }, handler) {
             const controller = { abort() {} };
             handler.onRequestStart(controller);
-            const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : []));
+            const pairs = headers.flatMap((name, at) =>
+              at % 2 === 0 ? [[name, headers[at + 1]]] : [],
+            );
             request(origin + path, { headers: Object.fromEntries(pairs) }, (response) => {
               handler.onResponseStart(controller, response.statusCode ?? 0, response.headers);
               response
@@ -200,15 +219,20 @@ describe('other ways to send', () => {
       dispatch: (_, handler) => handler.onResponseEnd({ abort() {} }),
     };
     const { client } = await serve({}, { dispatcher });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed', attempts: 4 });
+    await expect(client.listCalls()).rejects.toMatchObject({
+      code: 'connection_failed',
+      attempts: 4,
+    });
   });
 
   test('fetch gets the headers of the client, follows nothing, and is not asked for compression unless the client is', async () => {
     const inits: { headers: [string, string][]; redirect: string }[] = [];
+
     const spy: ClientOptions['fetch'] = (url, init) => {
       inits.push(init);
       return fetch(url, init);
     };
+
     const { server, client } = await serve({}, { fetch: spy, compress: false });
     await client.listCalls();
     expect(inits[0]?.redirect).toBe('manual');
@@ -223,37 +247,55 @@ describe('other ways to send', () => {
   class TokenExpired extends Error {
     override name = 'TokenExpired';
   }
+
   test.each([
     ['an error of its own', new TokenExpired('token key-one of LEAK@example.com'), 'TokenExpired'],
     ['an error without a name', new Error('LEAK'), 'Error'],
     ['what Chrome says', new TypeError('Failed to fetch'), 'TypeError'],
-    ['what Firefox says', new TypeError('NetworkError when attempting to fetch resource.'), 'TypeError'],
+    [
+      'what Firefox says',
+      new TypeError('NetworkError when attempting to fetch resource.'),
+      'TypeError',
+    ],
     ['what Safari says', new TypeError('Load failed'), 'TypeError'],
-    ['what Deno says of a request', new TypeError('error sending request for url (LEAK)'), 'TypeError'],
-    ['what Deno says of a body', new TypeError('error reading a body from connection'), 'TypeError'],
+    [
+      'what Deno says of a request',
+      new TypeError('error sending request for url (LEAK)'),
+      'TypeError',
+    ],
+    [
+      'what Deno says of a body',
+      new TypeError('error reading a body from connection'),
+      'TypeError',
+    ],
     ['something else', 'LEAK', 'Error'],
-  ])('what fetch throws is retried, and its cause has name and frames: %s', async (_, thrown, name) => {
-    const { client } = await serve({}, { fetch: () => Promise.reject(thrown) });
-    const error = await failure(client.listCalls());
-    expect(error).toMatchObject({
-      code: 'connection_failed',
-      attempts: 4,
-      message: expect.stringContaining(`threw an error (${name}).`),
-      cause: { name },
-    });
-    if (thrown instanceof Error) expect(inspect(error)).toMatch(/at .*transport\.test\.ts:\d+/);
-    expect(inspect(error)).not.toMatch(/LEAK|key-one/);
-  });
+  ])(
+    'what fetch throws is retried, and its cause has name and frames: %s',
+    async (_, thrown, name) => {
+      const { client } = await serve({}, { fetch: () => Promise.reject(thrown) });
+      const error = await failure(client.listCalls());
+      expect(error).toMatchObject({
+        code: 'connection_failed',
+        attempts: 4,
+        message: expect.stringContaining(`threw an error (${name}).`),
+        cause: { name },
+      });
+      if (thrown instanceof Error) expect(inspect(error)).toMatch(/at .*transport\.test\.ts:\d+/);
+      expect(inspect(error)).not.toMatch(/LEAK|key-one/);
+    },
+  );
 
   test('what a platform throws in words of its own is retried: before the response, and within its body', async () => {
     const unknown = new TypeError('LEAK');
-    unknown.stack = 'TypeError: LEAK\n    at async Object.pull (ext:deno_web/06_streams.js:1:13213)';
+    unknown.stack =
+      'TypeError: LEAK\n    at async Object.pull (ext:deno_web/06_streams.js:1:13213)';
     const broken = await serve({}, { fetch: () => Promise.reject(unknown) });
     expect(await failure(broken.client.listCalls())).toMatchObject({
       code: 'connection_failed',
       attempts: 4,
     });
     let pulls = 0;
+
     const body = () =>
       new ReadableStream({
         pull(controller) {
@@ -262,6 +304,7 @@ describe('other ways to send', () => {
           else controller.error(new TypeError('LEAK'));
         },
       });
+
     const headers = { 'content-type': 'application/json' };
     const { client } = await serve({}, { fetch: async () => new Response(body(), { headers }) });
     const error = await failure(client.listCalls());
@@ -281,8 +324,14 @@ describe('other ways to send', () => {
 
   test('a body of fetch that is shorter than its Content-Length is not taken for the whole', async () => {
     const short = { 'content-type': 'application/json', 'content-length': '500' };
-    const { client } = await serve({}, { fetch: async () => new Response('[]', { headers: short }) });
-    await expect(client.listCalls()).rejects.toMatchObject({ code: 'connection_failed', attempts: 4 });
+    const { client } = await serve(
+      {},
+      { fetch: async () => new Response('[]', { headers: short }) },
+    );
+    await expect(client.listCalls()).rejects.toMatchObject({
+      code: 'connection_failed',
+      attempts: 4,
+    });
   });
 });
 

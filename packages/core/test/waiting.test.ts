@@ -22,7 +22,11 @@ describe('the wait that a server requests', () => {
     ['a date in the past', { 'retry-after': 'Sun, 31 Dec 2023 00:00:00 GMT' }, 0],
     ['RateLimit-Reset', { 'ratelimit-reset': '30' }, 30_000],
     ['X-RateLimit-Reset since 1970', { 'x-ratelimit-reset': String(now / 1000 + 7) }, 7000],
-    ['X-RateLimit-Reset in milliseconds since 1970', { 'x-ratelimit-reset': String(now + 7000) }, 7000],
+    [
+      'X-RateLimit-Reset in milliseconds since 1970',
+      { 'x-ratelimit-reset': String(now + 7000) },
+      7000,
+    ],
     ['Retry-After before RateLimit-Reset', { 'retry-after': '5', 'ratelimit-reset': '60' }, 5000],
     ['nonsense', { 'retry-after': 'soon' }, undefined],
     ['a negative number', { 'retry-after': '-5' }, undefined],
@@ -47,7 +51,9 @@ describe('the wait that a server requests', () => {
   });
 
   test('otherwise the wait is anything up to the doubled bound', () => {
-    const bounds = [1, 2, 3, 9].map((attempt) => retryDelay(policy, attempt, undefined, () => 0.9999));
+    const bounds = [1, 2, 3, 9].map((attempt) =>
+      retryDelay(policy, attempt, undefined, () => 0.9999),
+    );
     expect(bounds).toEqual([249, 499, 999, 7999]);
     expect(retryDelay(policy, 3, undefined, () => 0)).toBe(0);
   });
@@ -107,17 +113,21 @@ describe('retries with a manual clock', () => {
     ['Sun, 06 Nov 1994 08:49:37 GMT', undefined],
     ['Fri, 31 Dec 9999 23:59:59 GMT', '9999-12-31T23:59'],
     ['99999999999999999', '+275760-09-13T00:00:00.000Z'],
-  ])('a server that says to come back at %s is asked again at once, or not before %s', async (date, when) => {
-    const { server, client } = await serve();
-    server.next({ status: 429, headers: { 'retry-after': date } });
-    const work = client.listCalls();
-    if (when === undefined) expect((await work).meta.attempts).toBe(2);
-    else
-      expect(await failure(work)).toMatchObject({
-        ...{ code: 'rate_limited', attempts: 1, hint: expect.stringContaining(when) },
-      });
-    expect(server.requests).toHaveLength(when === undefined ? 2 : 1);
-  });
+  ])(
+    'a server that says to come back at %s is asked again at once, or not before %s',
+    async (date, when) => {
+      const { server, client } = await serve();
+      server.next({ status: 429, headers: { 'retry-after': date } });
+      const work = client.listCalls();
+      if (when === undefined) expect((await work).meta.attempts).toBe(2);
+      else
+        expect(await failure(work)).toMatchObject({
+          ...{ code: 'rate_limited', attempts: 1, hint: expect.stringContaining(when) },
+        });
+
+      expect(server.requests).toHaveLength(when === undefined ? 2 : 1);
+    },
+  );
 });
 
 describe('the limiter', () => {
@@ -134,6 +144,7 @@ describe('the limiter', () => {
             void limiter.acquire().then(() => starts.push(clock.now()));
             await clock.advance(gap);
           }
+
           await clock.advance(60_000 * 41);
           expect(starts).toHaveLength(gaps.length);
           for (const [i, start] of starts.entries()) {
@@ -226,13 +237,17 @@ describe('the limiter', () => {
       await clock.advance(60_000);
       expect(order).toHaveLength(Math.min(8_000, 1000 * (minutes + 1)));
     }
+
     expect(order).toEqual([...order].sort((a, b) => a - b));
     expect(clock.pending()).toBe(0);
   });
 
   test('a 429 for one request pauses all requests of the client', async () => {
     const clock = createManualClock(now);
-    const { server, client } = await serve({}, { clock, random: () => 0, limiter: { concurrency: 1 } });
+    const { server, client } = await serve(
+      {},
+      { clock, random: () => 0, limiter: { concurrency: 1 } },
+    );
     server.next({ status: 429, retryAfter: '10' });
     const work = [client.listCalls(), client.listCalls()];
     await expect.poll(() => server.requests.length).toBe(1);

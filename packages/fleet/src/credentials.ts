@@ -13,16 +13,25 @@ import {
 import type { ZodType } from 'zod';
 import { FleetError } from './errors.ts';
 
-/** Finds the credentials of an account by the reference in the job. Throws `credential_missing` when they are not there. */
+/**
+ * Finds the credentials of an account by the reference in the job. Throws `credential_missing` when
+ * they are not there.
+ */
 export type CredentialSource = (reference: string, account: string) => Promise<Auth>;
 
 /** Where references are looked up. */
 export interface CredentialOptions {
   /** Folder of the files that `file:` names. Without it there are none. */
   readonly folder?: string | undefined;
-  /** Environment of the variables that `env:` names. Programs that own their process pass `takeEnvironment()`. Default `process.env`. */
+  /**
+   * Environment of the variables that `env:` names. Programs that own their process pass
+   * `takeEnvironment()`. Default `process.env`.
+   */
   readonly env?: Environment | undefined;
-  /** Called once for each file that others on this machine can read. Default: a warning of the process. */
+  /**
+   * Called once for each file that others on this machine can read. Default: a warning of the
+   * process.
+   */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -30,9 +39,11 @@ const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..
 const wayOut = `it looks like ${form}`;
 
 /**
- * Credentials from files and environment variables. `file:101.json` is a file below the folder, and never outside of it;
+ * Credentials from files and environment variables. `file:101.json` is a file below the folder, and
+ * never outside of it;
  * `env:CALLS_101` a variable. Both hold `{ "accessKey": "...", "secretKey": "..." }` or `{ "bearerToken": "..." }`. In place of
- * the variable there may be `CALLS_101_ACCESS_KEY` and `CALLS_101_SECRET_KEY`, or `CALLS_101_BEARER_TOKEN`.
+ * the variable there may be `CALLS_101_ACCESS_KEY` and `CALLS_101_SECRET_KEY`, or
+ * `CALLS_101_BEARER_TOKEN`.
  *
  * @example
  * const credentials = credentialsFrom({ folder: '/run/secrets/calls' });
@@ -56,6 +67,7 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
         `The credentials of account ${account} (${reference}) can be read by other users of this machine. Run chmod 600 on the file.`,
       );
     }
+
     return parseAuth(text, place);
   };
 }
@@ -129,6 +141,8 @@ function authOf({ accessKey, secretKey, bearerToken: token }: Keys, place: strin
   try {
     return token == null ? apiKeys(accessKey ?? '', secretKey ?? '') : bearerToken(token);
   } catch (error) {
-    throw missing({ message: `${place}: ${CallsError.is(error) ? error.message : 'they cannot be used'}` });
+    throw missing({
+      message: `${place}: ${CallsError.is(error) ? error.message : 'they cannot be used'}`,
+    });
   }
 }

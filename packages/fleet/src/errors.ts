@@ -36,7 +36,10 @@ const fleetErrors = codeTable({
 /** What can go wrong with a fleet. Codes are stable; messages may be reworded. */
 export type FleetErrorCode = keyof typeof fleetErrors;
 
-/** Something went wrong in a fleet. The message says what, and what to do; it never holds a secret or data of a caller. */
+/**
+ * Something went wrong in a fleet. The message says what, and what to do; it never holds a secret
+ * or data of a caller.
+ */
 export class FleetError extends CallsError<FleetErrorCode> {
   static override readonly codes: CodeTable = fleetErrors;
   static {
@@ -52,9 +55,14 @@ export class FleetError extends CallsError<FleetErrorCode> {
 export const jobError = ({ message, hint }: ErrorWords): FleetError =>
   new FleetError('job_invalid', message, hint === undefined ? {} : { hint });
 
-/** Somebody else has claimed the same, so that what was written under the older claim does not count. */
+/**
+ * Somebody else has claimed the same, so that what was written under the older claim does not
+ * count.
+ */
 export const claimLost = (cause?: unknown): FleetError =>
-  new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', { cause });
+  new FleetError('claim_lost', 'Another worker has claimed the same since, and continues it.', {
+    cause,
+  });
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

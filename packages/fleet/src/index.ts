@@ -1,5 +1,6 @@
 // `sync` and `export` for many accounts. An engine hands out one ticket for each credential: pg-boss on PostgreSQL for several machines,
-// or the memory of one process. A turn brings an account of a store up to date for a while, or writes a month of it as a file.
+// or the memory of one process. A turn brings an account of a store up to date for a while, or
+// writes a month of it as a file.
 export { type CredentialOptions, type CredentialSource, credentialsFrom } from './credentials.ts';
 export type {
   Engine,

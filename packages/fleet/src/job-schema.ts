@@ -1,12 +1,19 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameForm, accountNameWords } from '@call-attribution/core/settings';
-import { type Duration, hour, parseDuration, periodEnd, periodStart } from '@call-attribution/core/time';
+import {
+  type Duration,
+  hour,
+  parseDuration,
+  periodEnd,
+  periodStart,
+} from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import * as z from 'zod';
 import { isStore, type Job, type JobAccount, referenceOf } from './job.ts';
 import { hasPassword, looksRandom, refuseKeys, wayOut } from './key-in-clear.ts';
 
-// What a job and its accounts may be. zod is loaded with this, so only those import it who read a job.
+// What a job and its accounts may be. zod is loaded with this, so only those import it who read a
+// job.
 
 const checked = (expected: string, isGood: (text: string) => boolean) =>
   z.string(expected).refine(isGood, expected);
@@ -37,7 +44,10 @@ const account = z
         'must be a string of at most 200 characters in one line',
         /^[^\p{Cc}]{1,200}$/u,
       ).optional(),
-      credential: shaped("must be a reference such as 'file:101.json' or 'env:CALLS_101'", /^(?:file|env):\S/)
+      credential: shaped(
+        "must be a reference such as 'file:101.json' or 'env:CALLS_101'",
+        /^(?:file|env):\S/,
+      )
         .refine(
           (text) => !text.startsWith('file:') || isBelow(text.slice(5)),
           'must name a file below the folder of keys, such as file:101.json',
@@ -70,7 +80,10 @@ export const accountSchema = z.unknown().superRefine(refuseKeys).pipe(account);
 
 const some = 'must name at least one account, such as { "id": "101" }';
 
-/** Accounts of which each has an id and credentials of its own: two with the same would have the records of one. */
+/**
+ * Accounts of which each has an id and credentials of its own: two with the same would have the
+ * records of one.
+ */
 export const accountsSchema = z
   .array(accountSchema)
   .min(1, some)
@@ -144,6 +157,7 @@ function checkJob(job: Settings, context: z.RefinementCtx): void {
       'has a password in clear',
       'leave it out: each worker takes its own from PGPASSWORD or AWS_SECRET_ACCESS_KEY',
     );
+
   if (!isStore(into) && every != null && millis(every) < hour)
     refuse(
       'every',
@@ -162,7 +176,8 @@ function checkFilter({ filter = '', version = 'v3' }: Settings, refuse: Refuse):
   }
 }
 
-const millis = (value: Duration): number => (typeof value === 'string' ? parseDuration(value) : value);
+const millis = (value: Duration): number =>
+  typeof value === 'string' ? parseDuration(value) : value;
 
 function checkUrl(text: string, context: z.RefinementCtx): void {
   const refuse = (message: string, hint?: string) =>

@@ -7,7 +7,10 @@ export interface JobAccount {
   readonly id: string;
   /** A name for people. Default: the id. */
   readonly name?: string | undefined;
-  /** Where each worker finds its credentials: `file:101.json` or `env:CALLS_101`. Never a key. Default `file:<id>.json`. */
+  /**
+   * Where each worker finds its credentials: `file:101.json` or `env:CALLS_101`. Never a key.
+   * Default `file:<id>.json`.
+   */
   readonly credential?: string | undefined;
   /** Requests in any minute for its credentials. Default: that of the job. */
   readonly requestsPerMinute?: number | undefined;
@@ -21,28 +24,42 @@ export interface Job {
   readonly baseUrl: string;
   /** Version of the API. Default `v3`. */
   readonly version?: 'v2' | 'v3' | undefined;
-  /** The accounts. In a file, also the path of a file of JSON or NDJSON with them, relative to the job. */
+  /**
+   * The accounts. In a file, also the path of a file of JSON or NDJSON with them, relative to the
+   * job.
+   */
   readonly accounts: readonly JobAccount[];
   /** Filter in addition to `date_added`, such as `inc_gce:1`. */
   readonly filter?: string | undefined;
   /** Where the period begins: a date or a naive time. Default: with the first call. */
   readonly from?: string | null | undefined;
-  /** Where it ends: a date includes its day, a time is not included. Default: with the latest call. */
+  /**
+   * Where it ends: a date includes its day, a time is not included. Default: with the latest call.
+   */
   readonly until?: string | null | undefined;
-  /** Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`, `s3://bucket/prefix`. */
+  /**
+   * Where records go: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`,
+   * `s3://bucket/prefix`.
+   */
   readonly into: string;
   /** Requests in any minute for one credential. Default: no limit. */
   readonly requestsPerMinute?: number | undefined;
   /**
-   * Leave out records that cannot be read, and count them in the verdict. Default: the account is set aside after some tries, so
-   * that nothing is left out unseen.
+   * Leave out records that cannot be read, and count them in the verdict. Default: the account is
+   * set aside after some tries, so that nothing is left out unseen.
    */
   readonly skip?: boolean | undefined;
-  /** Time between two reads of an account, such as `10m`; of files at least `1h`. Default: the job ends once all is read. */
+  /**
+   * Time between two reads of an account, such as `10m`; of files at least `1h`. Default: the job
+   * ends once all is read.
+   */
   readonly every?: Duration | null | undefined;
   /** How far a sync into a store looks back for records that arrive late. Default `3d`. */
   readonly lookback?: Duration | undefined;
-  /** Age from which records no longer change. Months of files that are younger are written again. Default `30d`. */
+  /**
+   * Age from which records no longer change. Months of files that are younger are written again.
+   * Default `30d`.
+   */
   readonly settle?: Duration | undefined;
 }
 
@@ -87,7 +104,8 @@ export interface PlannedJob {
 }
 
 /** Where the credentials of an account are. */
-export const referenceOf = ({ id, credential }: JobAccount): string => credential ?? `file:${id}.json`;
+export const referenceOf = ({ id, credential }: JobAccount): string =>
+  credential ?? `file:${id}.json`;
 
 /** Whether records go into a database. */
 export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
@@ -116,9 +134,15 @@ export function planJob(job: Job): PlannedJob {
   };
 }
 
-/** What is read. A store gets calls through call extensions whatever the filter says, as with `calls sync`. */
+/**
+ * What is read. A store gets calls through call extensions whatever the filter says, as with `calls
+ * sync`.
+ */
 function filterOf({ filter = '', into }: Job, version: 'v2' | 'v3'): string {
   const { clauses } = toFilter(filter, { version });
-  const isMissing = isStore(into) && version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
-  return printFilter({ clauses: isMissing ? [...clauses, { kind: 'flag', field: 'inc_gce' }] : clauses });
+  const isMissing =
+    isStore(into) && version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
+  return printFilter({
+    clauses: isMissing ? [...clauses, { kind: 'flag', field: 'inc_gce' }] : clauses,
+  });
 }

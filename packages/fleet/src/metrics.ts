@@ -1,4 +1,8 @@
-import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
+import {
+  type MetricFamily,
+  metricsText,
+  type StatusSource,
+} from '@call-attribution/node-stream/status';
 import type { FleetStatus } from './status.ts';
 import type { Worker, WorkerEvent } from './worker/worker.ts';
 
@@ -15,8 +19,8 @@ export interface WorkerMetrics extends StatusSource {
 const outcomes = ['cut', 'round', 'later', 'aside', 'lost', 'dropped'] as const;
 
 /**
- * Metrics and health of a worker: counts its events, and adds what the engine says about the job. No label names an account, so that
- * the number of series does not grow with the accounts.
+ * Metrics and health of a worker: counts its events, and adds what the engine says about the job.
+ * No label names an account, so that the number of series does not grow with the accounts.
  *
  * @param worker the worker, once there is one.
  * @param status how the job is; null while nobody knows.
@@ -82,7 +86,9 @@ const labelled = (
 /** Time after which trouble that passes by itself is worth a look. */
 const failingMs = 600_000;
 
-/** What the engine says about the job. Every worker reports the same, so alerts take the maximum. */
+/**
+ * What the engine says about the job. Every worker reports the same, so alerts take the maximum.
+ */
 function jobFamilies(status: FleetStatus | null): MetricFamily[] {
   if (status === null) return [];
   const { states, accounts, calls, total, lagMs } = status;
@@ -91,7 +97,11 @@ function jobFamilies(status: FleetStatus | null): MetricFamily[] {
   ).length;
   return [
     labelled('gauge', 'fleet_job_accounts', 'Accounts of the job.', 'state', states),
-    gauge('fleet_job_accounts_failing', 'Accounts that have been failing for ten minutes or more.', failing),
+    gauge(
+      'fleet_job_accounts_failing',
+      'Accounts that have been failing for ten minutes or more.',
+      failing,
+    ),
     gauge('fleet_job_calls', 'Calls in the target.', calls),
     gauge('fleet_job_calls_counted', 'Calls that the servers count.', total),
     gauge(

@@ -9,9 +9,9 @@ import { type Job, type JobAccount, type PlannedJob, planJob } from './job.ts';
 const schemas = () => import('./job-schema.ts');
 
 /**
- * Reads a job from a file of JSON and checks all of it; `accounts` may be the path of a file of JSON or NDJSON, relative to
- * the job. What cannot be used, and anything that looks like a key in clear, is refused with `job_invalid` before anything is
- * sent.
+ * Reads a job from a file of JSON and checks all of it; `accounts` may be the path of a file of
+ * JSON or NDJSON, relative to the job. What cannot be used, and anything that looks like a key in
+ * clear, is refused with `job_invalid` before anything is sent.
  *
  * @example
  * const job = await readJob('history.json');
@@ -38,7 +38,9 @@ async function readAccounts(job: string, given: string): Promise<JobAccount[]> {
   const accounts = text
     .split('\n')
     .flatMap((line, at) =>
-      line.trim() === '' ? [] : [readJsonInput(accountSchema, line, `${given}: line ${at + 1}`, jobError)],
+      line.trim() === ''
+        ? []
+        : [readJsonInput(accountSchema, line, `${given}: line ${at + 1}`, jobError)],
     );
   return readInput(accountsSchema, accounts, given, jobError);
 }

@@ -25,11 +25,13 @@ export async function retryAside(
     throw new FleetError('job_invalid', `The engine ${engine.name} has no such job.`, {
       hint: 'calls fleet work JOB.json starts it',
     });
+
   const unknown = accounts.find((id) => !tickets.some(({ account }) => account === id));
   if (unknown !== undefined)
     throw new FleetError('job_invalid', `The job ${card.name} has no account ${unknown}.`, {
       hint: 'calls fleet status --all lists its accounts',
     });
+
   const chosen = tickets.filter(({ account, state }) =>
     accounts.length > 0 ? accounts.includes(account) : state === 'aside',
   );

@@ -6,7 +6,10 @@ import {
   type WorkerCard,
 } from './engine/engine.ts';
 
-/** How an account is: at work, or waiting for its turn; later, after trouble; read, until the next time; done; or set aside. */
+/**
+ * How an account is: at work, or waiting for its turn; later, after trouble; read, until the next
+ * time; done; or set aside.
+ */
 export type AccountState = 'working' | 'waiting' | 'later' | 'read' | 'done' | 'aside';
 
 /** An account of a job. */
@@ -39,7 +42,10 @@ export interface AccountStatus {
 
 /** A worker of a job. */
 export interface WorkerStatus
-  extends Pick<WorkerCard, 'name' | 'version' | 'slots' | 'callsPerSecond' | 'requestsPerSecond' | 'why'> {
+  extends Pick<
+    WorkerCard,
+    'name' | 'version' | 'slots' | 'callsPerSecond' | 'requestsPerSecond' | 'why'
+  > {
   /** Turns that it works on. */
   readonly busy: number;
   /** What it does; `silent`: it gives no more signs of life. */
@@ -83,7 +89,9 @@ export interface FleetStatus {
 /** How a job is, from what an engine knows; null when it does not know the job. */
 export function statusOf({ card, tickets, workers }: FleetFacts, now: number): FleetStatus | null {
   if (card === null) return null;
-  const holders = new Map(workers.flatMap(({ name, accounts }) => accounts.map((id) => [id, name] as const)));
+  const holders = new Map(
+    workers.flatMap(({ name, accounts }) => accounts.map((id) => [id, name] as const)),
+  );
   const accounts = tickets
     .map((ticket) => accountOf(ticket, holders.get(ticket.account) ?? null, now))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -112,7 +120,8 @@ export function statusOf({ card, tickets, workers }: FleetFacts, now: number): F
     forMs: Math.max(0, now - card.since),
     ...{ accounts, states, workers: shown, calls, total, callsPerSecond },
     requestsPerSecond: sum(living, (worker) => worker.requestsPerSecond),
-    leftMs: total === null || callsPerSecond === 0 ? null : ((total - calls) / callsPerSecond) * 1000,
+    leftMs:
+      total === null || callsPerSecond === 0 ? null : ((total - calls) / callsPerSecond) * 1000,
     lagMs: lags.length === 0 ? null : Math.max(...lags),
   };
 }
@@ -142,7 +151,8 @@ function stateOf({ state, trouble, note, dueAt }: SeenTicket, now: number): Acco
 }
 
 function workerOf(card: WorkerCard, now: number): WorkerStatus {
-  const { name, version, slots, accounts, callsPerSecond, requestsPerSecond, why, since, at } = card;
+  const { name, version, slots, accounts, callsPerSecond, requestsPerSecond, why, since, at } =
+    card;
   const silentForMs = Math.max(0, now - at);
   const state = silentForMs > livingMs ? 'silent' : card.state;
   return {

@@ -1,11 +1,21 @@
-import { type Clock, type Duration, deadlineMillis, systemClock } from '@call-attribution/core/time';
+import {
+  type Clock,
+  type Duration,
+  deadlineMillis,
+  systemClock,
+} from '@call-attribution/core/time';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import { type MetricFamily, metricsText, type StatusSource } from '@call-attribution/node-stream/status';
+import {
+  type MetricFamily,
+  metricsText,
+  type StatusSource,
+} from '@call-attribution/node-stream/status';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped', number>> & CopyVerdict;
+export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped', number>> &
+  CopyVerdict;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
@@ -13,7 +23,10 @@ export interface SyncStatus extends StatusSource {
   succeeded(account: string, counts: SyncCounts): void;
   /** Records that the sync of an account failed, with the code of the error. */
   failed(account: string, code: string): void;
-  /** What keeps the copy from being ready, in one sentence; null when all accounts are fresh and whole. */
+  /**
+   * What keeps the copy from being ready, in one sentence; null when all accounts are fresh and
+   * whole.
+   */
   readonly ready: () => string | null;
   /** In the text format of Prometheus. */
   readonly metrics: () => string;
@@ -25,7 +38,10 @@ export interface SyncStatusOptions {
   readonly every: Duration;
   /** Names of the accounts. With more than one they become a label. */
   readonly accounts: readonly string[];
-  /** A failed sync means "not ready" at once. Default: only when the last success is older than three intervals. */
+  /**
+   * A failed sync means "not ready" at once. Default: only when the last success is older than
+   * three intervals.
+   */
   readonly failsAtOnce?: boolean | undefined;
   /** The clock. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
@@ -48,6 +64,7 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
   const { accounts, failsAtOnce = false, clock = systemClock } = options;
   const every = deadlineMillis(options.every, 'every');
   const states = new Map<string, AccountState>();
+
   const stateOf = (account: string): AccountState => {
     const state: AccountState = states.get(account) ?? {
       ...{ last: null, failure: null, runs: { ok: 0, failed: 0 } },
@@ -56,7 +73,9 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     states.set(account, state);
     return state;
   };
+
   for (const account of accounts) stateOf(account);
+
   const problemOf = ([account, { last, failure }]: [string, AccountState]): string[] => {
     const of = states.size > 1 ? ` of account ${account}` : '';
     if (failsAtOnce && failure !== null) return [`the last sync${of} failed: ${failure}`];
@@ -66,6 +85,7 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     const lacks = describeCopy(last.counts);
     return lacks === null ? [] : [`the copy${of} is not whole: ${lacks}`];
   };
+
   return {
     succeeded(account, counts) {
       const state = stateOf(account);
@@ -87,25 +107,49 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
 
 function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): MetricFamily[] {
   type Values = (state: AccountState) => Record<string, number>;
+
   /** A value of each account, or one for each value of a label. */
-  const family = (...[name, help, label, of]: [string, string, string | null, Values]): MetricFamily => ({
+  const family = (
+    ...[name, help, label, of]: [string, string, string | null, Values]
+  ): MetricFamily => ({
     ...{ name, help, type: label === null ? 'gauge' : 'counter' },
     samples: [...states].flatMap(([account, state]) =>
       Object.entries(of(state)).map(([text, value]) => ({
         value,
-        labels: { ...(label === null ? {} : { [label]: text }), ...(states.size > 1 ? { account } : {}) },
+        labels: {
+          ...(label === null ? {} : { [label]: text }),
+          ...(states.size > 1 ? { account } : {}),
+        },
       })),
     ),
   });
+
   /** A value of the last sync of each account that succeeded. */
-  const gauge = (name: string, help: string, of: (last: NonNullable<AccountState['last']>) => number) =>
-    family(name, help, null, ({ last }) => (last === null ? {} : { value: of(last) }));
+  const gauge = (
+    name: string,
+    help: string,
+    of: (last: NonNullable<AccountState['last']>) => number,
+  ) => family(name, help, null, ({ last }) => (last === null ? {} : { value: of(last) }));
+
   return [
     family('calls_sync_runs_total', 'Syncs.', 'result', ({ runs }) => runs),
     family('calls_sync_rows_total', 'Calls by what became of them.', 'kind', ({ rows }) => rows),
-    family('calls_sync_errors_total', 'Syncs that failed, by code.', 'code', ({ errors }) => errors),
-    gauge('calls_sync_missing', 'Calls that the copy is known to lack.', ({ counts }) => counts.missing),
-    gauge('calls_sync_gaps', 'Stretches of the copy that are not whole.', ({ counts }) => counts.gaps.length),
+    family(
+      'calls_sync_errors_total',
+      'Syncs that failed, by code.',
+      'code',
+      ({ errors }) => errors,
+    ),
+    gauge(
+      'calls_sync_missing',
+      'Calls that the copy is known to lack.',
+      ({ counts }) => counts.missing,
+    ),
+    gauge(
+      'calls_sync_gaps',
+      'Stretches of the copy that are not whole.',
+      ({ counts }) => counts.gaps.length,
+    ),
     gauge('calls_sync_last_success_timestamp_seconds', 'When a sync last succeeded.', ({ at }) =>
       Math.floor(at / 1000),
     ),

@@ -25,7 +25,11 @@ beforeEach(() => {
 });
 
 /** Writes one object while its PUTs meet these faults, one after the other. */
-function write(faults: readonly (Fault | undefined)[], replaces: string | null = null, by = client) {
+function write(
+  faults: readonly (Fault | undefined)[],
+  replaces: string | null = null,
+  by = client,
+) {
   const left = [...faults];
   server.behavior.before = ({ method }) => (method === 'PUT' ? left.shift() : undefined);
   return by.put('a=1/p', Buffer.from('mine'), replaces);
@@ -54,7 +58,10 @@ describe('a write under a condition', () => {
     ['the connection ends before it', ['cut', 'cut']],
     ['the server fails', [{ status: 500 }, { status: 503 }]],
     ['there are too many requests', [{ status: 429, headers: { 'retry-after': '0' } }]],
-    ['two come at the same time', [{ status: 409, code: 'ConditionalRequestConflict' }, { status: 409 }]],
+    [
+      'two come at the same time',
+      [{ status: 409, code: 'ConditionalRequestConflict' }, { status: 409 }],
+    ],
     ['it arrives long after it was signed', [{ status: 403, code: 'RequestTimeTooSkewed' }]],
     ['the body was changed on the way', [{ status: 400, code: 'BadDigest' }]],
     ['an attempt that was given up comes through later', [{ late: 400 }]],
@@ -71,6 +78,7 @@ describe('a write under a condition', () => {
       expect(await write(faults)).toBeNull();
       expect(await write(faults, '"0123456789abcdef0123456789abcdef"')).toBeNull();
     }
+
     expect(stored()?.etag).toBe(first);
     expect(await write([], first)).toBe(stored()?.etag);
     expect(stored()?.etag).not.toBe(first);
@@ -83,10 +91,17 @@ describe('a write under a condition', () => {
 
   test('ends with what may pass when it stays unknown whether it was written', async () => {
     const always = Array.from({ length: 9 }, (): Fault => ({ status: 500, code: 'InternalError' }));
-    await expect(write(always)).rejects.toMatchObject({ ...error('target_unavailable'), isRetryable: true });
-    await expect(write(always.map(() => 'cut'))).rejects.toThrow(/does not answer .*\(UND_ERR_SOCKET\)/);
+    await expect(write(always)).rejects.toMatchObject({
+      ...error('target_unavailable'),
+      isRetryable: true,
+    });
+    await expect(write(always.map(() => 'cut'))).rejects.toThrow(
+      /does not answer .*\(UND_ERR_SOCKET\)/,
+    );
     const gone = open({ AWS_ENDPOINT_URL: 'http://127.0.0.1:2' });
-    await expect(write([], null, gone)).rejects.toThrow(/127\.0\.0\.1:2 does not answer .*ECONNREFUSED/);
+    await expect(write([], null, gone)).rejects.toThrow(
+      /127\.0\.0\.1:2 does not answer .*ECONNREFUSED/,
+    );
     gone.close();
   });
 
@@ -98,14 +113,24 @@ describe('a write under a condition', () => {
       /refused the keys .*AccessDenied/,
     ],
     ['old keys', { status: 400, code: 'ExpiredToken' }, 'target_unavailable', /ExpiredToken/],
-    ['a missing bucket', { status: 404, code: 'NoSuchBucket' }, 'unfit_place', /no bucket .*Create it/],
+    [
+      'a missing bucket',
+      { status: 404, code: 'NoSuchBucket' },
+      'unfit_place',
+      /no bucket .*Create it/,
+    ],
     [
       'another region',
       { status: 301, code: 'PermanentRedirect', headers: { 'x-amz-bucket-region': 'eu-west-9' } },
       'unfit_place',
       /AWS_REGION=eu-west-9/,
     ],
-    ['what it does not know', { status: 501, code: 'NotImplemented' }, 'unfit_place', /501 NotImplemented/],
+    [
+      'what it does not know',
+      { status: 501, code: 'NotImplemented' },
+      'unfit_place',
+      /501 NotImplemented/,
+    ],
   ])('says what a server has against it: %s', async (_, fault, code, words) => {
     const failed = await write([fault]).catch((error: unknown) => error);
     expect(failed).toMatchObject(error(code));
@@ -142,7 +167,11 @@ describe('the test of a server', () => {
   });
 
   test.each<[string, Partial<BucketBehavior>, RegExp]>([
-    ['drops If-None-Match', { ignores: ['if-none-match'] }, /only to be created \(If-None-Match: \*\)/],
+    [
+      'drops If-None-Match',
+      { ignores: ['if-none-match'] },
+      /only to be created \(If-None-Match: \*\)/,
+    ],
     ['drops If-Match', { ignores: ['if-match'] }, /although it was another one \(If-Match\)/],
     ['drops both', { ignores: ['if-none-match', 'if-match'] }, /only to be created/],
     ['has no etags', { etags: 'none' }, /no ETag/],

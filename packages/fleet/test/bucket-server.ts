@@ -58,8 +58,13 @@ const accessKey = 'AKIDEXAMPLE';
 const secretKey = 'a/secret+key=of the test';
 const region = 'eu-north-3';
 
-/** A server like S3 for one bucket, on loopback. It checks signatures, hashes and conditions, and can be made to do what others do. */
-export async function startBucketServer(given: Partial<BucketBehavior> = {}): Promise<BucketServer> {
+/**
+ * A server like S3 for one bucket, on loopback. It checks signatures, hashes and conditions, and
+ * can be made to do what others do.
+ */
+export async function startBucketServer(
+  given: Partial<BucketBehavior> = {},
+): Promise<BucketServer> {
   const objects = new Map<string, StoredObject>();
   const requests: SeenRequest[] = [];
   const late = new Set<Promise<void>>();
@@ -71,6 +76,7 @@ export async function startBucketServer(given: Partial<BucketBehavior> = {}): Pr
     before: () => undefined,
     ...given,
   };
+
   const work = (request: IncomingMessage, body: Buffer, key: string): Reply => {
     const denied = refusal(request, body);
     if (denied !== null) return denied;
@@ -89,6 +95,7 @@ export async function startBucketServer(given: Partial<BucketBehavior> = {}): Pr
         return there === undefined ? fail(404, 'NoSuchKey') : found(there, behavior);
     }
   };
+
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const key = decodeURIComponent((request.url ?? '').split('?')[0] ?? '')
       .split('/')
@@ -108,6 +115,7 @@ export async function startBucketServer(given: Partial<BucketBehavior> = {}): Pr
       });
       return void late.add(done);
     }
+
     const isEarly = typeof fault === 'object' && 'status' in fault;
     const reply = isEarly
       ? { ...fail(fault.status, fault.code ?? 'Fault'), headers: fault.headers ?? {} }
@@ -121,6 +129,7 @@ export async function startBucketServer(given: Partial<BucketBehavior> = {}): Pr
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
     response.end(request.method === 'HEAD' ? undefined : body);
   };
+
   const server = createServer((request, response) => {
     answer(request, response).catch(() => request.socket.destroy());
   });
@@ -172,9 +181,13 @@ function put(
     if (there === undefined) return fail(404, 'NoSuchKey');
     if (there.etag !== match) return fail(412, 'PreconditionFailed');
   }
-  const etag = etags === 'fixed' ? '"always-the-same"' : `"${createHash('md5').update(body).digest('hex')}"`;
+
+  const etag =
+    etags === 'fixed' ? '"always-the-same"' : `"${createHash('md5').update(body).digest('hex')}"`;
   const meta = Object.fromEntries(
-    Object.entries(headers).filter((pair): pair is [string, string] => pair[0].startsWith('x-amz-meta-')),
+    Object.entries(headers).filter((pair): pair is [string, string] =>
+      pair[0].startsWith('x-amz-meta-'),
+    ),
   );
   objects.set(key, { body, etag, meta });
   return { status: 200, headers: etags === 'none' ? {} : { etag } };
@@ -209,7 +222,9 @@ function list(
     '<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
     '<EncodingType>url</EncodingType>',
     `<IsTruncated>${more}</IsTruncated>`,
-    more ? `<NextContinuationToken>${page.at(-1)?.replaceAll('&', '&amp;')}</NextContinuationToken>` : '',
+    more
+      ? `<NextContinuationToken>${page.at(-1)?.replaceAll('&', '&amp;')}</NextContinuationToken>`
+      : '',
     ...contents,
     '</ListBucketResult>',
   ].join('');
@@ -227,7 +242,11 @@ function refusal(request: IncomingMessage, body: Buffer): Reply | null {
   const [, id, scope = '', names = '', signature] = sent;
   if (id !== accessKey) return fail(403, 'InvalidAccessKeyId');
   if (scope.split('/')[1] !== region)
-    return { ...fail(400, 'AuthorizationHeaderMalformed'), headers: { 'x-amz-bucket-region': region } };
+    return {
+      ...fail(400, 'AuthorizationHeaderMalformed'),
+      headers: { 'x-amz-bucket-region': region },
+    };
+
   const date = String(headers['x-amz-date']);
   const time = Date.parse(date.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5'));
   if (Math.abs(Date.now() - time) > 900_000) return fail(403, 'RequestTimeTooSkewed');
@@ -245,7 +264,8 @@ function refusal(request: IncomingMessage, body: Buffer): Reply | null {
     names,
     hash,
   ].join('\n');
-  const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+  const hmac = (key: string | Buffer, text: string) =>
+    createHmac('sha256', key).update(text).digest();
   const key = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${secretKey}`);
   const text = `AWS4-HMAC-SHA256\n${date}\n${scope}\n${createHash('sha256').update(canonical).digest('hex')}`;
   return hmac(key, text).toString('hex') === signature ? null : fail(403, 'SignatureDoesNotMatch');

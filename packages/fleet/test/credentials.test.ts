@@ -66,12 +66,17 @@ test.each([
   ['file:more', 'it cannot be read (EISDIR).'],
   ['file:half.json', '(file:half.json): secretKey is missing; it looks like {'],
   ['file:both.json', 'has keys and a token; keep one of the two'],
-  ['file:other.json', 'has an unknown name "password"; known names: accessKey, secretKey, bearerToken'],
+  [
+    'file:other.json',
+    'has an unknown name "password"; known names: accessKey, secretKey, bearerToken',
+  ],
   ['file:quoted.json', 'quotes'],
   ['file:broken.json', 'is not JSON: line 1, column 15 should have a value'],
   ['test_access_101', 'a reference begins with file: or env:.'],
 ])('%s is refused without a secret: %s', async (reference, words) => {
-  const error = await credentialsFrom({ folder, onWarning })(reference, '101').catch((thrown) => thrown);
+  const error = await credentialsFrom({ folder, onWarning })(reference, '101').catch(
+    (thrown) => thrown,
+  );
   expect(error).toMatchObject({ name: 'FleetError', code: 'credential_missing' });
   expect(error.message).toContain(words);
   expect(error.message).not.toMatch(/test_(?:secret|bearer)/);

@@ -13,11 +13,19 @@ const worker = (name: string, at = 1): WorkerCard => ({
   ...{ name, version: '1', slots: 4, accounts: [], state: 'working', why: null },
   ...{ callsPerSecond: 0, requestsPerSecond: 0, since: 0, at },
 });
-const trouble = { kind: 'account', code: 'invalid_record', message: 'It cannot be read.', by: 'w' } as const;
+const trouble = {
+  kind: 'account',
+  code: 'invalid_record',
+  message: 'It cannot be read.',
+  by: 'w',
+} as const;
 const takenBy = async (engine: Engine, most: number) =>
   (await engine.take(most)).map(({ account }) => account);
 
-/** What happens to an engine in one history: workers join, tickets are taken, kept, ended, failed, sent again; answers get lost. */
+/**
+ * What happens to an engine in one history: workers join, tickets are taken, kept, ended, failed,
+ * sent again; answers get lost.
+ */
 async function history(seed: number, inner: Engine): Promise<number> {
   const random = randomOf(seed);
   const engine = faultyEngine(inner, random);
@@ -29,7 +37,8 @@ async function history(seed: number, inner: Engine): Promise<number> {
   for (let step = 0; step < 40; step += 1) {
     const turn = one(open);
     const chance = random();
-    if (chance < 0.1) await quietly(engine.join(job, worker(one(['v', 'w']) ?? 'v', step * 10_000)));
+    if (chance < 0.1)
+      await quietly(engine.join(job, worker(one(['v', 'w']) ?? 'v', step * 10_000)));
     else if (chance < 0.45)
       await engine.take(1 + Math.floor(random() * 3)).then(
         (turns) => open.push(...turns),
@@ -39,22 +48,28 @@ async function history(seed: number, inner: Engine): Promise<number> {
     else if (chance < 0.65) await quietly(engine.again([one(ids) ?? 'a']));
     // A turn that has ended is ended again now and then, as after an answer that got lost.
     else if (turn !== undefined && chance < 0.75) await quietly(engine.fail(turn, trouble));
-    else if (turn !== undefined) await quietly(engine.end(turn, blankNote, random() < 0.2 ? null : 0));
+    else if (turn !== undefined)
+      await quietly(engine.end(turn, blankNote, random() < 0.2 ? null : 0));
     const { tickets } = await inner.look();
-    for (const id of ids) most = Math.max(most, tickets.filter(({ account }) => account === id).length);
+    for (const id of ids)
+      most = Math.max(most, tickets.filter(({ account }) => account === id).length);
     const ours = await inner.keep(open, worker('w'));
     for (const each of ids) {
       const readers = open.filter(({ account, id }) => account === each && ours.has(id)).length;
       most = Math.max(most, readers);
     }
   }
+
   return most;
 }
 
 describe('an engine', () => {
   test('never has two tickets of an account, and never two turns of it, whatever gets lost: 1,000 random histories', async () => {
     for (let seed = 1; seed <= 1_000; seed += 1)
-      expect(await history(seed, memoryEngine({ now: () => 1 })), `history ${seed}`).toBeLessThanOrEqual(1);
+      expect(
+        await history(seed, memoryEngine({ now: () => 1 })),
+        `history ${seed}`,
+      ).toBeLessThanOrEqual(1);
   });
 
   test('gives out what has waited longest, of what is due, and ends a turn once', async () => {
@@ -75,18 +90,21 @@ describe('an engine', () => {
     let now = 100;
     const engine = memoryEngine({ now: () => now });
     await engine.join(await jobOf(), worker('w'));
+
     const failing = async (outcome: string) => {
       const [turn] = (await engine.take(1)) as [Turn];
       expect(turn.account).toBe('a');
       expect(await engine.fail(turn, trouble)).toBe(outcome);
       now += 10_000;
     };
+
     await failing('later');
     for (const id of ['b', 'c', 'd']) {
       const [turn] = (await engine.take(1)) as [Turn];
       expect(turn.account).toBe(id);
       await engine.end(turn, blankNote, null);
     }
+
     await failing('later');
     await failing('aside');
     expect(await engine.take(1)).toEqual([]);

@@ -30,7 +30,10 @@ const read = async (job: unknown) => readJob(await put('job.json', JSON.stringif
 
 const accountsOf = ({ accounts }: PlannedJob) => [...accounts.values()];
 
-/** The message of a refusal, which is one line with a way out, and says nothing that was not said before. */
+/**
+ * The message of a refusal, which is one line with a way out, and says nothing that was not said
+ * before.
+ */
 async function refusal(job: unknown, secret = 'none'): Promise<string> {
   const error = await read(job).then(
     () => expect.unreachable('it was taken'),
@@ -46,7 +49,14 @@ describe('readJob', () => {
   test('a job is what its file says, with every other setting filled in', async () => {
     const usual = await read(good);
     expect(usual).toMatchObject({
-      ...{ name: 'history', version: 'v3', filter: '', from: null, until: null, into: 'folder:out' },
+      ...{
+        name: 'history',
+        version: 'v3',
+        filter: '',
+        from: null,
+        until: null,
+        into: 'folder:out',
+      },
       ...{ skip: false, every: null, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
     });
     expect(accountsOf(usual)).toMatchObject([
@@ -55,7 +65,12 @@ describe('readJob', () => {
     ]);
     const all = await read({
       ...good,
-      ...{ filter: 'talk_minutes:[2 TO *]', from: '2024-01-01', until: '2025-12-31', requestsPerMinute: 100 },
+      ...{
+        filter: 'talk_minutes:[2 TO *]',
+        from: '2024-01-01',
+        until: '2025-12-31',
+        requestsPerMinute: 100,
+      },
       ...{ skip: true, every: '1h', lookback: '1d', settle: '10d' },
     });
     expect(all).toMatchObject({
@@ -72,7 +87,10 @@ describe('readJob', () => {
     ['NDJSON', 'accounts.ndjson', '{"id":"101"}\r\n\n{"id":"102"}\n'],
   ])('accounts may be a file of %s next to it', async (_, name, text) => {
     await put(name, text);
-    expect(accountsOf(await read({ ...good, accounts: name })).map(({ id }) => id)).toEqual(['101', '102']);
+    expect(accountsOf(await read({ ...good, accounts: name })).map(({ id }) => id)).toEqual([
+      '101',
+      '102',
+    ]);
   });
 
   test.each<[unknown, string]>([
@@ -83,9 +101,15 @@ describe('readJob', () => {
     [{ version: 'v4' }, 'version must be v2 or v3, not "v4"; did you mean v2?'],
     [{ evry: '1h' }, 'has an unknown name "evry"; did you mean every?'],
     [{ credentials: 'x' }, 'has an unknown name "credentials"; known names: name, baseUrl'],
-    [{ from: 'yesterday' }, "from must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'"],
+    [
+      { from: 'yesterday' },
+      "from must be a date or a time, such as '2026-11-01' or '2026-11-01 08:30:00'",
+    ],
     [{ from: '2024-02-30 00:00:00' }, 'from must be a date or a time'],
-    [{ from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' }, 'from must be earlier than until'],
+    [
+      { from: '2024-01-01 00:00:00', until: '2024-01-01 00:00:00' },
+      'from must be earlier than until',
+    ],
     [{ filter: 'inc_gc:1' }, 'filter cannot be used: '],
     [
       { filter: 'date_added:[2024-01-01 00:00:00 TO *]' },
@@ -151,7 +175,9 @@ describe('readJob', () => {
   });
 
   test('a file that is not there or not JSON is refused', async () => {
-    await expect(readJob(join(folder, 'nowhere.json'))).rejects.toMatchObject({ code: 'job_invalid' });
+    await expect(readJob(join(folder, 'nowhere.json'))).rejects.toMatchObject({
+      code: 'job_invalid',
+    });
     const broken = await put('job.json', '{ "name": history }');
     await expect(readJob(broken)).rejects.toThrow(/not JSON: line 1, column 11/);
     await expect(read([])).rejects.toThrow('job.json must be an object, not a list');

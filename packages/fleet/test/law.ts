@@ -14,6 +14,7 @@ export function randomOf(seed: number): () => number {
 /** An engine whose answers get lost, or come although nothing was done. */
 export function faultyEngine(inner: Engine, random: () => number, share = 0.2): Engine {
   const away = () => new Error('no answer');
+
   const faulty = async <T>(work: () => Promise<T>): Promise<T> => {
     const chance = random();
     if (chance < share / 2) throw away();
@@ -21,6 +22,7 @@ export function faultyEngine(inner: Engine, random: () => number, share = 0.2): 
     if (chance < share) throw away();
     return result;
   };
+
   return {
     ...inner,
     join: (...given) => faulty(() => inner.join(...given)),

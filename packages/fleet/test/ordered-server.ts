@@ -12,7 +12,11 @@ export const orders = ['oldest first', 'newest first', 'in no order'] as const;
 export async function startOrderedServer(order: (typeof orders)[number]) {
   const begin = Date.UTC(2026, 3, 3);
   const calls = Array.from({ length: 1_500 }, (_, n) =>
-    callWith({ sid: `c${n}`, date_added: formatNaive(begin + n * 10_000_000), talk_minutes: '1.0' }),
+    callWith({
+      sid: `c${n}`,
+      date_added: formatNaive(begin + n * 10_000_000),
+      talk_minutes: '1.0',
+    }),
   );
   const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
   if (order === 'newest first') calls.reverse();

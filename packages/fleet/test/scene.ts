@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -48,6 +56,7 @@ export async function openSource(options: SandboxOptions = {}): Promise<Source> 
     truth.set(id, await stream.map(({ sid }) => sid).toArray());
     await client.close();
   }
+
   sandbox.requests.clear();
   return {
     ...{ sandbox, keys, folder, truth },
@@ -64,7 +73,11 @@ export async function openSource(options: SandboxOptions = {}): Promise<Source> 
 }
 
 /** Writes or replaces the credentials of an account. */
-export function writeKeys(folder: string, id: string, keys: { accessKey: string; secretKey: string }): void {
+export function writeKeys(
+  folder: string,
+  id: string,
+  keys: { accessKey: string; secretKey: string },
+): void {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `${id}.json`);
   writeFileSync(path, JSON.stringify(keys));
@@ -141,10 +154,14 @@ async function sidsOfStore(url: string): Promise<Sids> {
     for await (const { sid } of store.calls(id)) sids.push(sid);
     found.set(id, sids);
   }
+
   return found;
 }
 
-/** The files of a folder as `glob` finds them: nothing in a folder whose name begins with a dot or an underscore. */
+/**
+ * The files of a folder as `glob` finds them: nothing in a folder whose name begins with a dot or
+ * an underscore.
+ */
 async function sidsOfFolder(folder: string): Promise<Sids> {
   const found = new Map<string, string[]>();
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -153,6 +170,7 @@ async function sidsOfFolder(folder: string): Promise<Sids> {
     const sids = await sidsOfFile(readFileSync(join(folder, path)));
     found.set(account, [...(found.get(account) ?? []), ...sids]);
   }
+
   return found;
 }
 

@@ -12,7 +12,13 @@ import {
 } from '../src/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
-const card: JobCard = { name: 'history', since: now - 60_000, into: 'folder:out', settings: {}, digest: '' };
+const card: JobCard = {
+  name: 'history',
+  since: now - 60_000,
+  into: 'folder:out',
+  settings: {},
+  digest: '',
+};
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
   ...{ name: 'w1', version: '1.0.0', slots: 4, accounts: ['1', '9'], state: 'working', why: null },
   ...{ callsPerSecond: 100, requestsPerSecond: 2, since: now - 5_000, at: now - 1_000 },
@@ -61,7 +67,14 @@ describe('the status of a job', () => {
 
   test('adds up what tickets and workers say', () => {
     expect(statusOf(facts, now)).toMatchObject({
-      ...{ job: 'history', state: 'running', calls: 900, total: 1_500, callsPerSecond: 100, leftMs: 6_000 },
+      ...{
+        job: 'history',
+        state: 'running',
+        calls: 900,
+        total: 1_500,
+        callsPerSecond: 100,
+        leftMs: 6_000,
+      },
       states: { working: 1, done: 1, aside: 1, waiting: 0 },
       workers: [
         { name: 'w1', state: 'working' },
@@ -91,6 +104,7 @@ describe('the status of a job', () => {
       'fleet_job_calls 900',
     ])
       expect(text.split('\n')).toContain(line);
+
     expect(text).not.toContain('101');
     expect(metrics.ready()).toBe('the engine does not answer');
     const alone = createWorkerMetrics(

@@ -7,6 +7,7 @@ describe('the status of syncs that are repeated', () => {
   const always = { from: null, to: null };
   const whole = { proof: 'whole', asked: always, proved: 10, gaps: [], notes: [] } as const;
   const counts = { ...rows, ...whole, calls: 10, missing: 0 };
+
   const watched = (options: Partial<SyncStatusOptions> = {}) => {
     let at = 1_000_000;
     const status = createSyncStatus({
@@ -77,6 +78,7 @@ describe('the status of syncs that are repeated', () => {
       'calls_sync_lag_seconds 5',
     ])
       expect(reply?.body).toContain(`\n${line}\n`);
+
     const { status: two } = watched({ accounts: ['a', 'b'] });
     two.succeeded('b', counts);
     expect(two.metrics()).toContain('\ncalls_sync_rows_total{kind="new",account="b"} 2\n');

@@ -15,8 +15,10 @@ import { FleetError } from '../src/index.ts';
 import { restWait, type TroubleKind, troubleOf } from '../src/worker/trouble.ts';
 
 /** Errors of a class, one of each code. */
-const of = <C extends string>(Kind: new (code: C, words: string) => Error, ...codes: C[]): Error[] =>
-  codes.map((code) => new Kind(code, 'It went wrong.'));
+const of = <C extends string>(
+  Kind: new (code: C, words: string) => Error,
+  ...codes: C[]
+): Error[] => codes.map((code) => new Kind(code, 'It went wrong.'));
 const atTheApi = (...codes: HttpError['code'][]): Error[] =>
   codes.map((code) => new HttpError(code, 'It said no.', { url: 'https://api.example.com/v3' }));
 /** Errors of others, which may quote what they have read. */
@@ -39,7 +41,14 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
   ],
   account: [
     ...of(StreamError, 'range_ignored', 'too_many_requests'),
-    ...of(ResponseError, 'invalid_record', 'invalid_json', 'body_too_large', 'wrong_page', 'list_moved'),
+    ...of(
+      ResponseError,
+      'invalid_record',
+      'invalid_json',
+      'body_too_large',
+      'wrong_page',
+      'list_moved',
+    ),
     ...of(HttpError, 'bad_request'),
     ...of(ConfigurationError, 'invalid_option', 'client_closed', 'missing_package'),
     ...of(StoreError, 'unfit_record', 'store_failed'),
@@ -49,7 +58,14 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...[new TypeError('x is not a function'), new Error('something')],
   ],
   target: [
-    ...of(StoreError, 'store_unavailable', 'not_writable', 'store_damaged', 'store_busy', 'store_url'),
+    ...of(
+      StoreError,
+      'store_unavailable',
+      'not_writable',
+      'store_damaged',
+      'store_busy',
+      'store_url',
+    ),
     ...of(StoreError, 'missing_package', 'unknown_account', 'unfit_filter'),
     ...of(FleetError, 'target_unavailable', 'unfit_place'),
     ...others('ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'ENOENT', 'ECONNREFUSED', 'ETIMEDOUT'),
@@ -60,7 +76,9 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
 };
 
 describe('trouble', () => {
-  const rows = Object.entries(errors).flatMap(([kind, list]) => list.map((error) => ({ kind, error })));
+  const rows = Object.entries(errors).flatMap(([kind, list]) =>
+    list.map((error) => ({ kind, error })),
+  );
   it.each(rows)('$error.name $error.code is of kind $kind', ({ kind, error }) => {
     const trouble = troubleOf(error);
     expect(trouble.kind).toBe(kind);
@@ -88,9 +106,9 @@ describe('trouble', () => {
 
   it('leaves out what the server says', () => {
     const message = 'The keys are refused.';
-    expect(troubleOf(new HttpError('unauthorized', { message, serverReason: '… 555-0100' })).message).toBe(
-      message,
-    );
+    expect(
+      troubleOf(new HttpError('unauthorized', { message, serverReason: '… 555-0100' })).message,
+    ).toBe(message);
   });
 
   it('cuts long messages', () => {
@@ -99,6 +117,8 @@ describe('trouble', () => {
   });
 
   it('lets a worker rest longer each time', () => {
-    expect([1, 2, 3, 4, 5, 9].map(restWait)).toEqual([5000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+    expect([1, 2, 3, 4, 5, 9].map(restWait)).toEqual([
+      5000, 10_000, 20_000, 40_000, 60_000, 60_000,
+    ]);
   });
 });

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Engine, type Job, memoryEngine, openTarget, retryAside, statusOf } from '../src/index.ts';
+import {
+  type Engine,
+  type Job,
+  memoryEngine,
+  openTarget,
+  retryAside,
+  statusOf,
+} from '../src/index.ts';
 import { startBucketServer } from './bucket-server.ts';
 import { orders, startOrderedServer } from './ordered-server.ts';
 import {
@@ -31,10 +38,13 @@ const newInto = (scheme: 'sqlite' | 'folder' = 'sqlite'): string => {
 const shared = (): Engine => ({ ...memoryEngine(), isShared: true });
 const truth = (account: string) => source.truth.get(account)?.length ?? 0;
 
-test.runIf(process.platform === 'linux')('a folder that cannot be made is refused at once', async () => {
-  const target = await openTarget('folder:/proc/nope/out', {});
-  await expect(target.prepare(true)).rejects.toMatchObject({ code: 'target_unavailable' });
-});
+test.runIf(process.platform === 'linux')(
+  'a folder that cannot be made is refused at once',
+  async () => {
+    const target = await openTarget('folder:/proc/nope/out', {});
+    await expect(target.prepare(true)).rejects.toMatchObject({ code: 'target_unavailable' });
+  },
+);
 
 test('many workers make the folder of a target at once', async () => {
   const target = await openTarget(`${newInto('folder')}/a/b`, {});
@@ -47,15 +57,18 @@ describe('a job in one process', () => {
     'ends a first read that takes many turns, with a lookback of %s',
     async (lookback) => {
       await using long = await openSource({ accounts: 1, records: 500, days: 40 });
+
       // A turn ends after 100 pages.
       long.sandbox.faults.set('*', 'clamp=2');
       const engine = memoryEngine();
       const into = `sqlite:${join(long.folder, 'cut')}`;
       let turns = 0;
+
       const onEvent = () => {
         turns += 1;
         if (turns > 40) worker.leave(0);
       };
+
       const worker = await workerOn(long, long.job(into, { lookback }), { engine, onEvent });
       await worker.run();
       const [ticket] = (await notesOf(engine)).values();
@@ -74,13 +87,18 @@ describe('a job in one process', () => {
       expect(reason).toBe('done');
       expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));
       for (const [account, ticket] of await notesOf(engine))
-        expect(ticket).toMatchObject({ state: 'done', note: { whole: true, calls: truth(account) } });
+        expect(ticket).toMatchObject({
+          state: 'done',
+          note: { whole: true, calls: truth(account) },
+        });
     },
   );
 
   test('reads every account into a bucket', async () => {
     const server = await startBucketServer();
-    const worker = await workerOn(source, source.job(`s3://${server.bucket}/out`), { env: server.env });
+    const worker = await workerOn(source, source.job(`s3://${server.bucket}/out`), {
+      env: server.env,
+    });
     expect((await worker.run()).reason).toBe('done');
     const found = new Map<string, string[]>();
     for (const [key, { body }] of server.objects) {
@@ -88,12 +106,15 @@ describe('a job in one process', () => {
       if (account !== undefined)
         found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(body))]);
     }
+
     expect(sorted(found)).toEqual(sorted(source.truth));
     await server.close();
   });
 
   test.each(
-    orders.flatMap((order) => (['sqlite', 'folder'] as const).map((scheme) => [order, scheme] as const)),
+    orders.flatMap((order) =>
+      (['sqlite', 'folder'] as const).map((scheme) => [order, scheme] as const),
+    ),
   )('a server that lists %s is read whole into %s', async (order, scheme) => {
     await using server = await startOrderedServer(order);
     const into = newInto(scheme);
@@ -102,7 +123,10 @@ describe('a job in one process', () => {
     await (await workerOn(source, job, { engine })).run();
     expect(sorted(await sidsIn(into))).toEqual(sorted(new Map([['101', server.sids]])));
     const [ticket] = (await notesOf(engine)).values();
-    expect(ticket).toMatchObject({ state: 'done', note: { whole: true, calls: server.sids.length } });
+    expect(ticket).toMatchObject({
+      state: 'done',
+      note: { whole: true, calls: server.sids.length },
+    });
   });
 
   test('reads only what is missing when it is started again', async () => {
@@ -112,6 +136,7 @@ describe('a job in one process', () => {
     source.sandbox.requests.clear();
     const again = await workerOn(source, source.job(into, { ...august, settle: '1d' }));
     await again.run();
+
     // One look for the first call of each account.
     expect(source.sandbox.requests.total).toBe(3);
     const outcomes = again.events.map((event) => event.kind === 'turn' && event.outcome);
@@ -143,11 +168,16 @@ describe('turns', () => {
   test('429 with Retry-After is waited for; nothing is set aside', async () => {
     const engine = memoryEngine();
     const into = newInto();
-    source.sandbox.faults.set('*', 'status=429, retry-after=2, times=3; status=503, after=4, times=2');
+    source.sandbox.faults.set(
+      '*',
+      'status=429, retry-after=2, times=3; status=503, after=4, times=2',
+    );
     const worker = await workerOn(source, source.job(into), { engine });
     await worker.run();
     expect(sorted(await sidsIn(into))).toEqual(sorted(source.truth));
-    expect(worker.events.filter((event) => event.kind === 'turn' && event.outcome === 'aside')).toEqual([]);
+    expect(
+      worker.events.filter((event) => event.kind === 'turn' && event.outcome === 'aside'),
+    ).toEqual([]);
   });
 
   test('keys that are refused set a ticket aside, the others go on, and retry takes it back', async () => {
@@ -184,7 +214,9 @@ describe('turns', () => {
       })
       .toBe(true);
     await store.close();
-    expect([...(await notesOf(engine)).values()].every(({ state }) => state !== 'aside')).toBe(true);
+    expect([...(await notesOf(engine)).values()].every(({ state }) => state !== 'aside')).toBe(
+      true,
+    );
     worker.leave(0);
     await running;
   });

@@ -1,4 +1,5 @@
-// The conversation with the host of an MCP App: JSON-RPC over postMessage with the window around this one.
+// The conversation with the host of an MCP App: JSON-RPC over postMessage with the window around
+// this one.
 
 /** What a host says about how it looks. */
 export interface HostContext {
@@ -24,7 +25,8 @@ const initializeId = 1;
 
 /** Connects with the host. Calls `events` for what it sends, and reports the height of the page. */
 export function connectHost(events: HostEvents): void {
-  const send = (message: object): void => window.parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
+  const send = (message: object): void =>
+    window.parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
 
   const handle: Readonly<Record<string, (params: Record<string, unknown>) => void>> = {
     'ui/notifications/tool-result': events.result,

@@ -54,11 +54,14 @@ function show(answer: ShownAnswer): void {
     title.textContent = [columnTitle(measure), names.join(' and ')]
       .filter((text) => text !== '')
       .join(' by ');
+
     // The chart escapes the text of callers.
     chart.innerHTML = chartSvg(answer, options) + chartLegend(answer, options);
   };
+
   const choice = html('select', { id: 'measure' });
-  for (const { name } of measures) choice.append(html('option', { value: name }, columnTitle(name)));
+  for (const { name } of measures)
+    choice.append(html('option', { value: name }, columnTitle(name)));
   choice.addEventListener('change', () => {
     measure = choice.value;
     drawPicture();
@@ -92,12 +95,15 @@ function tableOf(answer: ShownAnswer): HTMLTableElement {
     const kind = column.kind === 'group' ? {} : { class: 'number' };
     head.append(html('th', { scope: 'col', ...kind }, columnTitle(column.name)));
   }
+
   const body = html('tbody');
   for (const row of answer.rows) {
     const line = html('tr');
-    for (const column of answer.columns) line.append(cellOf(answer, column, row[column.name] ?? null));
+    for (const column of answer.columns)
+      line.append(cellOf(answer, column, row[column.name] ?? null));
     body.append(line);
   }
+
   const top = html('thead');
   top.append(head);
   table.append(top, body);

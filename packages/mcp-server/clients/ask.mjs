@@ -1,5 +1,6 @@
-// Asks the server as a host would that is built on one of these clients: `ask.mjs CLIENT TARGET`, with the target as JSON:
-// { command, args, env } for stdio, { url, token } for HTTP. Prints the names of the tools, a result and an error as JSON.
+// Asks the server as a host would that is built on one of these clients: `ask.mjs CLIENT TARGET`,
+// with the target as JSON: { command, args, env } for stdio, { url, token } for HTTP. Prints the
+// names of the tools, a result and an error as JSON.
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -65,7 +66,11 @@ const clients = {
     const client = new MultiServerMCPClient({ mcpServers: { calls: server } });
     const tools = await client.getTools();
     const call = ([name, args]) => tools.find((tool) => tool.name.endsWith(name)).invoke(args);
-    const found = [tools.map(({ name }) => name), await call(good), await call(wrong).catch(String)];
+    const found = [
+      tools.map(({ name }) => name),
+      await call(good),
+      await call(wrong).catch(String),
+    ];
     await client.close();
     return found;
   },
@@ -76,9 +81,13 @@ const clients = {
     );
     const server =
       'url' in target
-        ? new MCPServerStreamableHttp({ url: target.url, requestInit: { headers: headersOf(target) } })
+        ? new MCPServerStreamableHttp({
+            url: target.url,
+            requestInit: { headers: headersOf(target) },
+          })
         : new MCPServerStdio({ command: target.command, args: target.args, env: target.env });
     await server.connect();
+
     // Every schema in the strict form that the API of this vendor wants.
     const tools = await withTrace('drill', () =>
       getAllMcpTools({ mcpServers: [server], convertSchemasToStrict: true }),
@@ -102,14 +111,19 @@ const clients = {
             target.command,
             ...target.args,
           ];
+
     const run = (...args) => {
       const all = [bin, '--cli', ...to, '--format', 'json', '--method', ...args];
       try {
-        return execFileSync(process.execPath, all, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+        return execFileSync(process.execPath, all, {
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'pipe'],
+        });
       } catch ({ stdout, stderr }) {
         return stdout + stderr;
       }
     };
+
     const call = ([name, args]) =>
       run(
         'tools/call',
@@ -117,8 +131,13 @@ const clients = {
         name,
         ...Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`]),
       );
+
     const listed = run('tools/list');
-    return [[...listed.matchAll(/"name": *"(\w+)"/g)].map(([, name]) => name), call(good), call(wrong)];
+    return [
+      [...listed.matchAll(/"name": *"(\w+)"/g)].map(([, name]) => name),
+      call(good),
+      call(wrong),
+    ];
   },
 
   /** A bridge for hosts that only start programs. */
@@ -143,6 +162,10 @@ const clients = {
 
 const [name, target] = process.argv.slice(2);
 const [tools, result, error] = await clients[name](JSON.parse(target));
-const line = JSON.stringify({ tools, result: JSON.stringify(result), error: JSON.stringify(error) });
+const line = JSON.stringify({
+  tools,
+  result: JSON.stringify(result),
+  error: JSON.stringify(error),
+});
 // Clients keep timers and sockets.
 process.stdout.write(`${line}\n`, () => process.exit(0));

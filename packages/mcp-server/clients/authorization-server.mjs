@@ -1,4 +1,5 @@
-// An authorization server for the drill: its tokens are JWT for one endpoint, and its client may sign in without a person.
+// An authorization server for the drill: its tokens are JWT for one endpoint, and its client may
+// sign in without a person.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 

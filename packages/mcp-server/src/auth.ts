@@ -16,7 +16,10 @@ import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify 
 export interface AuthMetadata {
   /** The public URL of this endpoint, which is the audience of the token. */
   readonly resource: string;
-  /** URLs of the servers that issue tokens. Their tokens are checked with the keys that they publish, unless `verify` is given. */
+  /**
+   * URLs of the servers that issue tokens. Their tokens are checked with the keys that they
+   * publish, unless `verify` is given.
+   */
   readonly authorizationServers: readonly string[];
   /** Scopes that a token must have. Default: none. */
   readonly scopes?: readonly string[] | undefined;
@@ -24,15 +27,24 @@ export interface AuthMetadata {
 
 /** How the HTTP endpoint authenticates clients. */
 export interface HttpAuth {
-  /** The bearer token that clients must send. It belongs to this server and is never a key of the call-attribution API. */
+  /**
+   * The bearer token that clients must send. It belongs to this server and is never a key of the
+   * call-attribution API.
+   */
   readonly token?: string | undefined;
   /** Verifies a token in a way of your own. It must check the audience too. */
   readonly verify?: ((token: string) => Promise<boolean>) | undefined;
-  /** Says where clients get a token (OAuth protected-resource metadata, RFC 9728), and whose tokens count. */
+  /**
+   * Says where clients get a token (OAuth protected-resource metadata, RFC 9728), and whose tokens
+   * count.
+   */
   readonly metadata?: AuthMetadata | undefined;
 }
 
-/** Says who may use an endpoint: resolves to the refusal of a request, or to null. Null itself: everybody who reaches it. */
+/**
+ * Says who may use an endpoint: resolves to the refusal of a request, or to null. Null itself:
+ * everybody who reaches it.
+ */
 export type Gate = ((request: Request) => Promise<Response | null>) | null;
 
 /** Makes the check of an endpoint. Metadata alone names the servers whose tokens count. */
@@ -83,12 +95,22 @@ function checkToken(token: string | undefined): void {
     );
 }
 
-/** The protected-resource document of RFC 9728, at the paths where clients look for it; null for other requests. */
-export function metadataResponse({ method, url }: Request, metadata: AuthMetadata): Response | null {
+/**
+ * The protected-resource document of RFC 9728, at the paths where clients look for it; null for
+ * other requests.
+ */
+export function metadataResponse(
+  { method, url }: Request,
+  metadata: AuthMetadata,
+): Response | null {
   const known = new URL(getOAuthProtectedResourceMetadataUrl(new URL(metadata.resource))).pathname;
   const { pathname } = new URL(url);
-  if (method !== 'GET' || (pathname !== known && pathname !== '/.well-known/oauth-protected-resource'))
+  if (
+    method !== 'GET' ||
+    (pathname !== known && pathname !== '/.well-known/oauth-protected-resource')
+  )
     return null;
+
   const document = {
     resource: metadata.resource,
     authorization_servers: metadata.authorizationServers,
@@ -99,12 +121,26 @@ export function metadataResponse({ method, url }: Request, metadata: AuthMetadat
 }
 
 /** Signatures with a public key: a shared secret of the server is not known here. */
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
 const longestMs = 5000;
 /** Clocks of two machines differ. */
 const toleranceSeconds = 30;
 
-/** Checks access tokens that the servers of the metadata have signed (RFC 9068), with the keys that they publish. */
+/**
+ * Checks access tokens that the servers of the metadata have signed (RFC 9068), with the keys that
+ * they publish.
+ */
 function verifierOf(
   { resource, authorizationServers }: AuthMetadata,
   log: (error: unknown) => void,
@@ -119,7 +155,9 @@ function verifierOf(
           'The token is not signed: this endpoint takes signed access tokens (JWT, RFC 9068), no opaque ones',
         );
       const { iss } = decodeJwt(token);
-      const server = authorizationServers.find((url) => withoutSlash(url) === withoutSlash(String(iss)));
+      const server = authorizationServers.find(
+        (url) => withoutSlash(url) === withoutSlash(String(iss)),
+      );
       if (server === undefined) throw refused('The token is of another authorization server');
       const keys = found.get(server) ?? (await keysOf(server));
       found.set(server, keys);
@@ -142,7 +180,10 @@ function verifierOf(
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout))
         throw refused('The token is not valid for this endpoint');
       log(error);
-      throw new OAuthError(OAuthErrorCode.ServerError, 'The authorization server cannot be asked now');
+      throw new OAuthError(
+        OAuthErrorCode.ServerError,
+        'The authorization server cannot be asked now',
+      );
     }
   };
 }
@@ -152,8 +193,9 @@ const refused = (text: string): OAuthError => new OAuthError(OAuthErrorCode.Inva
 const withoutSlash = (url: string): string => url.replace(/\/$/, '');
 
 /**
- * Finds the keys of an authorization server by its metadata (RFC 8414, then OpenID Connect), and the name that it gives itself.
- * Throws a `ConfigurationError` that says what is wrong with the URL.
+ * Finds the keys of an authorization server by its metadata (RFC 8414, then OpenID Connect), and
+ * the name that it gives itself. Throws a `ConfigurationError` that says what is wrong with the
+ * URL.
  */
 export async function keysOf(
   server: string,
@@ -179,7 +221,10 @@ export async function keysOf(
       throw wrong('its metadata names no keys (jwks_uri), so its tokens cannot be checked');
     return { issuer, find: createRemoteJWKSet(new URL(keys), { timeoutDuration: longestMs }) };
   }
-  throw wrong('it has no metadata at /.well-known/oauth-authorization-server or openid-configuration');
+
+  throw wrong(
+    'it has no metadata at /.well-known/oauth-authorization-server or openid-configuration',
+  );
 }
 
 const isSafe = ({ protocol, hostname }: URL): boolean =>
@@ -187,7 +232,10 @@ const isSafe = ({ protocol, hostname }: URL): boolean =>
 
 async function documentAt(place: string): Promise<Record<string, unknown> | null> {
   try {
-    const response = await fetch(place, { redirect: 'error', signal: AbortSignal.timeout(longestMs) });
+    const response = await fetch(place, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(longestMs),
+    });
     const body: unknown = response.ok ? await response.json() : null;
     return typeof body === 'object' ? (body as Record<string, unknown> | null) : null;
   } catch {
@@ -195,4 +243,5 @@ async function documentAt(place: string): Promise<Record<string, unknown> | null
   }
 }
 
-const unusable = (message: string): ConfigurationError => new ConfigurationError('invalid_option', message);
+const unusable = (message: string): ConfigurationError =>
+  new ConfigurationError('invalid_option', message);

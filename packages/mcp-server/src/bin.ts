@@ -10,7 +10,8 @@ import { flushOut, writeOut } from './stdout-guard.ts';
 process.stdout.on('error', () => process.exit(0));
 
 const stopped = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => resolve());
 });
 const code = await run(process.argv.slice(2), {
   env: takeEnvironment(),

@@ -7,7 +7,9 @@ import { didYouMean, invalid } from './text/failures.ts';
 
 // The fields of calls by their names, and their values as agents see them.
 
-const inBothVersions = 'sid date_added talk_minutes ani city state channel rank search_term'.split(' ');
+const inBothVersions = 'sid date_added talk_minutes ani city state channel rank search_term'.split(
+  ' ',
+);
 
 /** The fields that `summary` means: what most questions about single calls need. */
 const summary: Readonly<Record<Version, readonly string[]>> = {
@@ -30,8 +32,9 @@ export function fieldsOf(all: readonly FieldSpec[], version: Version): readonly 
 }
 
 /**
- * Turns names of fields and groups into fields, each once, in the order of the names. Names of the other version are
- * understood. The id of the call always comes first: without it a row cannot be looked up.
+ * Turns names of fields and groups into fields, each once, in the order of the names. Names of the
+ * other version are understood. The id of the call always comes first: without it a row cannot be
+ * looked up.
  */
 export function selectFields(
   all: readonly FieldSpec[],
@@ -40,9 +43,11 @@ export function selectFields(
 ): readonly FieldSpec[] {
   const available = fieldsOf(all, version);
   const selected = new Map<string, FieldSpec>();
+
   const add = (spec: FieldSpec | undefined): void => {
     if (spec) selected.set(spec.name, spec);
   };
+
   add(available.find((spec) => spec.name === 'sid'));
   for (const name of names.length === 0 ? ['summary'] : names) {
     const wanted = name
@@ -50,11 +55,13 @@ export function selectFields(
       .toLowerCase()
       .replace(/^date$/, 'date_added');
     if (wanted === 'all') available.forEach(add);
-    else if (wanted === 'summary') for (const each of summary[version]) add(findField(available, each));
+    else if (wanted === 'summary')
+      for (const each of summary[version]) add(findField(available, each));
     else if (available.some((spec) => spec.group === wanted))
       available.filter((spec) => spec.group === wanted).forEach(add);
     else add(findField(available, wanted) ?? unknownField(all, available, version, name));
   }
+
   return [...selected.values()];
 }
 
@@ -65,7 +72,10 @@ export const toName = (given: string): string =>
     .toLowerCase()
     .replace(/[\s-]+/g, '_');
 
-/** The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such as `keyword`. */
+/**
+ * The field that a name means: its own, the one in v2 or v3, an alias, or what people call it, such
+ * as `keyword`.
+ */
 export function findField(specs: readonly FieldSpec[], given: string): FieldSpec | undefined {
   const name = toName(given);
   return (
@@ -93,6 +103,7 @@ function unknownField(
       `A call has no "${quotable(name)}": it follows from other fields.`,
       'analyze_calls groups by it, where and measures take it, describe_data describes it.',
     );
+
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
   const meant = nearest(name, [...fieldGroups, ...known, ...ofQuestions.keys()]);
   throw invalid(
@@ -106,7 +117,10 @@ function unknownField(
 
 const ofCalls: ReadonlySet<string> = new Set(fields.map(({ name }) => name));
 
-/** Fields that questions know and calls do not have: they follow from other fields, or from other calls. */
+/**
+ * Fields that questions know and calls do not have: they follow from other fields, or from other
+ * calls.
+ */
 export const derivedFields: readonly QuestionField[] = [...new Set(ofQuestions.values())].filter(
   ({ name }) => !ofCalls.has(name),
 );
@@ -117,7 +131,10 @@ export function findDerived(given: string): QuestionField | undefined {
   return derivedFields.find((field) => field.name === name);
 }
 
-/** The field by whose rules values of a field of a question are shown: its own, or that of the field that they come from. */
+/**
+ * The field by whose rules values of a field of a question are shown: its own, or that of the field
+ * that they come from.
+ */
 export const shownAs = (specs: readonly FieldSpec[], name: string): FieldSpec | undefined =>
   // A click id comes out of an address that a visitor may have written.
   findField(specs, name === 'click_id' ? 'ppc_gclid' : (touches.get(name)?.field ?? name));
@@ -142,6 +159,7 @@ export function showValue(spec: FieldSpec, value: unknown, textLimit: number): C
     const number = Number(text);
     return Number.isSafeInteger(Math.trunc(number)) ? number : text;
   }
+
   // What the table and this server know says nothing that a stranger has written.
   const isKnown =
     text === hiddenMark ||
@@ -154,8 +172,11 @@ export function showValue(spec: FieldSpec, value: unknown, textLimit: number): C
 }
 
 /** Shows fields of a record. */
-export const showRecord = (call: MaskedCall, specs: readonly FieldSpec[], textLimit: number): Cell[] =>
-  specs.map((spec) => showValue(spec, Reflect.get(call, spec.name), textLimit));
+export const showRecord = (
+  call: MaskedCall,
+  specs: readonly FieldSpec[],
+  textLimit: number,
+): Cell[] => specs.map((spec) => showValue(spec, Reflect.get(call, spec.name), textLimit));
 
 /** Ids that the server of the API makes; others pass through a browser. */
 const ownIds: ReadonlySet<string> = new Set(['sid', 'acct_id']);

@@ -22,9 +22,15 @@ import type { CallsMcpServer } from './server.ts';
 export interface MountOptions {
   /** Host names to accept in the `Host` header, besides those of loopback. They need `auth`. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Origins to accept in the `Origin` header, besides those of loopback with the endpoint's own port; their pages may read responses (CORS). */
+  /**
+   * Origins to accept in the `Origin` header, besides those of loopback with the endpoint's own
+   * port; their pages may read responses (CORS).
+   */
   readonly allowedOrigins?: readonly string[] | undefined;
-  /** How clients prove who they are. `false`: the application checks that before it passes a request on. */
+  /**
+   * How clients prove who they are. `false`: the application checks that before it passes a request
+   * on.
+   */
   readonly auth?: HttpAuth | false | undefined;
 }
 
@@ -50,7 +56,10 @@ export interface HttpEndpoint extends AsyncDisposable {
 
 /** An endpoint in an application that listens itself. `await using` closes it. */
 export interface HttpMount extends AsyncDisposable {
-  /** For Node.js, Express and Fastify. A body that a parser has read before is taken from `request.body`. */
+  /**
+   * For Node.js, Express and Fastify. A body that a parser has read before is taken from
+   * `request.body`.
+   */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   /** For Hono, Deno and whatever else passes a `Request`. */
   readonly fetch: (request: Request) => Promise<Response>;
@@ -59,15 +68,19 @@ export interface HttpMount extends AsyncDisposable {
 }
 
 /** How long a client may take to send its headers and its request, and how often Node.js looks. */
-const slowest = { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 2_000 };
+const slowest = {
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
+  connectionsCheckingInterval: 2_000,
+};
 
 /**
- * Serves over Streamable HTTP, by default on `http://127.0.0.1:3000/mcp`. Rejects when the port is taken, and when
- * other machines could connect without a token.
+ * Serves over Streamable HTTP, by default on `http://127.0.0.1:3000/mcp`. Rejects when the port is
+ * taken, and when other machines could connect without a token.
  *
  * @example
- * const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token: process.env.CALLS_MCP_TOKEN } });
- * console.log(endpoint.url);
+ * const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token:
+ * process.env.CALLS_MCP_TOKEN } }); console.log(endpoint.url);
  */
 export async function serveHttp(
   server: Pick<CallsMcpServer, 'connect' | 'status' | 'log'>,
@@ -83,6 +96,7 @@ export async function serveHttp(
         'Set a token (CALLS_MCP_TOKEN or auth.token), or listen on 127.0.0.1 for this machine only.',
     );
   }
+
   const endpoint = createEndpoint(server, '/mcp', options);
   const progress = createProgress();
   const listener = await listen(
@@ -104,12 +118,14 @@ export async function serveHttp(
 }
 
 /**
- * The same endpoint inside an application that listens itself: `handler` for Node.js, Express and Fastify, `fetch` for Hono and
- * other places that pass a `Request`. The application chooses the path.
+ * The same endpoint inside an application that listens itself: `handler` for Node.js, Express and
+ * Fastify, `fetch` for Hono and other places that pass a `Request`. The application chooses the
+ * path.
  *
  * @example
- * const mcp = mountHttp(createServer(client), { auth: { token: process.env.CALLS_MCP_TOKEN }, allowedHosts: ['calls.example'] });
- * app.all('/mcp', mcp.handler); // Express; in Hono: app.all('/mcp', (c) => mcp.fetch(c.req.raw))
+ * const mcp = mountHttp(createServer(client), { auth: { token: process.env.CALLS_MCP_TOKEN },
+ * allowedHosts: ['calls.example'] }); app.all('/mcp', mcp.handler); // Express; in Hono:
+ * app.all('/mcp', (c) => mcp.fetch(c.req.raw))
  */
 export function mountHttp(
   server: Pick<CallsMcpServer, 'connect' | 'status' | 'log'>,
@@ -131,7 +147,10 @@ const isProtected = (auth: HttpAuth | undefined): boolean =>
 const unknownHost =
   'Forbidden: unknown Host header. If the name is yours, add it to allowedHosts (--allow-host).';
 
-/** Makes an endpoint at `path`. Null: the application has chosen it, so every request is for the endpoint except those for the metadata. */
+/**
+ * Makes an endpoint at `path`. Null: the application has chosen it, so every request is for the
+ * endpoint except those for the metadata.
+ */
 function createEndpoint(
   server: Pick<CallsMcpServer, 'connect' | 'status' | 'log'>,
   path: string | null,
@@ -146,8 +165,12 @@ function createEndpoint(
   const mcp = createMcpHandler(server.connect as McpServerFactory);
 
   async function route(request: Request, parsed: unknown): Promise<Response> {
-    // An unknown name gives away a web page that points its own name at this machine (DNS rebinding).
-    const host = validateHostHeader(request.headers.get('host') ?? new URL(request.url).host, []).hostname;
+    // An unknown name gives away a web page that points its own name at this machine (DNS
+    // rebinding).
+    const host = validateHostHeader(
+      request.headers.get('host') ?? new URL(request.url).host,
+      [],
+    ).hostname;
     if (host === undefined || !(isLoopback(host) || allowedHosts.includes(host)))
       return refuse(403, unknownHost);
     const origin = request.headers.get('origin');
@@ -162,6 +185,7 @@ function createEndpoint(
       if (path !== null)
         return Response.json({ error: `Not found. The endpoint is ${path}.` }, { status: 404 });
     }
+
     // A browser asks whether a page may send a request, and sends no token with that.
     if (
       request.method === 'OPTIONS' &&
@@ -169,28 +193,36 @@ function createEndpoint(
       request.headers.has('access-control-request-method')
     )
       return new Response(null, { status: 204 });
+
     const refused = await gate?.(request);
     if (refused) return refused;
     if (request.method !== 'POST')
       return refuse(405, 'Method Not Allowed: use POST.', { headers: { allow: 'POST' } });
     const body = await readBody(request, parsed);
     if (body instanceof Response) return body;
+
     // A client may have left while its body was read.
     if (request.signal.aborted) return new Response(null, { status: 499 });
     return mcp.fetch(request, { parsedBody: body.value });
   }
 
-  /** Health is for everybody who may reach the endpoint; metrics need its token. Null for other paths. */
+  /**
+   * Health is for everybody who may reach the endpoint; metrics need its token. Null for other
+   * paths.
+   */
   async function statusResponse(request: Request, pathname: string): Promise<Response | null> {
     if (request.method !== 'GET') return null;
     const refused = pathname === '/metrics' ? await gate?.(request) : null;
     if (refused) return refused;
     const reply = await statusReply(pathname, server.status);
-    return reply && new Response(reply.body, { status: reply.status, headers: { ...reply.headers } });
+    return (
+      reply && new Response(reply.body, { status: reply.status, headers: { ...reply.headers } })
+    );
   }
 
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= mcp.close());
+
   const fetch = async (request: Request, parsed?: unknown): Promise<Response> => {
     if (closed !== undefined) return refuse(503, 'This endpoint has been closed.', internal);
     try {
@@ -200,11 +232,14 @@ function createEndpoint(
       return refuse(500, 'Internal error', internal);
     }
   };
+
   const listener = getRequestListener(
     (request, { incoming }) => {
       if (!propertyOf(incoming, 'readableDidRead')) return fetch(request);
       const body = propertyOf(incoming, 'body');
-      return body === undefined || body === null ? refuse(500, readBefore, internal) : fetch(request, body);
+      return body === undefined || body === null
+        ? refuse(500, readBefore, internal)
+        : fetch(request, body);
     },
     {
       // A program that mounts the endpoint keeps its own Request and Response.
@@ -236,7 +271,11 @@ const readBefore =
 function refuse(
   status: number,
   message: string,
-  { id = null, code = ProtocolErrorCode.InvalidRequest, headers = {} }: Partial<Refusal> & ResponseInit = {},
+  {
+    id = null,
+    code = ProtocolErrorCode.InvalidRequest,
+    headers = {},
+  }: Partial<Refusal> & ResponseInit = {},
 ): Response {
   return Response.json(errorResponse({ id, code, message }), { status, headers });
 }
@@ -244,8 +283,14 @@ function refuse(
 /** Most bytes of a request body. */
 const maxBytes = 1024 * 1024;
 
-/** Reads messages that the SDK can answer: one, or a batch. `parsed`: what a parser of the application has read before. */
-async function readBody(request: Request, parsed: unknown): Promise<{ readonly value: unknown } | Response> {
+/**
+ * Reads messages that the SDK can answer: one, or a batch. `parsed`: what a parser of the
+ * application has read before.
+ */
+async function readBody(
+  request: Request,
+  parsed: unknown,
+): Promise<{ readonly value: unknown } | Response> {
   if (!isJsonContentType(request.headers.get('content-type')))
     return refuse(415, 'Unsupported Media Type: Content-Type must be application/json.');
   let value = parsed;
@@ -254,13 +299,17 @@ async function readBody(request: Request, parsed: unknown): Promise<{ readonly v
       typeof parsed === 'string'
         ? { tooLarge: Buffer.byteLength(parsed) > maxBytes, text: parsed }
         : await readRequestBody(request, maxBytes).catch(() => ({ tooLarge: false, text: '' }));
-    if (body.tooLarge) return refuse(413, `Payload Too Large: the body may have at most ${maxBytes} bytes.`);
+    if (body.tooLarge)
+      return refuse(413, `Payload Too Large: the body may have at most ${maxBytes} bytes.`);
     try {
       value = JSON.parse(String(propertyOf(body, 'text')));
     } catch {
-      return refuse(400, 'Parse error: the body is not valid JSON.', { code: ProtocolErrorCode.ParseError });
+      return refuse(400, 'Parse error: the body is not valid JSON.', {
+        code: ProtocolErrorCode.ParseError,
+      });
     }
   }
+
   const reads = (Array.isArray(value) ? value : [value]).map(readMessage);
   const messages = reads.flatMap((read) => ('message' in read ? [read.message] : []));
   const refused = reads.find((read) => 'refusal' in read);
@@ -271,7 +320,11 @@ async function readBody(request: Request, parsed: unknown): Promise<{ readonly v
 }
 
 /** Lets pages of the allowed origins read a response. */
-function withOrigin(response: Response, { headers }: Request, allowed: readonly string[]): Response {
+function withOrigin(
+  response: Response,
+  { headers }: Request,
+  allowed: readonly string[],
+): Response {
   const origin = headers.get('origin');
   if (origin === null || !allowed.includes(origin)) return response;
   const changed = new Response(response.body, response);

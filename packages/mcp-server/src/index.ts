@@ -1,6 +1,7 @@
 // MCP server that gives AI assistants right answers from the call-attribution API, at few tokens.
-// createServer wraps a client; serveStdio and serveHttp connect it to assistants; callTool calls a tool in process.
-// Personal data is masked and text from visitors is fenced unless the options say otherwise.
+// createServer wraps a client; serveStdio and serveHttp connect it to assistants; callTool calls a
+// tool in process. Personal data is masked and text from visitors is fenced unless the options say
+// otherwise.
 
 export type { AuthMetadata, HttpAuth } from './auth.ts';
 export type { Cell, RecordView } from './fields.ts';

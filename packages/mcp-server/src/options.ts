@@ -1,7 +1,9 @@
-// The options of the server, a line each: `calls mcp` and `call-attribution-mcp` both take them. This file imports nothing, so that a
-// program can list them without loading the server.
+// The options of the server, a line each: `calls mcp` and `call-attribution-mcp` both take them.
+// This file imports nothing, so that a program can list them without loading the server.
 
-/** Options of the server, and what they do. `<names>` and `<kinds>` are lists, separated by commas. */
+/**
+ * Options of the server, and what they do. `<names>` and `<kinds>` are lists, separated by commas.
+ */
 export const mcpOptions = {
   '--reveal <kinds>':
     'show what is hidden: caller, name, address, ip, recording, text or all (default: none)',
@@ -13,7 +15,8 @@ export const mcpOptions = {
   '--allow-origin <names>': 'HTTP: let pages of these origins use the endpoint',
   '--resource <url>':
     'HTTP: the public URL of the endpoint, which tokens of --authorization-server are issued for',
-  '--authorization-server <names>': 'HTTP: accept tokens that these servers issued for --resource (OAuth)',
+  '--authorization-server <names>':
+    'HTTP: accept tokens that these servers issued for --resource (OAuth)',
 } as const;
 
 /** What was chosen of them. */

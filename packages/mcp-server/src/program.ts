@@ -98,7 +98,10 @@ function optionsIn(argv: readonly string[]): Record<string, unknown> {
     }),
   );
   try {
-    const { values } = parseArgs({ args: argv.map((each) => (each === '-h' ? '--help' : each)), options });
+    const { values } = parseArgs({
+      args: argv.map((each) => (each === '-h' ? '--help' : each)),
+      options,
+    });
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => [
         name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
@@ -116,7 +119,9 @@ function optionsIn(argv: readonly string[]): Record<string, unknown> {
     const unknown = /^Unknown option '-+([\w-]+)/.exec(message)?.[1];
     const meant = unknown === undefined ? undefined : nearest(unknown, Object.keys(options));
     // Node.js goes on about how such a text can be passed.
-    throw wrong(`${message.split('. ')[0]}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`);
+    throw wrong(
+      `${message.split('. ')[0]}.${meant === undefined ? '' : ` Did you mean --${meant}?`}`,
+    );
   }
 }
 
@@ -134,21 +139,24 @@ export function clientFrom(settings: Settings): Client {
       next: 'Tell the user to set these environment variables where this server is started, or to run calls init, and to restart it.',
       retry: 'Not before that.',
     });
+
   return createClient({
     ...connectionOf(settings),
     baseUrl: baseUrl.value,
-    // Somebody waits for the answer: an API that is stuck is reported within ten seconds, a slow one may go on.
+    // Somebody waits for the answer: an API that is stuck is reported within ten seconds, a slow
+    // one may go on.
     timeout: { connect: stuckMs, idle: stuckMs, attempt: 40_000, total: 40_000 },
     retry: { attempts: 3, afterSilence: false },
   });
 }
 
 /**
- * Serves accounts until the client leaves or the process is asked to stop: what the program of this package and `calls mcp` do when
- * they have read their options. Resolves to the exit status.
+ * Serves accounts until the client leaves or the process is asked to stop: what the program of this
+ * package and `calls mcp` do when they have read their options. Resolves to the exit status.
  *
  * @example
- * await serveProgram([{ name: 'main', client, settings }], { reveal: ['caller'] }, { env, write, log, stopped });
+ * await serveProgram([{ name: 'main', client, settings }], { reveal: ['caller'] }, { env, write,
+ * log, stopped });
  */
 export async function serveProgram(
   accounts: readonly ServedAccount[] | Client,
@@ -156,7 +164,8 @@ export async function serveProgram(
   io: ServeIo,
 ): Promise<number> {
   const reveal = (choices.reveal ?? []).map(revealed);
-  const http = choices.http === undefined ? undefined : await httpOptionsOf(choices.http, choices, io.env);
+  const http =
+    choices.http === undefined ? undefined : await httpOptionsOf(choices.http, choices, io.env);
   const served = isList(accounts) ? accounts : [];
   if (choices.check) return check(served, io);
   for (const { settings } of served) for (const problem of problemsOf(settings)) io.log(problem);
@@ -177,10 +186,12 @@ export async function serveProgram(
       await Promise.race([connection.closed, io.stopped]);
       connection.close();
     } else {
-      const endpoint = await (await import('./http.ts')).serveHttp(server, http).catch((error: unknown) => {
-        if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
-        throw wrong(`--http: port ${http.port} is in use; choose another, or 0 for a free one.`);
-      });
+      const endpoint = await (await import('./http.ts'))
+        .serveHttp(server, http)
+        .catch((error: unknown) => {
+          if (propertyOf(propertyOf(error, 'cause'), 'code') !== 'EADDRINUSE') throw error;
+          throw wrong(`--http: port ${http.port} is in use; choose another, or 0 for a free one.`);
+        });
       const isOpen = http.auth?.token === undefined && http.auth?.metadata === undefined;
       io.log(`Serving on ${endpoint.url}${isOpen ? ' without a token (this machine only)' : ''}.`);
       await io.stopped;
@@ -189,13 +200,16 @@ export async function serveProgram(
   } finally {
     await server.close();
   }
+
   return 0;
 }
 
-const isList = (accounts: readonly ServedAccount[] | Client): accounts is readonly ServedAccount[] =>
-  Array.isArray(accounts);
+const isList = (
+  accounts: readonly ServedAccount[] | Client,
+): accounts is readonly ServedAccount[] => Array.isArray(accounts);
 
-const wrong = (message: string): ConfigurationError => new ConfigurationError('invalid_option', message);
+const wrong = (message: string): ConfigurationError =>
+  new ConfigurationError('invalid_option', message);
 
 function revealed(text: string): Reveal {
   const name = text.trim().toLowerCase();
@@ -208,7 +222,11 @@ function revealed(text: string): Reveal {
 }
 
 /** Where to listen, and who may connect. */
-async function httpOptionsOf(address: string, choices: McpChoices, env: Environment): Promise<HttpOptions> {
+async function httpOptionsOf(
+  address: string,
+  choices: McpChoices,
+  env: Environment,
+): Promise<HttpOptions> {
   const [, host = '127.0.0.1', digits = ''] =
     /^(?:(\[[^\]]+\]|[^:]+):)?(\d{1,5})$/.exec(address.trim()) ?? [];
   const port = Number(digits);
@@ -222,9 +240,11 @@ async function httpOptionsOf(address: string, choices: McpChoices, env: Environm
     throw wrong(
       'CALLS_MCP_TOKEN is empty, so everybody could connect. Set a token, or unset the variable to serve this machine only.',
     );
+
   // A wrong name would only be seen when the first client is refused.
   await Promise.all(servers.map((await import('./auth.ts')).keysOf));
-  const metadata = resource === undefined ? {} : { metadata: { resource, authorizationServers: servers } };
+  const metadata =
+    resource === undefined ? {} : { metadata: { resource, authorizationServers: servers } };
   const auth = { ...metadata, ...(token === null ? {} : { token }) };
   return {
     port,
@@ -235,7 +255,10 @@ async function httpOptionsOf(address: string, choices: McpChoices, env: Environm
   };
 }
 
-/** What is missing or wrong in the settings of an account: one sentence each, which names the variable. */
+/**
+ * What is missing or wrong in the settings of an account: one sentence each, which names the
+ * variable.
+ */
 export function problemsOf(settings: Settings): readonly string[] {
   // A setting that cannot be used is not missing.
   const missing = missingSettings(settings).filter(
@@ -246,7 +269,10 @@ export function problemsOf(settings: Settings): readonly string[] {
   );
 }
 
-/** The key comes from the credentials, so an account keeps its pseudonyms after a restart without a key of their own. */
+/**
+ * The key comes from the credentials, so an account keeps its pseudonyms after a restart without a
+ * key of their own.
+ */
 function mcpAccount({ name, client, settings }: ServedAccount): McpAccount {
   const { apiVersion, timeZone } = settings;
   const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
@@ -257,10 +283,12 @@ function mcpAccount({ name, client, settings }: ServedAccount): McpAccount {
 /** Tests the credentials with the smallest possible requests, and says what works. */
 async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<number> {
   let isFine = true;
+
   const say = (ok: boolean, text: string): void => {
     io.write(`${ok ? 'ok    ' : 'FAILED'} ${text}\n`);
     isFine &&= ok;
   };
+
   const attempt = async (what: string, run: () => Promise<string>): Promise<void> => {
     try {
       say(true, `${what} works: ${await run()}.`);
@@ -269,6 +297,7 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
       say(false, `${what} fails: ${error.message}`);
     }
   };
+
   for (const { name, client: open, settings } of accounts) {
     if (accounts.length > 1) io.write(`${name}\n`);
     const problems = problemsOf(settings);
@@ -279,7 +308,8 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
       const { total, source } = await client.countCalls();
       return `the account has ${formatCounted(total, 'call')} (${source})`;
     });
-    if (settings.legacyBaseUrl === null) say(true, 'SMS numbers: not configured (CALLS_LEGACY_BASE_URL).');
+    if (settings.legacyBaseUrl === null)
+      say(true, 'SMS numbers: not configured (CALLS_LEGACY_BASE_URL).');
     else
       await attempt('Listing SMS numbers', async () =>
         formatCounted((await client.listSmsNumbers()).length, 'number'),
@@ -292,6 +322,7 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
         : `Time zone: results say that times are in ${zone}.`,
     );
   }
+
   return isFine ? 0 : 1;
 }
 

@@ -29,7 +29,13 @@ import { createMask, type Reveal } from './privacy/mask.ts';
 import { quotable, redactError } from './privacy/text.ts';
 import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
 import { instructions } from './text/words.ts';
-import { type Callable, createCaller, type ToolCaller, type ToolResult, unknownTool } from './tools/call.ts';
+import {
+  type Callable,
+  createCaller,
+  type ToolCaller,
+  type ToolResult,
+  unknownTool,
+} from './tools/call.ts';
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
 import { tools } from './tools/list.ts';
 import { type JsonSchema, type Tool, type ToolContext, toJsonSchema } from './tools/tool.ts';
@@ -43,7 +49,10 @@ export interface McpAccount {
   readonly name: string;
   /** Its client, or a function when it may not be ready yet. No other account uses it. */
   readonly client: Client | (() => Client | Promise<Client>);
-  /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
+  /**
+   * Version of the API; needed only when `client` is a function. Default: the client's own, else
+   * `v3`.
+   */
   readonly version?: Version | undefined;
   /** Time zone of its times. */
   readonly timeZone?: string | undefined;
@@ -53,32 +62,51 @@ export interface McpAccount {
 
 /** How `createServer` shows calls, and its limits. */
 export interface CallsMcpOptions {
-  /** Version of the API; needed only when `client` is a function. Default: the client's own, else `v3`. */
+  /**
+   * Version of the API; needed only when `client` is a function. Default: the client's own, else
+   * `v3`.
+   */
   readonly version?: 'v2' | 'v3' | undefined;
   /** Most tokens that one result may take, by estimate. Default 8,000; at least 1,000. */
   readonly budget?: number | undefined;
   /** Kinds of personal data to show as they are. Default: none. */
   readonly reveal?: readonly Reveal[] | undefined;
-  /** Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a random key. */
+  /**
+   * Key of the pseudonyms. The same key gives the same ones, also after a restart. Default: a
+   * random key.
+   */
   readonly pseudonymKey?: string | Uint8Array | undefined;
-  /** Time zone of the account's times, as the operator knows it. Agents see it; no time is converted. */
+  /**
+   * Time zone of the account's times, as the operator knows it. Agents see it; no time is
+   * converted.
+   */
   readonly timeZone?: string | undefined;
   /**
-   * A folder for the copies of calls that questions are asked of, masked, readable by this user alone. It needs `pseudonymKey`. Default:
-   * they are kept in memory.
+   * A folder for the copies of calls that questions are asked of, masked, readable by this user
+   * alone. It needs `pseudonymKey`. Default: they are kept in memory.
    */
   readonly copyFolder?: string | undefined;
   /**
-   * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls` then take `to_file`. Default: none.
+   * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls`
+   * then take `to_file`. Default: none.
    */
   readonly exportFolder?: string | undefined;
   /** Tools of your own, listed after those of this package. Default: none. */
   readonly tools?: readonly CustomTool[] | undefined;
-  /** Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60 seconds. */
+  /**
+   * Time after which a tool call is aborted. Default `45s`, since most hosts give up after 60
+   * seconds.
+   */
   readonly callTimeout?: Duration | undefined;
-  /** The clock. Default: that of the machine. One with a `timer` also times how long a question waits for its calls. */
+  /**
+   * The clock. Default: that of the machine. One with a `timer` also times how long a question
+   * waits for its calls.
+   */
   readonly clock?: Pick<Clock, 'now'> | undefined;
-  /** Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing is logged. */
+  /**
+   * Gets unexpected errors, one line each, never with a secret or personal data. Default: nothing
+   * is logged.
+   */
   readonly log?: ((line: string) => void) | undefined;
 }
 
@@ -87,7 +115,10 @@ const optionNames =
     ' ',
   );
 
-/** A server: `serveStdio` and `serveHttp` connect it to clients, `callTool` calls it in this process. */
+/**
+ * A server: `serveStdio` and `serveHttp` connect it to clients, `callTool` calls it in this
+ * process.
+ */
 export interface CallsMcpServer {
   /** Calls a tool by name. A failure is a result with `isError`. */
   readonly call: ToolCaller;
@@ -101,15 +132,19 @@ export interface CallsMcpServer {
   close(): Promise<void>;
 }
 
-/** Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with another one. */
+/**
+ * Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with
+ * another one.
+ */
 interface Opened extends AskedAccount {
   readonly timeZone: string | undefined;
 }
 
 /**
- * Makes a server over a client. Pass a function when the client may not be ready yet: the server lists its tools all
- * the same, and an error thrown by the function is reported in the result of each call. Pass a list of accounts, each with
- * a client of its own, to answer for several: their names become an argument and a column.
+ * Makes a server over a client. Pass a function when the client may not be ready yet: the server
+ * lists its tools all the same, and an error thrown by the function is reported in the result of
+ * each call. Pass a list of accounts, each with a client of its own, to answer for several: their
+ * names become an argument and a column.
  *
  * @example
  * const server = createServer(client, { reveal: ['caller'], timeZone: 'America/New_York' });
@@ -120,13 +155,24 @@ export function createServer(
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
   checkNames(options, optionNames);
-  const { clock = systemClock, log = () => undefined, exportFolder = null, tools: added = [] } = options;
+  const {
+    clock = systemClock,
+    log = () => undefined,
+    exportFolder = null,
+    tools: added = [],
+  } = options;
   const reveal = new Set(options.reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
-  const opened = accountsOf(client, options).map((account) => openAccount(account, options, reveal, clock));
+  const opened = accountsOf(client, options).map((account) =>
+    openAccount(account, options, reveal, clock),
+  );
+
   const contextOf = (chosen: readonly Opened[]): Omit<ToolContext, 'signal' | 'progress'> => {
-    const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [Opened, ...Opened[]];
+    const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [
+      Opened,
+      ...Opened[],
+    ];
     return {
       ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields, timeZone },
       source: new Source(chosen, clock.now),
@@ -134,19 +180,26 @@ export function createServer(
       now: () => naiveAt(clock.now(), timeZone ?? machineZone()),
     };
   };
+
   const context = contextOf(opened);
 
   const callable: Callable[] = tools.map((tool) => ownTool(tool, opened, contextOf));
   const { version: spoken, client: open, view, timeZone } = context;
   for (const tool of added) {
     const isTaken = callable.some(({ name }) => name === tool.name);
-    callable.push(customTool(tool, isTaken, { version: spoken, client: open, fields, view, timeZone }));
+    callable.push(
+      customTool(tool, isTaken, { version: spoken, client: open, fields, view, timeZone }),
+    );
   }
+
   const { call, metrics } = createCaller(callable, timeoutMs, log);
   const names = opened.length > 1 ? opened.map(({ name }) => name) : [];
   const said = instructions(spoken, timeZone, names, tools);
 
-  /** The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls tools. */
+  /**
+   * The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls
+   * tools.
+   */
   const connect = (): McpServer => {
     const mcp = new McpServer(
       { name: 'call-attribution', title: 'Call attribution', version },
@@ -156,18 +209,30 @@ export function createServer(
         cacheHints: { 'server/discover': kept, 'tools/list': kept, 'resources/list': kept },
       },
     );
-    const run = async (name: string, args: unknown, { mcpReq }: ServerContext): Promise<ToolResult> => {
+
+    const run = async (
+      name: string,
+      args: unknown,
+      { mcpReq }: ServerContext,
+    ): Promise<ToolResult> => {
       const progressToken = mcpReq._meta?.progressToken;
       return call(name, args, {
         signal: mcpReq.signal,
         progress(done, total, message) {
           if (progressToken === undefined) return;
-          const params = { progressToken, progress: done, message, ...(total === null ? {} : { total }) };
+          const params = {
+            progressToken,
+            progress: done,
+            message,
+            ...(total === null ? {} : { total }),
+          };
+
           // A client that disconnects between two notifications must not fail the call.
           mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
         },
       });
     };
+
     for (const { name, definition } of callable) {
       const { inputSchema, outputSchema, ...rest } = definition;
       const schemas = {
@@ -180,19 +245,27 @@ export function createServer(
         (args: unknown, of: ServerContext) => run(name, args, of) as never,
       );
     }
+
     // The SDK does not say which tool was meant.
-    mcp.server.setRequestHandler('tools/call', { params: z.looseObject({}) }, async (params, of) => {
-      const name = String(params.name);
-      const result = await run(name, params.arguments, of);
-      if (callable.some((tool) => tool.name === name)) return result;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
-    });
+    mcp.server.setRequestHandler(
+      'tools/call',
+      { params: z.looseObject({}) },
+      async (params, of) => {
+        const name = String(params.name);
+        const result = await run(name, params.arguments, of);
+        if (callable.some((tool) => tool.name === name)) return result;
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
+      },
+    );
+
     for (const { uri, name, text, ...listed } of [conditionsResource, appResource])
       mcp.registerResource(name, uri, listed, () => ({
         contents: [{ uri, mimeType: listed.mimeType, text }],
       }));
+
     return mcp;
   };
+
   return {
     call,
     connect,
@@ -216,10 +289,12 @@ export function createServer(
 }
 
 /**
- * Calls a tool in this process, without a protocol. A failure is a result with `isError`; the promise does not reject.
+ * Calls a tool in this process, without a protocol. A failure is a result with `isError`; the
+ * promise does not reject.
  *
  * @example
- * const { structuredContent } = await callTool(server, 'count_calls', { from: '2026-10-01', to: '2026-10-31' });
+ * const { structuredContent } = await callTool(server, 'count_calls', { from: '2026-10-01', to:
+ * '2026-10-31' });
  */
 export function callTool(
   server: CallsMcpServer,
@@ -230,10 +305,15 @@ export function callTool(
   return server.call(name, args, options);
 }
 
-/** How long clients may keep the definitions, which only change with a new version of this package. */
+/**
+ * How long clients may keep the definitions, which only change with a new version of this package.
+ */
 const kept = { ttlMs: 300_000, cacheScope: 'public' as const };
 
-/** A schema that refuses nothing: the arguments are read where tools are called, which says what is wrong and what is right. */
+/**
+ * A schema that refuses nothing: the arguments are read where tools are called, which says what is
+ * wrong and what is right.
+ */
 const unchecked = (json: JsonSchema) => ({
   '~standard': {
     version: 1 as const,
@@ -243,7 +323,10 @@ const unchecked = (json: JsonSchema) => ({
   },
 });
 
-/** The accounts that a server answers for: one whose name is empty, or those of a list, each with a name of its own. */
+/**
+ * The accounts that a server answers for: one whose name is empty, or those of a list, each with a
+ * name of its own.
+ */
 function accountsOf(
   client: Client | (() => Client | Promise<Client>) | readonly McpAccount[],
   { version: spoken, timeZone }: CallsMcpOptions,
@@ -272,6 +355,7 @@ function openAccount(
   const { client, timeZone, name } = account;
   const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   let made: Promise<Client> | undefined;
+
   // Made with the first call, and again after a failure: a key may have been set since.
   const open = (): Promise<Client> => {
     made ??= Promise.resolve()
@@ -283,6 +367,7 @@ function openAccount(
       });
     return made;
   };
+
   const key = account.pseudonymKey ?? options.pseudonymKey;
   const folder = options.copyFolder;
   const mask = createMask(fields, reveal, key);
@@ -294,7 +379,10 @@ function openAccount(
   return { name, version: spoken, client: open, mask, copy, timeZone };
 }
 
-/** Makes a tool of this package callable. With several accounts it takes `account`, and asks those that a call names. */
+/**
+ * Makes a tool of this package callable. With several accounts it takes `account`, and asks those
+ * that a call names.
+ */
 function ownTool(
   tool: Tool,
   opened: readonly Opened[],
@@ -329,7 +417,10 @@ function ownTool(
       try {
         const data = await tool.run(args, { ...(isSome ? contextOf(chosen) : all), ...run });
         if (!isSome) return data;
-        return { ...data, summary: `${chosen.map(({ name }) => name).join(', ')}: ${String(data.summary)}` };
+        return {
+          ...data,
+          summary: `${chosen.map(({ name }) => name).join(', ')}: ${String(data.summary)}`,
+        };
       } catch (error) {
         if (!(error instanceof NotLoaded)) throw error;
         return { summary: error.message, complete: false, notes: [] };

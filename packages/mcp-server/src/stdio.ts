@@ -27,11 +27,15 @@ export interface StdioConnection {
 const maxLineBytes = 4 * 1024 * 1024;
 /** Bytes of such a line in which its id is looked for, from each end. */
 const edge = 256;
-/** A host that has left may not read the responses: calls that still run after this long are aborted. */
+/**
+ * A host that has left may not read the responses: calls that still run after this long are
+ * aborted.
+ */
 const graceMs = 5000;
 
 /**
- * Serves one client over stdio: reads stdin, writes stdout and logs to stderr, or uses the streams given.
+ * Serves one client over stdio: reads stdin, writes stdout and logs to stderr, or uses the streams
+ * given.
  *
  * @example
  * const connection = serveStdio(createServer(client));
@@ -61,8 +65,8 @@ export function serveStdio(
 }
 
 /**
- * Lines of JSON. The transport of the SDK is silent about a line that it cannot read, ends with one that is too long, and drops
- * the calls that run when the input ends.
+ * Lines of JSON. The transport of the SDK is silent about a line that it cannot read, ends with one
+ * that is too long, and drops the calls that run when the input ends.
  */
 function linesOf(
   { input, log }: StdioStreams,
@@ -73,15 +77,18 @@ function linesOf(
   const open = new Set<unknown>();
   let hasEnded = false;
   const refuse = (refusal: Refusal): void => respond(errorResponse(refusal));
+
   const settle = (): void => {
     if (hasEnded && open.size === 0) void transport.close();
   };
+
   const end = (): void => {
     if (hasEnded) return;
     hasEnded = true;
     setTimeout(() => void transport.close(), graceMs).unref();
     settle();
   };
+
   const take = (line: string): void => {
     if (line.trim() === '') return;
     let value: unknown;
@@ -91,24 +98,30 @@ function linesOf(
       refuse({ id: null, code: -32700, message: 'Parse error: the line is not valid JSON.' });
       return;
     }
+
     const read = readMessage(value);
     if ('refusal' in read) {
       refuse(read.refusal);
       return;
     }
+
     const { message } = read;
     if ('method' in message && 'id' in message) open.add(message.id);
     transport.onmessage?.(message);
+
     // A cancelled request has no response.
     if ('method' in message && message.method === 'notifications/cancelled') {
       open.delete(message.params?.requestId);
       settle();
     }
   };
+
   /** A character stands for a byte. */
   let line = '';
+
   /** How a line begins that is too long. Only its end is kept. */
   let begin: string | null = null;
+
   const onData = (chunk: Buffer): void => {
     for (const [at, part] of chunk.toString('latin1').split('\n').entries()) {
       if (at > 0) {
@@ -126,6 +139,7 @@ function linesOf(
       line = line.slice(-edge);
     }
   };
+
   const transport: Transport = {
     async start() {
       input.on('data', onData);
@@ -148,7 +162,10 @@ function linesOf(
   return transport;
 }
 
-/** The id of a request that was not read, from where clients write it: at the beginning or the end of the line. */
+/**
+ * The id of a request that was not read, from where clients write it: at the beginning or the end
+ * of the line.
+ */
 function idOfLine(first: string, last: string): string | number | null {
   const id = '"id"\\s*:\\s*("[^"\\\\]{1,100}"|-?\\d{1,15})';
   const found =

@@ -1,5 +1,6 @@
-// The bin imports this module before anything else. On stdio, stdout is the wire: one stray line from any dependency
-// breaks the connection. From here on, ordinary writes to stdout go to stderr, and only `writeOut` reaches the wire.
+// The bin imports this module before anything else. On stdio, stdout is the wire: one stray line
+// from any dependency breaks the connection. From here on, ordinary writes to stdout go to stderr,
+// and only `writeOut` reaches the wire.
 
 const wire = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;

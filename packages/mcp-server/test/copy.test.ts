@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call, Client } from '@call-attribution/core';
@@ -10,7 +18,8 @@ import { ask } from './support/ask.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
 import { gate } from './support/held.ts';
 
-// The copy that questions are asked of, from a server that gives the calls of some times only when the test says so.
+// The copy that questions are asked of, from a server that gives the calls of some times only when
+// the test says so.
 
 const end = parseNaive('2026-11-01 00:00:00');
 const hour = 3_600_000;
@@ -21,7 +30,8 @@ const calls: readonly Call[] = fixtureCalls(3000).map((call, i, all) => ({
 }));
 const october = { from: '2026-10-01', to: '2026-10-31', calls: 'all' };
 const june = { from: '2026-06-01', to: '2026-06-30', calls: 'all' };
-const inMonth = (month: string): number => calls.filter(({ date_added: at }) => at.startsWith(month)).length;
+const inMonth = (month: string): number =>
+  calls.filter(({ date_added: at }) => at.startsWith(month)).length;
 
 interface Faults extends Pick<FakeOptions, 'hidden'> {
   /** Pages with calls from before this wait. */
@@ -42,7 +52,9 @@ function clientWith(faults: Faults = {}): { client: Client; asked: string[]; ope
       if (rows !== 1 && page.some(({ date_added: at }) => at < (faults.since ?? '')))
         await Promise.race([
           opened,
-          new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+          new Promise((_, reject) =>
+            signal?.addEventListener('abort', () => reject(signal.reason)),
+          ),
         ]);
     },
   });
@@ -79,7 +91,9 @@ describe('while the copy is loaded', () => {
   it('the period of a question is read before all others, and answered when it is there', async () => {
     const { client } = clientWith({ since: '2026-10-01' });
     const server = serve(client, {}, 20_000);
-    expect(await ask(server, 'analyze_calls', october)).toMatchObject({ calls: inMonth('2026-10') });
+    expect(await ask(server, 'analyze_calls', october)).toMatchObject({
+      calls: inMonth('2026-10'),
+    });
     const old = clientWith();
     expect(await ask(serve(old.client, {}, 20_000), 'analyze_calls', june)).toMatchObject({
       calls: inMonth('2026-06'),
@@ -104,6 +118,7 @@ describe('while the copy is loaded', () => {
       );
       expect(answer).toEqual({ summary: answer.summary, complete: false, notes: [] });
     }
+
     open();
     await expect
       .poll(async () => (await ask(server, 'analyze_calls', june)).calls, { timeout: 10_000 })
@@ -175,6 +190,7 @@ describe('a copy', () => {
     let now = end + hour;
     const server = serve(client, { clock: { now: () => now } });
     await ask(server, 'analyze_calls', october);
+
     // The rest is read in the background.
     const counts: number[] = [];
     const isIdle = () => counts.push(asked.length) > 1 && counts.at(-1) === counts.at(-2);
@@ -189,6 +205,7 @@ describe('a copy', () => {
 
   it('is a file for its owner alone, one for each address, credential and --reveal', async () => {
     const folder = newFolder();
+
     const fileOf = async (options: CallsMcpOptions) => {
       const before = new Set(readdirSync(folder));
       const server = serve(clientWith().client, { copyFolder: folder, ...options }, 20_000);
@@ -196,6 +213,7 @@ describe('a copy', () => {
       await server.close();
       return readdirSync(folder).filter((name) => !before.has(name));
     };
+
     const [file = ''] = await fileOf({});
     expect(file).toMatch(/^copy-[0-9a-f]{24}\.db$/);
     expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
@@ -209,7 +227,8 @@ describe('a copy', () => {
   it('stays for thirty days after its last use', async () => {
     const folder = newFolder();
     const [old, young] = ['copy-aaaaaaaaaaaaaaaaaaaaaaaa.db', 'copy-bbbbbbbbbbbbbbbbbbbbbbbb.db'];
-    for (const name of [old, `${old}-wal`, young, 'notes.txt']) writeFileSync(join(folder, name), 'x');
+    for (const name of [old, `${old}-wal`, young, 'notes.txt'])
+      writeFileSync(join(folder, name), 'x');
     const longAgo = new Date(Date.now() - 31 * 24 * hour);
     for (const name of [old, 'notes.txt']) utimesSync(join(folder, name), longAgo, longAgo);
     await ask(serve(clientWith().client, { copyFolder: folder }, 20_000), 'analyze_calls', october);
@@ -222,9 +241,13 @@ describe('a copy', () => {
   it('is loaded by one of two servers, and read by both', async () => {
     const folder = newFolder();
     const [one, other] = [clientWith(), clientWith()];
-    const [first, second] = [one, other].map(({ client }) => serve(client, { copyFolder: folder }, 20_000));
+    const [first, second] = [one, other].map(({ client }) =>
+      serve(client, { copyFolder: folder }, 20_000),
+    );
     const answers = await Promise.all(
-      [first, second].map((server) => ask(server as CallsMcpServer, 'analyze_calls', { calls: 'all' })),
+      [first, second].map((server) =>
+        ask(server as CallsMcpServer, 'analyze_calls', { calls: 'all' }),
+      ),
     );
     for (const answer of answers) expect(answer).toMatchObject({ calls: 3000, complete: true });
   });

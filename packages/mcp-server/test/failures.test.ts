@@ -1,5 +1,10 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
-import { type Fault, fastRetry, fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import {
+  type Fault,
+  fastRetry,
+  fixtureCalls,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/text.ts';
@@ -32,7 +37,10 @@ afterAll(async () => {
 
 const textOf = (result: ToolResult): string => result.content[0]?.text ?? '';
 
-/** Checks what an agent needs: four lines of text, no structured content next to an error, no secret. */
+/**
+ * Checks what an agent needs: four lines of text, no structured content next to an error, no
+ * secret.
+ */
 function expectUsable(result: ToolResult): void {
   expect(result.isError).toBe(true);
   expect(result.structuredContent).toBeUndefined();
@@ -60,9 +68,10 @@ describe('when the API fails', () => {
       fault = undefined;
       expectUsable(result);
       expect(textOf(result)).toMatch(text);
-      expect(textOf(await callTool(createServer(client), 'count_calls')), 'the next call works').toContain(
-        '20 website calls',
-      );
+      expect(
+        textOf(await callTool(createServer(client), 'count_calls')),
+        'the next call works',
+      ).toContain('20 website calls');
     },
   );
 
@@ -136,8 +145,12 @@ describe('a tool call that takes too long', () => {
 
 describe('a server without credentials', () => {
   it('lists its tools and names the missing variables in each call', async () => {
-    const settings = readSettings({ env: { CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' } });
-    expect(problemsOf(settings)).toEqual([expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/)]);
+    const settings = readSettings({
+      env: { CALLS_BASE_URL: 'http://127.0.0.1:1', CALLS_ACCESS_KEY: 'x' },
+    });
+    expect(problemsOf(settings)).toEqual([
+      expect.stringMatching(/^CALLS_SECRET_KEY is missing: .+\.$/),
+    ]);
     const server = createServer(() => clientFrom(settings));
     const list = await request(server, 'tools/list');
     expect(list.tools).toHaveLength(tools.length);
@@ -166,7 +179,10 @@ describe('an unexpected error', () => {
   it('goes to the log, not to the agent', async () => {
     const log: string[] = [];
     const broken = brokenClient(new Error('details of the inside'));
-    const result = await callTool(createServer(broken, { log: (line) => log.push(line) }), 'list_calls');
+    const result = await callTool(
+      createServer(broken, { log: (line) => log.push(line) }),
+      'list_calls',
+    );
     expectUsable(result);
     expect(textOf(result)).not.toContain('of the inside');
     expect(log.join()).toContain('details of the inside');

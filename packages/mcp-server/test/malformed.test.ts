@@ -19,7 +19,11 @@ const malformed: readonly (readonly [string, object, unknown])[] = [
   ['_meta that is a list', call({ _meta: [number] }), 1],
   ...[null, 1.5, true, {}].map(
     (progressToken) =>
-      [`progressToken ${JSON.stringify(progressToken)}`, call({ _meta: { progressToken } }), 1] as const,
+      [
+        `progressToken ${JSON.stringify(progressToken)}`,
+        call({ _meta: { progressToken } }),
+        1,
+      ] as const,
   ),
   ['another member', { ...call({}), caller: number }, 1],
   ['a result and a method', { ...call({}), result: {} }, 1],
@@ -67,13 +71,20 @@ describe('a malformed message', () => {
     expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([400]));
   });
 
-  it.each(malformed)('over stdio with %s is refused, and the log has none of it', async (_what, body, id) => {
-    const { out, log } = await overStdio([initialize('2025-11-25', 'first'), body, rpc('ping', {}, 'last')]);
-    const refusal = out.find(({ error }) => error !== undefined);
-    expect(refusal).toMatchObject({ id, error: { code: -32600 } });
-    expect(out.filter(({ result }) => result).map((each) => each.id)).toEqual(['first', 'last']);
-    expect(log + JSON.stringify(refusal)).not.toContain(number.slice(1));
-  });
+  it.each(malformed)(
+    'over stdio with %s is refused, and the log has none of it',
+    async (_what, body, id) => {
+      const { out, log } = await overStdio([
+        initialize('2025-11-25', 'first'),
+        body,
+        rpc('ping', {}, 'last'),
+      ]);
+      const refusal = out.find(({ error }) => error !== undefined);
+      expect(refusal).toMatchObject({ id, error: { code: -32600 } });
+      expect(out.filter(({ result }) => result).map((each) => each.id)).toEqual(['first', 'last']);
+      expect(log + JSON.stringify(refusal)).not.toContain(number.slice(1));
+    },
+  );
 
   it.each<[string, object]>([
     ['a notification nobody knows', { method: `x/${number}` }],
@@ -88,7 +99,11 @@ describe('a malformed message', () => {
     ],
   ])('such as %s is never quoted in the log', async (_what, message) => {
     for (const first of [initialize(), rpc('tools/list', { _meta: meta })]) {
-      const { log } = await overStdio([first, { jsonrpc: '2.0', ...message }, rpc('ping', {}, 'last')]);
+      const { log } = await overStdio([
+        first,
+        { jsonrpc: '2.0', ...message },
+        rpc('ping', {}, 'last'),
+      ]);
       expect(log).not.toContain(number.slice(1));
     }
   });
@@ -103,7 +118,8 @@ describe('a malformed message', () => {
       id: 1,
       error: {
         code: -32602,
-        message: 'Invalid params: they do not have the form that the protocol names for this method.',
+        message:
+          'Invalid params: they do not have the form that the protocol names for this method.',
       },
     });
   });
@@ -122,7 +138,10 @@ describe('a malformed message', () => {
     const params = { name: 'list_cals', arguments: {} };
     for (const [headers, body] of [
       [plain, rpc('tools/call', params)],
-      [stateless('tools/call', { 'mcp-name': 'list_cals' }), rpc('tools/call', { ...params, _meta: meta })],
+      [
+        stateless('tools/call', { 'mcp-name': 'list_cals' }),
+        rpc('tools/call', { ...params, _meta: meta }),
+      ],
     ] as const) {
       const { json } = await send(url, { headers, body });
       expect(json).toMatchObject({

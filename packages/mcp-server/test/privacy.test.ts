@@ -20,7 +20,8 @@ const person: Partial<Call> = {
   recording: 'https://recordings.example.com/r/8842',
   phone_number: '5552013456',
 };
-const maskOf = (reveal: readonly Reveal[] = [], key = 'a key') => createMask(fields, new Set(reveal), key);
+const maskOf = (reveal: readonly Reveal[] = [], key = 'a key') =>
+  createMask(fields, new Set(reveal), key);
 const shown = (call: Partial<Call>, name: keyof Call, reveal: readonly Reveal[] = []): unknown =>
   maskOf(reveal)({ ...base, ...call })[name];
 
@@ -104,8 +105,15 @@ describe('what assistants see', () => {
   });
 
   it('of a value with one of the hidden ones of its record is a mark', () => {
-    for (const text of ['Wilhelmina', 'quesadilla roofs', '555/201/3456', '742 evergreen', 'zip 90210'])
+    for (const text of [
+      'Wilhelmina',
+      'quesadilla roofs',
+      '555/201/3456',
+      '742 evergreen',
+      'zip 90210',
+    ])
       expect(shown({ ...person, ppc_campaign: text }, 'ppc_campaign')).toBe(hiddenMark);
+
     expect(shown({ ...person, ppc_campaign: 'Brand' }, 'ppc_campaign')).toBe('Brand');
     expect(shown({ ...person, dnis: '5552013456' }, 'dnis')).toBe('5552013456');
   });
@@ -119,7 +127,9 @@ describe('crafted records', () => {
       const row = Object.entries(mask(call)).filter(([name]) => !/^(?:sid|dnis)$/.test(name));
       return row.flatMap(([name, cell]) => {
         const found = cell === null ? [] : leaksOf(String(cell), call.who);
-        return found.length === 0 ? [] : [`${call.spelling} in ${name}: ${cell} shows ${found.join(', ')}`];
+        return found.length === 0
+          ? []
+          : [`${call.spelling} in ${name}: ${cell} shows ${found.join(', ')}`];
       });
     });
     expect(leaks).toEqual([]);
@@ -146,8 +156,10 @@ describe('crafted records', () => {
     for (const [name, args] of asked) {
       const text = JSON.stringify(await callTool(server, name, args));
       // What the agent itself has written comes back to it.
-      if (!text.includes('isError')) expect(leaksInText(text), `${name} ${JSON.stringify(args)}`).toEqual([]);
+      if (!text.includes('isError'))
+        expect(leaksInText(text), `${name} ${JSON.stringify(args)}`).toEqual([]);
     }
+
     await server.close();
     for (const file of readdirSync(folder))
       expect(leaksInText(readFileSync(join(folder, file)).toString('latin1')), file).toEqual([]);
@@ -168,9 +180,17 @@ describe('a pseudonym', () => {
   it('lets an agent count repeat callers', async () => {
     const calls = ['5552010001', '5552010002', '5552010001'].map(
       (ani, i) =>
-        ({ ...base, ani, sid: `S${i}`, date_added: '2026-11-01 10:00:00', talk_minutes: '1.0' }) as Call,
+        ({
+          ...base,
+          ani,
+          sid: `S${i}`,
+          date_added: '2026-11-01 10:00:00',
+          talk_minutes: '1.0',
+        }) as Call,
     );
-    const result = await callTool(createServer(fakeClient(calls)), 'analyze_calls', { group_by: ['ani'] });
+    const result = await callTool(createServer(fakeClient(calls)), 'analyze_calls', {
+      group_by: ['ani'],
+    });
     const { rows } = result.structuredContent as { rows: [string, number][] };
     expect(rows.map(([, count]) => count)).toEqual([2, 1]);
   });

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
@@ -25,6 +33,7 @@ function folder(files: Readonly<Record<string, string | Buffer>> = {}): string {
     mkdirSync(dirname(join(cwd, name)), { recursive: true });
     writeFileSync(join(cwd, name), content);
   }
+
   return cwd;
 }
 
@@ -42,13 +51,24 @@ describe('settings', () => {
     const options = { baseUrl: `${url}/option`, apiVersion: null };
     const settings = read(env, config, { options, nameOption: (name: string) => `--${name}` });
     expect(settings.problems).toEqual([]);
-    expect(settings.baseUrl).toEqual({ value: `${url}/option`, origin: 'option', from: '--baseUrl' });
-    expect(settings.apiVersion).toEqual({ value: 'v3', origin: 'environment', from: 'CALLS_API_VERSION' });
+    expect(settings.baseUrl).toEqual({
+      value: `${url}/option`,
+      origin: 'option',
+      from: '--baseUrl',
+    });
+    expect(settings.apiVersion).toEqual({
+      value: 'v3',
+      origin: 'environment',
+      from: 'CALLS_API_VERSION',
+    });
     expect(settings.timeZone).toEqual({ value: 'UTC', origin: 'file', from: settings.file?.path });
   });
   test('a timeout is a duration in the environment, in the file or in one of its accounts', () => {
     const account = { baseUrl: url, timeout: '90s' };
-    const config = JSON.stringify({ timeout: '2m', accounts: { main: account, other: { baseUrl: url } } });
+    const config = JSON.stringify({
+      timeout: '2m',
+      accounts: { main: account, other: { baseUrl: url } },
+    });
     expect(read({}).timeout).toBe(null);
     expect(read({}, config).timeout?.value).toBe(120_000);
     expect(read({ CALLS_TIMEOUT: '0.5s' }, config).timeout?.value).toBe(500);
@@ -105,8 +125,16 @@ describe('settings', () => {
       '/home/me/.config/call-attribution/calls.config.json',
     ],
     ['linux', { HOME: 'here' }, null],
-    ['darwin', { HOME: '/me' }, '/me/Library/Application Support/call-attribution/calls.config.json'],
-    ['win32', { HOME: '/me', APPDATA: '/me/Roaming' }, '/me/Roaming/call-attribution/calls.config.json'],
+    [
+      'darwin',
+      { HOME: '/me' },
+      '/me/Library/Application Support/call-attribution/calls.config.json',
+    ],
+    [
+      'win32',
+      { HOME: '/me', APPDATA: '/me/Roaming' },
+      '/me/Roaming/call-attribution/calls.config.json',
+    ],
   ] as const)('on %s with %j the file of the user is %s', (platform, env, path) => {
     expect(userConfigFile(env, platform)).toBe(path);
   });
@@ -127,6 +155,7 @@ describe('settings', () => {
       ).toEqual([`CALLS_SECRET_KEY_FILE: ${resolve(cwd, path)} cannot be read (${why})`]);
       expect(settings.secret('secretKey')).toBe(null);
     }
+
     const { problems } = readSettings({ env: { HOME: cwd }, cwd, config: 'pipe' });
     expect(problems[0]?.message).toBe(`${join(cwd, 'pipe')} cannot be read (not a regular file)`);
     const full = readSettings({ env: { HOME: cwd, CALLS_SECRET_KEY_FILE: 'full' }, cwd });
@@ -140,7 +169,9 @@ describe('settings', () => {
     const cwd = folder({ 'calls.config.json': JSON.stringify({ secretKey: 'hunter2' }) });
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
     const config = 'calls.config.json';
-    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(process.platform !== 'win32');
+    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(
+      process.platform !== 'win32',
+    );
     chmodSync(join(cwd, 'calls.config.json'), 0o600);
     expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(false);
   });
@@ -148,14 +179,22 @@ describe('settings', () => {
 
 describe('problems never show the value of a credential', () => {
   test.each([
-    [{}, '{\n  "baseUrl": "x",\n  secretKey: "hunter2"\n}', 'line 3, column 3 should have a name in double'],
+    [
+      {},
+      '{\n  "baseUrl": "x",\n  secretKey: "hunter2"\n}',
+      'line 3, column 3 should have a name in double',
+    ],
     [{}, '{ "secretKey": "hunter2"', 'line 1, column 25 should have a comma'],
     [{}, '{ "secretKey": "hunter2" "baseUrl"', 'line 1, column 26 should have a comma'],
     [{}, '{ "secretKey" "hunter2" }', 'column 15 should have a colon'],
     [{}, '{ "secretKey": hunter2 }', 'column 16 should have a value'],
     [{}, '{ "secretKey": "hunter2", }', 'column 27 should have a name'],
     [{}, '{} {}', 'column 4 should have the end of the file'],
-    [{}, '{ "secretKey": ["hunter2", {"a": [1e3, true}', 'column 44 should have a comma, or the closing'],
+    [
+      {},
+      '{ "secretKey": ["hunter2", {"a": [1e3, true}',
+      'column 44 should have a comma, or the closing',
+    ],
     [{}, '', 'line 1, column 1 should have a value'],
     [{}, '[]', 'must hold one JSON object'],
     [{}, '{ "baseURL": "https://example.com" }', 'unknown name "baseURL"; did you mean "baseUrl"?'],
@@ -163,7 +202,11 @@ describe('problems never show the value of a credential', () => {
     [{}, '{ "baseUrl": 5 }', '"baseUrl" must be a string'],
     [{}, '{ "apiVersion": "v4" }', 'the API version is v2 or v3, not "v4"'],
     [{ CALLS_CONFIG: 'nowhere.json' }, undefined, 'nowhere.json; it was named by CALLS_CONFIG'],
-    [{ CALLS_BASE_URL: 'api.example.com' }, undefined, 'CALLS_BASE_URL must be a URL that begins with'],
+    [
+      { CALLS_BASE_URL: 'api.example.com' },
+      undefined,
+      'CALLS_BASE_URL must be a URL that begins with',
+    ],
     [
       { CALLS_BASE_URL: 'https://me:hunter2@x.example' },
       undefined,
@@ -177,15 +220,28 @@ describe('problems never show the value of a credential', () => {
     ]),
     [{ CALLS_SECRET_KEY_FILE: 'nowhere' }, undefined, 'nowhere cannot be read (ENOENT)'],
     [{}, '{ "secretKeyFile": "calls.config.json/x" }', 'cannot be read (ENOTDIR)'],
-  ] as [Record<string, string>, string | undefined, string][])('%j and %j', (env, config, expected) => {
-    const { problems } = read(env, config);
-    const [problem, more] = problems.map(({ message, hint }) => [message, hint].filter(Boolean).join('; '));
-    expect(problem).toContain(expected);
-    expect(problem).not.toContain('hunter2');
-    expect(more).toBeUndefined();
-  });
+  ] as [Record<string, string>, string | undefined, string][])(
+    '%j and %j',
+    (env, config, expected) => {
+      const { problems } = read(env, config);
+      const [problem, more] = problems.map(({ message, hint }) =>
+        [message, hint].filter(Boolean).join('; '),
+      );
+      expect(problem).toContain(expected);
+      expect(problem).not.toContain('hunter2');
+      expect(more).toBeUndefined();
+    },
+  );
   test('every string that JSON.parse refuses gets a position', () => {
-    for (const text of ['{"a":1,}', '["a"', '"a\nb"', '{"a":01}', '{"a":truely}', '[1,,2]', '\u00a0{}'])
+    for (const text of [
+      '{"a":1,}',
+      '["a"',
+      '"a\nb"',
+      '{"a":01}',
+      '{"a":truely}',
+      '[1,,2]',
+      '\u00a0{}',
+    ])
       expect(read({}, text).problems[0]?.message, text).toContain('is not JSON');
   });
 });
@@ -200,7 +256,10 @@ describe('credentials', () => {
     const env = { CALLS_SECRET_KEY_FILE: 'secret', CALLS_CONFIG: 'calls.config.json' };
     const settings = readSettings({ env, cwd });
     expect(settings.secret('bearerToken')).toMatchObject({ value: 'token', origin: 'key file' });
-    expect(settings.secret('secretKey')).toMatchObject({ value: 'key-two', from: join(cwd, 'secret') });
+    expect(settings.secret('secretKey')).toMatchObject({
+      value: 'key-two',
+      from: join(cwd, 'secret'),
+    });
     expect(settings.secret('accessKey')).toMatchObject({ value: 'written', origin: 'file' });
     expect(JSON.stringify(settings)).not.toContain('key-two');
   });
@@ -262,14 +321,26 @@ describe('credentials', () => {
 
 describe('accounts', () => {
   const main = { accessKeyFile: 'main.access', secretKeyEnv: 'CALLS_MAIN_SECRET_KEY' };
-  const berlin = { id: '102', baseUrl: `${url}/de`, apiVersion: 'v2', bearerTokenEnv: 'CALLS_BERLIN_TOKEN' };
+  const berlin = {
+    id: '102',
+    baseUrl: `${url}/de`,
+    apiVersion: 'v2',
+    bearerTokenEnv: 'CALLS_BERLIN_TOKEN',
+  };
   const config = { baseUrl: url, timeZone: 'UTC', accounts: { main, berlin } };
   const variables = { CALLS_MAIN_SECRET_KEY: 'main-secret', CALLS_BERLIN_TOKEN: 'berlin-token' };
+
   /** A folder with this configuration, and what is read there. */
   function accountsIn(config: object, env: Record<string, string> = variables) {
-    const cwd = folder({ 'calls.config.json': JSON.stringify(config), 'main.access': 'main-access' });
+    const cwd = folder({
+      'calls.config.json': JSON.stringify(config),
+      'main.access': 'main-access',
+    });
     const source = { cwd, config: 'calls.config.json', env: { HOME: cwd, ...env } };
-    return { source, all: (names: readonly string[] | 'all' = 'all') => readAccounts(names, source) };
+    return {
+      source,
+      all: (names: readonly string[] | 'all' = 'all') => readAccounts(names, source),
+    };
   }
 
   test('each account has its own credentials, URL and version, and inherits the rest', () => {
@@ -277,7 +348,10 @@ describe('accounts', () => {
     const [first, second] = all();
     expect(first?.account).toEqual({ name: 'main', id: 'main' });
     expect(first?.secret('accessKey')).toMatchObject({ value: 'main-access', origin: 'key file' });
-    expect(first?.secret('secretKey')).toMatchObject({ value: 'main-secret', from: 'CALLS_MAIN_SECRET_KEY' });
+    expect(first?.secret('secretKey')).toMatchObject({
+      value: 'main-secret',
+      from: 'CALLS_MAIN_SECRET_KEY',
+    });
     expect(connectionOf(first as Settings)).toMatchObject({ baseUrl: url, version: 'v3' });
     expect(second?.account).toEqual({ name: 'berlin', id: '102' });
     expect(connectionOf(second as Settings)).toMatchObject({ baseUrl: `${url}/de`, version: 'v2' });
@@ -290,7 +364,9 @@ describe('accounts', () => {
     expect(readSettings({ ...source, account: 'berlin' }).baseUrl?.value).toBe(`${url}/de`);
     expect(readSettings({ ...source, account: 'main' }).baseUrl?.value).toBe(`${url}/env`);
     const options = { baseUrl: `${url}/option` };
-    expect(readSettings({ ...source, options, account: 'berlin' }).baseUrl?.value).toBe(`${url}/option`);
+    expect(readSettings({ ...source, options, account: 'berlin' }).baseUrl?.value).toBe(
+      `${url}/option`,
+    );
   });
   test('credentials outside of an account are never used for it', () => {
     const outside = { CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b', CALLS_BEARER_TOKEN: 'c' };
@@ -301,6 +377,7 @@ describe('accounts', () => {
       expect(settings.secret('bearerToken')).toBe(null);
       expect(connectionOf(settings)).not.toHaveProperty('auth');
     }
+
     const missing = all().flatMap(missingSettings);
     expect(missing.map(({ message }) => message)).toEqual([
       'account "main" has no secret key',
@@ -340,12 +417,27 @@ describe('accounts', () => {
     expect(JSON.stringify(all())).not.toContain('hunter2');
   });
   const ofMain: readonly [object | string, string][] = [
-    [{ secretKey: 'hunter2' }, 'account "main" has its "secretKey" in clear, which is refused; name a'],
-    [{ secretKeyEnv: 'hunter2' }, '"secretKeyEnv" must name an environment variable that begins with'],
-    [{ secretKeyEnv: 'AWS_SECRET_ACCESS_KEY' }, 'must name an environment variable that begins with'],
-    [{ secretKeyEnv: 'CALLS_NO_KEY' }, 'account "main": the environment variable CALLS_NO_KEY is not'],
+    [
+      { secretKey: 'hunter2' },
+      'account "main" has its "secretKey" in clear, which is refused; name a',
+    ],
+    [
+      { secretKeyEnv: 'hunter2' },
+      '"secretKeyEnv" must name an environment variable that begins with',
+    ],
+    [
+      { secretKeyEnv: 'AWS_SECRET_ACCESS_KEY' },
+      'must name an environment variable that begins with',
+    ],
+    [
+      { secretKeyEnv: 'CALLS_NO_KEY' },
+      'account "main": the environment variable CALLS_NO_KEY is not',
+    ],
     [{ bearerTokenFile: 'nowhere' }, 'bearerTokenFile of account "main" in'],
-    [{ ...main, accessKeyEnv: 'CALLS_MAIN_SECRET_KEY' }, 'has both "accessKeyFile" and "accessKeyEnv"'],
+    [
+      { ...main, accessKeyEnv: 'CALLS_MAIN_SECRET_KEY' },
+      'has both "accessKeyFile" and "accessKeyEnv"',
+    ],
     [{ baseURL: url }, 'unknown name "baseURL"; did you mean "baseUrl"?'],
     [{ baseUrl: 'x' }, 'account "main" in'],
     [{ timeZone: 5 }, '"timeZone" must be a string'],
@@ -361,13 +453,18 @@ describe('accounts', () => {
     [{ main, other: main }, 'accounts "main" and "other" have the same credentials'],
   ] as [object, string][])('%j is refused with a way out', (accounts, expected) => {
     const { problems = [] } = accountsIn({ baseUrl: url, accounts }).all().at(-1) ?? {};
-    const [problem] = problems.map(({ message, hint }) => [message, hint].filter(Boolean).join('; '));
+    const [problem] = problems.map(({ message, hint }) =>
+      [message, hint].filter(Boolean).join('; '),
+    );
     expect(problem).toContain(expected);
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
   test('an account that does not exist is answered with the nearest name', () => {
     const { all } = accountsIn(config);
-    expect(all(['mian'])[0]?.problems[0]).toMatchObject({ place: 'file', hint: 'did you mean main?' });
+    expect(all(['mian'])[0]?.problems[0]).toMatchObject({
+      place: 'file',
+      hint: 'did you mean main?',
+    });
     expect(all(['x'])[0]?.problems[0]?.hint).toBe('it has main, berlin');
   });
 });

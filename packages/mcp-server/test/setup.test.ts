@@ -77,7 +77,9 @@ describe('--check', () => {
     const logged = await execute(['--check'], { ...env, CALLS_LOG: 'debug' });
     written.mockRestore();
     expect(logged, 'the log does not go to stdout').toEqual(good);
-    expect(lines.at(-1)).toMatch(/Z debug call-attribution: attempt operation=sms attempt=1 status=200 /);
+    expect(lines.at(-1)).toMatch(
+      /Z debug call-attribution: attempt operation=sms attempt=1 status=200 /,
+    );
     expect(lines.join()).not.toContain('real-');
     const wrong = await execute(['--check'], { ...env, CALLS_LOG: 'wran' });
     expect(wrong.out).toContain(

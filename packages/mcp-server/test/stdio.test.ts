@@ -19,7 +19,8 @@ function connect(options: FakeOptions = {}) {
   const input = new PassThrough();
   const lines: string[] = [];
   const log: string[] = [];
-  const waiting: { matches: (message: Message) => boolean; resolve: (message: Message) => void }[] = [];
+  const waiting: { matches: (message: Message) => boolean; resolve: (message: Message) => void }[] =
+    [];
   const connection = serveStdio(createServer(fakeClient(websiteCalls(30), options)), {
     input,
     write(line) {
@@ -30,19 +31,23 @@ function connect(options: FakeOptions = {}) {
     log: (line) => log.push(line),
   });
   const seen = () => lines.map((line) => JSON.parse(line) as Message);
+
   const until = (matches: (message: Message) => boolean): Promise<Message> =>
     new Promise((resolve) => {
       const found = seen().find(matches);
       if (found) resolve(found);
       else waiting.push({ matches, resolve });
     });
+
   const send = (message: unknown) =>
     input.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
   let requests = 0;
+
   const request = (method: string, params: object = {}, id: unknown = `request ${++requests}`) => {
     send(rpc(method, params, id));
     return until((each) => each.id === id && !each.method);
   };
+
   return { input, lines, log, seen, until, send, request, connection };
 }
 
@@ -101,13 +106,19 @@ describe('a connection over stdio', () => {
     const { request, connection } = connect();
     const unknown = { ...meta, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
     const { error } = await request('tools/list', { _meta: unknown });
-    expect(error).toMatchObject({ code: -32022, data: { supported: [revision], requested: '2099-01-01' } });
+    expect(error).toMatchObject({
+      code: -32022,
+      data: { supported: [revision], requested: '2099-01-01' },
+    });
     connection.close();
   });
 
   it('serves both families of revisions', async () => {
     const { request, connection } = connect();
-    const [old, stateless] = await Promise.all([request('ping'), request('tools/list', { _meta: meta })]);
+    const [old, stateless] = await Promise.all([
+      request('ping'),
+      request('tools/list', { _meta: meta }),
+    ]);
     expect(old.result).toEqual({});
     expect(stateless.result?.tools).toHaveLength(tools.length);
     connection.close();
@@ -126,18 +137,25 @@ describe('a connection over stdio', () => {
     connection.close();
   });
 
-  it.each(['2025', '2026'])('aborts a cancelled call and sends no response to it (%s)', async (family) => {
-    const { before, begun, aborted } = held();
-    const { send, request, seen, connection } = connect({ before });
-    const params = { name: 'list_calls', arguments: {}, ...(family === '2026' ? { _meta: meta } : {}) };
-    send(rpc('tools/call', params, 'slow'));
-    await begun;
-    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
-    await aborted;
-    await request('ping');
-    expect(seen().some((message) => message.id === 'slow')).toBe(false);
-    connection.close();
-  });
+  it.each(['2025', '2026'])(
+    'aborts a cancelled call and sends no response to it (%s)',
+    async (family) => {
+      const { before, begun, aborted } = held();
+      const { send, request, seen, connection } = connect({ before });
+      const params = {
+        name: 'list_calls',
+        arguments: {},
+        ...(family === '2026' ? { _meta: meta } : {}),
+      };
+      send(rpc('tools/call', params, 'slow'));
+      await begun;
+      send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
+      await aborted;
+      await request('ping');
+      expect(seen().some((message) => message.id === 'slow')).toBe(false);
+      connection.close();
+    },
+  );
 
   it('finishes running calls after its input has ended, then closes', async () => {
     const { input, send, seen, connection } = connect({
@@ -179,17 +197,25 @@ describe('a connection over stdio', () => {
     async (era) => expect((await fuzz(era, 150, 7)).faults).toEqual([]),
   );
 
-  it.each([null, 'text', '[]', [1], 7])('takes %j as arguments, or says that it cannot', async (args) => {
-    const { request, connection } = connect();
-    await request('initialize', initialize('2025-11-25').params);
-    for (const params of [{}, { _meta: meta }]) {
-      const asked = { ...params, name: 'count_calls', arguments: args };
-      const { result, error } = await request('tools/call', asked);
-      if (args === null) expect(result?.structuredContent).toMatchObject({ total: 30 });
-      else expect(error).toEqual({ code: -32602, message: 'The arguments must be one JSON object.' });
-    }
-    connection.close();
-  });
+  it.each([null, 'text', '[]', [1], 7])(
+    'takes %j as arguments, or says that it cannot',
+    async (args) => {
+      const { request, connection } = connect();
+      await request('initialize', initialize('2025-11-25').params);
+      for (const params of [{}, { _meta: meta }]) {
+        const asked = { ...params, name: 'count_calls', arguments: args };
+        const { result, error } = await request('tools/call', asked);
+        if (args === null) expect(result?.structuredContent).toMatchObject({ total: 30 });
+        else
+          expect(error).toEqual({
+            code: -32602,
+            message: 'The arguments must be one JSON object.',
+          });
+      }
+
+      connection.close();
+    },
+  );
 
   it('refuses a line that is too long, by its id where it can be seen', async () => {
     const { send, request, log, until, connection } = connect();
@@ -198,9 +224,13 @@ describe('a connection over stdio', () => {
     send({ method: 'ping', params: { long }, jsonrpc: '2.0', id: 8 });
     send(`{"${long}":1}`);
     for (const id of ['first', 8, null]) {
-      const refused = { code: -32600, message: 'Invalid Request: a line may have at most 4194304 bytes.' };
+      const refused = {
+        code: -32600,
+        message: 'Invalid Request: a line may have at most 4194304 bytes.',
+      };
       expect((await until((each) => each.id === id)).error).toEqual(refused);
     }
+
     expect((await request('ping')).result).toEqual({});
     expect(log.join()).toContain('A line of more than 4194304 bytes was refused.');
     connection.close();

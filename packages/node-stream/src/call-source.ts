@@ -39,7 +39,10 @@ export interface CallQuery {
   readonly conditions: string;
   /** The range of `date_added` that it has, as it was written. */
   readonly asked: Span;
-  /** The filter of a part of that range, with or without its end. Where the part ends with it, it ends as it was written. */
+  /**
+   * The filter of a part of that range, with or without its end. Where the part ends with it, it
+   * ends as it was written.
+   */
   within(range: Span, hasEnd?: boolean): Filter;
 }
 
@@ -47,7 +50,9 @@ export interface CallQuery {
 export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'): CallQuery {
   const filter = simplify(toFilter(input ?? '', { version }));
   const others = filter.clauses.filter(({ field }) => field !== 'date_added');
-  const own = filter.clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
+  const own = filter.clauses.find(
+    (clause) => clause.kind === 'range' && clause.field === 'date_added',
+  );
   const [lower, upper] = own?.kind === 'range' ? [own.lower, own.upper] : [null, null];
   const asked = { from: lower?.text ?? null, to: upper?.text ?? null };
   return {
@@ -56,14 +61,17 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
     conditions: printFilter({ clauses: others }),
     asked,
     within({ from, to }, hasEnd = true) {
-      const endAt = (text: string | null, inclusive: boolean) => (text === null ? null : { text, inclusive });
+      const endAt = (text: string | null, inclusive: boolean) =>
+        text === null ? null : { text, inclusive };
       const range: Clause = {
         kind: 'range',
         field: 'date_added',
         lower: from === asked.from ? lower : endAt(from, true),
         upper: to === asked.to && hasEnd ? upper : endAt(to, hasEnd),
       };
-      return { clauses: range.lower === null && range.upper === null ? others : [range, ...others] };
+      return {
+        clauses: range.lower === null && range.upper === null ? others : [range, ...others],
+      };
     },
   };
 }
@@ -78,7 +86,10 @@ export interface RawRecord {
 /** Positions of calls, in milliseconds. */
 export const callSteps = { step: second, stray: hour } as const;
 
-/** No time zone is further from UTC: what is older is older everywhere, and what is later than this is not the time of a call. */
+/**
+ * No time zone is further from UTC: what is older is older everywhere, and what is later than this
+ * is not the time of a call.
+ */
 export const zones = 14 * hour;
 
 /** The calls of a query, as a list that can be asked for ranges. */
@@ -109,12 +120,17 @@ export class CallSource implements ListSource<RawRecord> {
     const slice = this.spanOf(range);
     const answer = await this.#fetch(slice, page, rows, signal);
     const ranges = answer.byteRanges();
-    const bytes = Buffer.from(answer.bytes.buffer, answer.bytes.byteOffset, answer.bytes.byteLength);
+    const bytes = Buffer.from(
+      answer.bytes.buffer,
+      answer.bytes.byteOffset,
+      answer.bytes.byteLength,
+    );
     for (const account of scanField(bytes, ranges, 'acct_id')) {
       if (account === undefined) continue;
       this.account ??= account;
       if (account !== this.account) throw new StreamError('other_account');
     }
+
     return {
       // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
       ids: scanField(bytes, ranges, 'sid').map(
@@ -157,7 +173,8 @@ export class CallSource implements ListSource<RawRecord> {
 // Codes of the client's errors for pages that are not what their place in the list says.
 const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved']);
 
-export const numberOf = (time: string | null): number | null => (time === null ? null : parseNaive(time));
+export const numberOf = (time: string | null): number | null =>
+  time === null ? null : parseNaive(time);
 const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
 
 export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
@@ -165,7 +182,10 @@ export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
 const lineEnd = 0x0a;
 const hasLineEnd = (bytes: Buffer): boolean => bytes.includes(lineEnd) || bytes.includes(0x0d);
 
-/** Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the bytes of a page: nothing is copied. */
+/**
+ * Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the
+ * bytes of a page: nothing is copied.
+ */
 export function linesOf(records: readonly RawRecord[]): Buffer {
   const { page } = records[0] as RawRecord;
   const ranges = records.flatMap((record) => record.page.byteRanges()[record.index] ?? []);
@@ -179,7 +199,10 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
   return lines;
 }
 
-/** The bytes of a record on one line: line ends occur only between values, since strings escape them. */
+/**
+ * The bytes of a record on one line: line ends occur only between values, since strings escape
+ * them.
+ */
 export function bytesOf({ page, index }: Pick<RawRecord, 'page' | 'index'>): Buffer {
   const range = page.byteRanges()[index];
   const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));

@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { CheckpointError } from './errors.ts';
 import type { Checkpoint } from './page.ts';
 
-/** Adds a checksum over everything in an object, whatever the order of its names, as a database may keep it. */
+/**
+ * Adds a checksum over everything in an object, whatever the order of its names, as a database may
+ * keep it.
+ */
 export function seal<T extends object>(value: T): T & { readonly seal: string } {
   return { ...value, seal: checksumOf(value) };
 }
@@ -27,11 +30,13 @@ export function checkCheckpoint(value: unknown, of: string): Checkpoint {
       'checkpoint_invalid',
       'The checkpoint is not as it was saved: its checksum differs. Pass what was saved, unchanged, or start without it.',
     );
+
   if (checkpoint.of !== of)
     throw new CheckpointError(
       'checkpoint_invalid',
       'The checkpoint belongs to another read. Use the filter and the version it was made for, or start without it.',
     );
+
   return checkpoint;
 }
 

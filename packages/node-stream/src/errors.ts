@@ -55,7 +55,10 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
   static override readonly codes: CodeTable = fileLockedErrors;
   /** The lock file. */
   readonly path: string;
-  /** Id of the process that holds it; null when several processes were taking the lock at the same moment. */
+  /**
+   * Id of the process that holds it; null when several processes were taking the lock at the same
+   * moment.
+   */
   readonly owner: number | null;
   /** Name of the machine or container of that process; null when unknown. */
   readonly host: string | null;
@@ -64,7 +67,11 @@ export class FileLockedError extends CallsError<FileLockedErrorCode> {
     nameErrors(FileLockedError, 'FileLockedError');
   }
 
-  constructor(path: string, owner: { readonly pid: number; readonly host: string } | null, isLost = false) {
+  constructor(
+    path: string,
+    owner: { readonly pid: number; readonly host: string } | null,
+    isLost = false,
+  ) {
     let words = `Another process is taking the lock ${path} at the same moment. Try again.`;
     if (isLost)
       words = `The lock ${path} was removed or taken by another run. Nothing more is written; run again.`;

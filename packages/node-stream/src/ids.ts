@@ -1,4 +1,5 @@
-// Which ids a read has delivered, by a 64-bit hash of each: two of a million are taken for one once in 37 million reads.
+// Which ids a read has delivered, by a 64-bit hash of each: two of a million are taken for one once
+// in 37 million reads.
 
 const shards = 64;
 const smallest = 16;
@@ -25,13 +26,17 @@ export class IdSet {
       a = Math.imul(a ^ code, 2654435761);
       b = Math.imul(b ^ code, 1597334677);
     }
+
     a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
     b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
     return (this.#shards[(a >>> 0) % shards] as Shard).reach(a >>> 0, b >>> 0 || 1, adds);
   }
 }
 
-/** A table of pairs; an empty place has a second number of 0. It grows by half, so that it is always more than half full. */
+/**
+ * A table of pairs; an empty place has a second number of 0. It grows by half, so that it is always
+ * more than half full.
+ */
 class Shard {
   #table = new Uint32Array(2 * smallest);
   #size = 0;
@@ -48,6 +53,7 @@ class Shard {
       const second = this.#table[i + 1] as number;
       if (second !== 0) put(larger, this.#table[i] as number, second, true);
     }
+
     this.#table = larger;
     return true;
   }

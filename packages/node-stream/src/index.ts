@@ -1,8 +1,7 @@
 // Every call record once, as a backpressured Node stream, with a verdict that says what was proved.
-// createCallStream and createCallByteStream read a query, syncCalls and syncInto keep
-// a copy of it up to date. Between the two
-// ends of a pipeline come ./operators, ./encoders and ./sinks; ./files has what writes files whole and locks them, ./copies
-// what is kept next to the calls of a copy.
+// createCallStream and createCallByteStream read a query, syncCalls and syncInto keep a copy of it
+// up to date. Between the two ends of a pipeline come ./operators, ./encoders and ./sinks; ./files
+// has what writes files whole and locks them, ./copies what is kept next to the calls of a copy.
 
 export type { Duration } from '@call-attribution/core/time';
 export type { PageClient } from './call-source.ts';

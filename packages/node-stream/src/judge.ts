@@ -12,7 +12,10 @@ export interface Ask {
   readonly signal: AbortSignal;
 }
 
-/** A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that was asked for. */
+/**
+ * A list that can be asked for a range. It throws `Misplaced` when an answer was not the page that
+ * was asked for.
+ */
 export interface ListSource<T> {
   ask(request: Ask): Promise<Answer<T>>;
 }
@@ -45,7 +48,9 @@ export interface SliceOptions extends Limits {
   readonly step: number;
   /** Slices that are asked for at the same time. */
   readonly ahead: number;
-  /** Stretches end here, so that what lies before can be counted by itself; null when they need not. */
+  /**
+   * Stretches end here, so that what lies before can be counted by itself; null when they need not.
+   */
   readonly until: number | null;
   /** Whether the items have positions; without, the list is one range. */
   readonly hasPositions?: boolean;
@@ -59,7 +64,9 @@ export interface SliceOptions extends Limits {
   readonly most: number;
   /** Ids that other ranges of the same list have brought. */
   readonly others: IdSet | null;
-  /** A read that ends by an error first delivers all that has arrived, also what does not come next. */
+  /**
+   * A read that ends by an error first delivers all that has arrived, also what does not come next.
+   */
   readonly keepsArrived: boolean;
 }
 
@@ -76,8 +83,9 @@ export interface Pace {
 }
 
 /**
- * What an answer for a range is. `complete`: it has at least as many items as its total. `full`: the range has more. `outside`: it has items
- * that lie nowhere near the range. `untotalled`: it has no total, or goes on by cursors.
+ * What an answer for a range is. `complete`: it has at least as many items as its total. `full`:
+ * the range has more. `outside`: it has items that lie nowhere near the range. `untotalled`: it has
+ * no total, or goes on by cursors.
  */
 export type Judgement = 'complete' | 'full' | 'outside' | 'untotalled';
 
@@ -91,6 +99,7 @@ export function judge<T>(
   const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;
   if (ats.some((at) => at < from || at > to)) return 'outside';
   const isEnd = next === undefined || next === null;
+
   // Some servers say nothing of a list that is empty.
   if (total === null && ids.length === 0 && isEnd) return 'complete';
   if (total === null || (!isEnd && ids.length < total)) return 'untotalled';
@@ -102,7 +111,10 @@ export function isRising(ats: readonly number[]): boolean {
   return ats.every((at, i) => i === 0 || at >= (ats[i - 1] as number));
 }
 
-/** The pace after one more slice. What came before counts half, or not at all where the slice is quite different. */
+/**
+ * The pace after one more slice. What came before counts half, or not at all where the slice is
+ * quite different.
+ */
 export function paceAfter(
   before: Pick<Pace, 'items' | 'width'> | null,
   count: number,
@@ -113,10 +125,15 @@ export function paceAfter(
     before !== null &&
     count * before.width < 2 * before.items * width &&
     before.items * width < 2 * items * before.width;
-  return isEven ? { items: count + before.items / 2, width: width + before.width / 2 } : { items, width };
+  return isEven
+    ? { items: count + before.items / 2, width: width + before.width / 2 }
+    : { items, width };
 }
 
-/** A proved stretch in two, where the time lies in it up to which calls are counted at the end, and no item lies at that time. */
+/**
+ * A proved stretch in two, where the time lies in it up to which calls are counted at the end, and
+ * no item lies at that time.
+ */
 export function splitAt(
   { until, step }: Pick<SliceOptions, 'until' | 'step'>,
   whole: Stretch<number>,

@@ -1,5 +1,5 @@
-// Any list, read whole: what can be asked for a range of an order. createListReader proves that it has everything, as far as the list can be
-// counted, and says what it cannot prove.
+// Any list, read whole: what can be asked for a range of an order. createListReader proves that it
+// has everything, as far as the list can be counted, and says what it cannot prove.
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
 import type { Answer, Ask, ListSource } from './judge.ts';
@@ -20,7 +20,9 @@ export interface ListRequest {
   readonly page: number;
   /** Items to ask for. It is 1 when only the total is needed. */
   readonly size: number;
-  /** `next` of the page before; null for the first page of a range, and where the list gives none. */
+  /**
+   * `next` of the page before; null for the first page of a range, and where the list gives none.
+   */
   readonly after: string | number | null;
   /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
@@ -32,7 +34,10 @@ export interface ListPage<T> {
   readonly items: readonly T[];
   /** Items of the whole range, not of the page. Leave it out when the API does not say. */
   readonly total?: number | null | undefined;
-  /** What asks for the next page, such as a cursor; null at the end. Leave it out where pages go by number. */
+  /**
+   * What asks for the next page, such as a cursor; null at the end. Leave it out where pages go by
+   * number.
+   */
   readonly next?: string | number | null | undefined;
 }
 
@@ -42,15 +47,24 @@ export interface List<T> {
   fetch(request: ListRequest): Promise<ListPage<T>>;
   /** What tells an item from all others. */
   id(item: T): string | number;
-  /** Where an item lies, such as a time in milliseconds. It must not change. A list without is read as one range. */
+  /**
+   * Where an item lies, such as a time in milliseconds. It must not change. A list without is read
+   * as one range.
+   */
   position?(item: T): number;
   /** Items of a page. */
   readonly size: number;
   /** Its name, which ties a checkpoint to it. Default: none. */
   readonly name?: string | undefined;
-  /** What positions are multiples of: 1000 for milliseconds of an API that knows whole seconds. Default 1. */
+  /**
+   * What positions are multiples of: 1000 for milliseconds of an API that knows whole seconds.
+   * Default 1.
+   */
   readonly step?: number | undefined;
-  /** Items of a range that the API gives at most, however many pages are asked for, such as 10,000 of a search. */
+  /**
+   * Items of a range that the API gives at most, however many pages are asked for, such as 10,000
+   * of a search.
+   */
   readonly cap?: number | undefined;
 }
 
@@ -79,8 +93,8 @@ export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
 }
 
 /**
- * Reads a list of any API whole: it is cut into ranges that can be proved, several are read at a time, each item comes once, and the verdict
- * says what was proved.
+ * Reads a list of any API whole: it is cut into ranges that can be proved, several are read at a
+ * time, each item comes once, and the verdict says what was proved.
  *
  * @example
  * const orders = createListReader(
@@ -94,11 +108,17 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
   const { size, name = '', step = 1, cap = Number.POSITIVE_INFINITY } = list;
   const { from = null, to = null, checkpoint = null, prefetch = 4, signal = null } = options;
   for (const [each, value] of Object.entries({ size, step, prefetch })) checkWhole(value, each);
+
   const fetch = async (request: ListRequest): Promise<ListPage<T>> => {
     const page: ListPage<T> | undefined = await list.fetch(request);
-    if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total))) return page;
-    throw new ConfigurationError('invalid_option', 'The `fetch` of a list returns { items, total, next }.');
+    if (Array.isArray(page?.items) && (page.total == null || Number.isSafeInteger(page.total)))
+      return page;
+    throw new ConfigurationError(
+      'invalid_option',
+      'The `fetch` of a list returns { items, total, next }.',
+    );
   };
+
   const source: ListSource<T> = {
     async ask({ range, rows, ...request }: Ask): Promise<Answer<T>> {
       const { items, total = null, next } = await fetch({ ...range, ...request, size: rows });
@@ -120,7 +140,13 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     spanOf: (span: Span<number>) => ({ from: span.from, to: span.to }),
     take: takingOf,
     count: async (range, stop) => {
-      const { total = null } = await fetch({ ...range, page: 0, size: 1, after: null, signal: stop });
+      const { total = null } = await fetch({
+        ...range,
+        page: 0,
+        size: 1,
+        after: null,
+        signal: stop,
+      });
       // A total that is all that the list tells says nothing of a range that holds more.
       return total !== null && total >= cap ? Number.POSITIVE_INFINITY : total;
     },
@@ -129,7 +155,14 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
   const pages = (begin: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> =>
     leavable(reading.pages(begin), () => reading.stop());
   const reader: ListReader<T> = {
-    ...{ of: reading.options.of, calls: null, hasTime: false, startsAt: checkpoint, facts: null, signal },
+    ...{
+      of: reading.options.of,
+      calls: null,
+      hasTime: false,
+      startsAt: checkpoint,
+      facts: null,
+      signal,
+    },
     ...{ verdict: reading.verdict, pages },
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,

@@ -1,8 +1,12 @@
 import type { Span, Verdict } from './proof.ts';
 
-// What passes from a reader through operators into a sink: whole pages, each with the place to go on after it.
+// What passes from a reader through operators into a sink: whole pages, each with the place to go
+// on after it.
 
-/** Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is the reader's and the operators' business. */
+/**
+ * Where to go on: plain JSON, sealed, so that one with a digit changed is refused. What it holds is
+ * the reader's and the operators' business.
+ */
 export interface Checkpoint {
   /** The form of the checkpoint. */
   readonly version: 1;
@@ -10,7 +14,10 @@ export interface Checkpoint {
   readonly of: string;
   /** What the reader needs: the proved stretches, and the sids of the border second. */
   readonly read: unknown;
-  /** What the operators of a chain keep, one entry each, with a name of the chain; null without operators. */
+  /**
+   * What the operators of a chain keep, one entry each, with a name of the chain; null without
+   * operators.
+   */
   readonly chain: unknown;
   /** A digest of all the rest. */
   readonly seal: string;
@@ -20,7 +27,9 @@ export interface Checkpoint {
 export interface Page<T> {
   /** The items. */
   readonly items: readonly T[];
-  /** The stretch of the read that they are; null behind operators and for lists without positions. */
+  /**
+   * The stretch of the read that they are; null behind operators and for lists without positions.
+   */
   readonly range: Span | null;
   /** Go on after these items: to be saved with them, or after them. */
   readonly checkpoint: Checkpoint;
@@ -40,23 +49,38 @@ export interface ReadFacts {
   readonly to: string | null;
 }
 
-/** What a chain reads: a stream of calls, a list, or anything that can be iterated (which cannot be resumed). */
+/**
+ * What a chain reads: a stream of calls, a list, or anything that can be iterated (which cannot be
+ * resumed).
+ */
 export interface Source<T> {
   /** As in its checkpoints; null when it cannot be resumed. */
   readonly of: string | null;
-  /** Items are call records of this version, so that names of fields are checked against the field table; null for other items. */
+  /**
+   * Items are call records of this version, so that names of fields are checked against the field
+   * table; null for other items.
+   */
   readonly calls: 'v2' | 'v3' | null;
   /** Pages come in order of time and `range.to` says how far it has come. */
   readonly hasTime: boolean;
-  /** The checkpoint in its own options, which may hold what the operators of a chain keep: a chain takes that, and passes on the rest. */
+  /**
+   * The checkpoint in its own options, which may hold what the operators of a chain keep: a chain
+   * takes that, and passes on the rest.
+   */
   readonly startsAt: Checkpoint | null;
   /** What the read is about; null when it is no query of the API. */
   readonly facts: ReadFacts | null;
   /** The signal that ends the read. */
   readonly signal: AbortSignal | null;
-  /** Reads from a checkpoint, or from where its own options say. Once. One with a `chain` is refused here. */
+  /**
+   * Reads from a checkpoint, or from where its own options say. Once. One with a `chain` is refused
+   * here.
+   */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
-  /** What was proved; settles when `pages()` has ended; null where nothing can be. Rejects when nothing reads it. */
+  /**
+   * What was proved; settles when `pages()` has ended; null where nothing can be. Rejects when
+   * nothing reads it.
+   */
   readonly verdict: Promise<Verdict<string | number> | null>;
 }
 

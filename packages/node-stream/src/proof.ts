@@ -1,5 +1,6 @@
-// What was read is one sorted list of stretches. It is the checkpoint of a stream, the state of a sync, and what a verdict is made of.
-// Stretches share their borders: what came at a border is delivered with the first of the two that is read.
+// What was read is one sorted list of stretches. It is the checkpoint of a stream, the state of a
+// sync, and what a verdict is made of. Stretches share their borders: what came at a border is
+// delivered with the first of the two that is read.
 
 /** Where an item lies: a time as `YYYY-MM-DD HH:MM:SS`, or a number. Both sort by `<`. */
 export type Position = string | number;
@@ -13,9 +14,11 @@ export interface Span<P extends Position = string> {
 }
 
 /**
- * Why a stretch is not proved. `unread`: it has not been read. `no_total`: the server gave no total of it. `fewer`: the server gave
- * fewer calls than it counted, in every try. `unsteady`: its answers did not agree in any try. `doubled`: it gave calls twice. `unreadable`: calls in it could not be parsed and were
- * left out. `rose`, `fell`: a later count of it is more, or less. `uncounted`: the server did not give that count.
+ * Why a stretch is not proved. `unread`: it has not been read. `no_total`: the server gave no total
+ * of it. `fewer`: the server gave fewer calls than it counted, in every try. `unsteady`: its
+ * answers did not agree in any try. `doubled`: it gave calls twice. `unreadable`: calls in it could
+ * not be parsed and were left out. `rose`, `fell`: a later count of it is more, or less.
+ * `uncounted`: the server did not give that count.
  */
 export type Why =
   | 'unread'
@@ -30,13 +33,21 @@ export type Why =
 
 /** A stretch that was read. */
 export interface Stretch<P extends Position = string> extends Span<P> {
-  /** `proved`: it held what the server counted. `unproven`: nothing proves that. `short`: calls of it are missing. */
+  /**
+   * `proved`: it held what the server counted. `unproven`: nothing proves that. `short`: calls of
+   * it are missing.
+   */
   readonly is: 'proved' | 'unproven' | 'short';
-  /** What the server counted in it, both ends included; null when it gave no total, and of a stretch that was cut. */
+  /**
+   * What the server counted in it, both ends included; null when it gave no total, and of a stretch
+   * that was cut.
+   */
   readonly counted: number | null;
   /** Of those, the ones that the stretch before it has too. */
   readonly shared: number;
-  /** Calls that were delivered with it; those that the stretch before it has too are not among them. */
+  /**
+   * Calls that were delivered with it; those that the stretch before it has too are not among them.
+   */
   readonly calls: number;
   /** When the server counted as many again, in milliseconds; null before that. */
   readonly at: number | null;
@@ -56,12 +67,16 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly ends?: readonly [number, number];
 }
 
-/** Stretches in order, which may share their ends and nothing else. What lies between them was not read. */
+/**
+ * Stretches in order, which may share their ends and nothing else. What lies between them was not
+ * read.
+ */
 export type Stretches<P extends Position = string> = readonly Stretch<P>[];
 
 /**
- * What a read proved. `whole`: each slice held what the server counted when it was read, and at the end the sums agree. `unproven`: none is
- * known to be missing, but not everything that would prove it is there. `short`: calls are known to be missing, or came twice.
+ * What a read proved. `whole`: each slice held what the server counted when it was read, and at the
+ * end the sums agree. `unproven`: none is known to be missing, but not everything that would prove
+ * it is there. `short`: calls are known to be missing, or came twice.
  */
 export type Proof = 'whole' | 'unproven' | 'short';
 
@@ -81,7 +96,10 @@ export interface Gap<P extends Position = string> extends Span<P> {
 
 /** Something to know that takes nothing from the proof. */
 export interface Note<P extends Position = string> {
-  /** `young`: what lies after `from` was delivered and not counted at the end, because calls still appear there. */
+  /**
+   * `young`: what lies after `from` was delivered and not counted at the end, because calls still
+   * appear there.
+   */
   readonly code: 'young';
   /** Where it begins. */
   readonly from: P | null;
@@ -93,7 +111,9 @@ export interface Verdict<P extends Position = string> {
   readonly proof: Proof;
   /** The period that was asked for. */
   readonly asked: Span<P>;
-  /** Calls of the stretches that are proved. With those of `gaps`, they are all that were delivered. */
+  /**
+   * Calls of the stretches that are proved. With those of `gaps`, they are all that were delivered.
+   */
   readonly proved: number;
   /** What is not proved, in order. */
   readonly gaps: readonly Gap<P>[];
@@ -109,7 +129,10 @@ export interface ReadState<P extends Position = string> {
   readonly border: readonly string[];
   /** What the first answer counted in the whole query. */
   readonly first: number | null;
-  /** Of a range that is read page by page: how many were delivered, of how many rows, and what asks for the next one; with how many calls, and how many could not be read. */
+  /**
+   * Of a range that is read page by page: how many were delivered, of how many rows, and what asks
+   * for the next one; with how many calls, and how many could not be read.
+   */
   readonly pages: {
     readonly done: number;
     readonly rows: number;
@@ -143,7 +166,10 @@ export function common<P extends Position>(a: Span<P>, b: Span<P>): Span<P> | nu
 export const isSame = <P extends Position>(a: Span<P>, b: Span<P>): boolean =>
   a.from === b.from && a.to === b.to;
 
-/** Puts a stretch in the place of what was known of its range. Of what is left of others that it cuts, numbers are a guess. */
+/**
+ * Puts a stretch in the place of what was known of its range. Of what is left of others that it
+ * cuts, numbers are a guess.
+ */
 export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>): Stretch<P>[] {
   const parts = list.flatMap((one) => {
     if (common(one, stretch) === null) return [one];
@@ -152,7 +178,9 @@ export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>)
     const hasRight = endsBefore(stretch.to, one.to);
     const onLeft = hasRight ? 0 : calls;
     return [
-      ...(beginsBefore(one.from, stretch.from) ? [{ ...rest, to: stretch.from, calls: onLeft }] : []),
+      ...(beginsBefore(one.from, stretch.from)
+        ? [{ ...rest, to: stretch.from, calls: onLeft }]
+        : []),
       ...(hasRight ? [{ ...rest, from: stretch.to }] : []),
     ];
   });
@@ -168,6 +196,7 @@ export function missing<P extends Position>(list: readonly Span<P>[], period: Sp
     if (beginsBefore(rest.from, stretch.from)) gaps.push({ from: rest.from, to: stretch.from });
     rest = endsBefore(stretch.to, rest.to) ? { from: stretch.to, to: rest.to } : null;
   }
+
   return rest === null ? gaps : [...gaps, rest];
 }
 
@@ -196,7 +225,10 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
   };
 }
 
-/** The same in some `most` stretches, as far as neighbors are alike. None are joined across a border that is kept. */
+/**
+ * The same in some `most` stretches, as far as neighbors are alike. None are joined across a border
+ * that is kept.
+ */
 export function bounded<P extends Position>(
   list: Stretches<P>,
   most: number,
@@ -207,10 +239,12 @@ export function bounded<P extends Position>(
   const all: Stretch<P>[] = [];
   for (const one of list) {
     const last = all.at(-1);
-    const isJoined = last !== undefined && isAlike(last, one) && last.calls + one.calls <= 2 * share;
+    const isJoined =
+      last !== undefined && isAlike(last, one) && last.calls + one.calls <= 2 * share;
     if (isJoined && one.from !== null && !keeps(one.from)) all.splice(-1, 1, joined(last, one));
     else all.push(one);
   }
+
   return all;
 }
 
@@ -219,8 +253,9 @@ const pagesPerCount = 50;
 const mostCounts = 16;
 
 /**
- * Counts what is proved once more: neighbors together, and what differs in halves, until it is known which stretches differ. They come back
- * as `short` when calls are missing, else as `unproven`.
+ * Counts what is proved once more: neighbors together, and what differs in halves, until it is
+ * known which stretches differ. They come back as `short` when calls are missing, else as
+ * `unproven`.
  *
  * @param until only what ends until then is counted, and nothing that has no end.
  * @param count asks the server how many calls a range has, both ends included; null when it does not say.
@@ -237,17 +272,22 @@ export async function recount<P extends Position>(
   const others: Stretch<P>[] = [];
   for (const stretch of list) {
     const { is, counted, to } = stretch;
-    const isCounted = is === 'proved' && counted !== null && to !== null && (until === null || to <= until);
+    const isCounted =
+      is === 'proved' && counted !== null && to !== null && (until === null || to <= until);
     const group = groups.at(-1) ?? [];
     if (!isCounted) others.push(stretch);
     else if (group.at(-1)?.to === stretch.from && freshIn(group) < perGroup) group.push(stretch);
     else groups.push([stretch]);
   }
-  const judge = async (group: Stretches<P>): Promise<{ found: number | null; list: Stretches<P> }> => {
+
+  const judge = async (
+    group: Stretches<P>,
+  ): Promise<{ found: number | null; list: Stretches<P> }> => {
     const whole = group.reduce(joined);
     const range = { from: whole.from, to: whole.to };
     const half = group.length >> 1;
     let found = await count(range);
+
     // One stretch that differs is counted twice: the first time, the server may have been behind.
     if (half === 0 && found !== whole.counted) found = await count(range);
     if (found === whole.counted) return { found, list: group.map((one) => ({ ...one, at: now })) };
@@ -257,17 +297,24 @@ export async function recount<P extends Position>(
     const left = await judge(group.slice(0, half));
     const right = await judge(group.slice(half));
     const list = [...left.list, ...right.list];
-    const sum = (left.found ?? Number.NaN) + (right.found ?? Number.NaN) - (group[half]?.shared ?? 0);
+    const sum =
+      (left.found ?? Number.NaN) + (right.found ?? Number.NaN) - (group[half]?.shared ?? 0);
     if (!Number.isFinite(found - sum) || found <= sum || group[half]?.ends === undefined)
       return { found, list };
-    // Together there are more than in both: calls moved while they were counted, or one that both had is gone and hid one in each.
+
+    // Together there are more than in both: calls moved while they were counted, or one that both
+    // had is gone and hid one in each.
     const isProved = ({ is }: Stretch<P>): boolean => is === 'proved';
     const alone: Stretch<P>[] = [];
     if (list.every(isProved)) for (const one of group) alone.push(...(await judge([one])).list);
     if (!alone.every(isProved)) return { found, list: alone };
     const more = found - sum;
-    return { found, list: list.map((one, i) => (i === half && isProved(one) ? differing(one, more) : one)) };
+    return {
+      found,
+      list: list.map((one, i) => (i === half && isProved(one) ? differing(one, more) : one)),
+    };
   };
+
   const counted: Stretch<P>[] = [];
   for (const group of groups) counted.push(...(await judge(group)).list);
   return [...counted, ...others].sort(byBegin);
@@ -275,17 +322,21 @@ export async function recount<P extends Position>(
 
 /** A stretch of which the server counts so many more calls, or fewer. */
 const differing = <P extends Position>(one: Stretch<P>, more: number): Stretch<P> =>
-  more > 0 ? { ...one, is: 'short', why: 'rose', missing: more } : { ...one, is: 'unproven', why: 'fell' };
+  more > 0
+    ? { ...one, is: 'short', why: 'rose', missing: more }
+    : { ...one, is: 'unproven', why: 'fell' };
 
 /** How many calls are known of a range, both ends included. */
 export function knownIn<P extends Position>(list: Stretches<P>, range: Span<P>): number {
   const inside = list.filter((one) => common(one, range) !== null);
+
   // A call at an end of the range may be known from its neighbor alone.
   const [before] = list.filter(({ to }) => to !== null && to === range.from);
   const [after] = list.filter(({ from }) => from !== null && from === range.to);
   const more = (theirs = 0, ours = 0): number => Math.max(0, theirs - ours);
   const atEnds =
-    more(before?.ends?.[1], inside[0]?.ends?.[0]) + more(after?.ends?.[0], inside.at(-1)?.ends?.[1]);
+    more(before?.ends?.[1], inside[0]?.ends?.[0]) +
+    more(after?.ends?.[0], inside.at(-1)?.ends?.[1]);
   return inside.reduce((sum, { counted, calls, shared, why, missing = 0 }, i) => {
     const twice = i === 0 ? 0 : shared;
     const own = counted === null ? calls : Math.max(calls, counted - twice);
@@ -293,7 +344,9 @@ export function knownIn<P extends Position>(list: Stretches<P>, range: Span<P>):
   }, atEnds);
 }
 
-/** The stretches of a slice, as one where so many of its calls could not be read, or were not taken. */
+/**
+ * The stretches of a slice, as one where so many of its calls could not be read, or were not taken.
+ */
 export function withLost<P extends Position>(list: Stretches<P>, lost: number): Stretches<P> {
   const [first, second] = list;
   if (first === undefined || lost === 0) return list;
@@ -307,13 +360,27 @@ export const gapOf = <P extends Position>(
   { from, to }: Span<P>,
   why: 'unread' | 'fell',
   missing: number | null,
-): Gap<P> => ({ from, to, is: why === 'unread' ? why : 'unproven', why, calls: 0, missing, sids: [] });
+): Gap<P> => ({
+  from,
+  to,
+  is: why === 'unread' ? why : 'unproven',
+  why,
+  calls: 0,
+  missing,
+  sids: [],
+});
 
-/** What a list proves of a period, and why not all of it. `first`: what the first answer counted in all of it. */
+/**
+ * What a list proves of a period, and why not all of it. `first`: what the first answer counted in
+ * all of it.
+ */
 export function verdictOf<P extends Position>(
   list: Stretches<P>,
   asked: Span<P>,
-  { first = null, notes = [] }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
+  {
+    first = null,
+    notes = [],
+  }: { readonly first?: number | null; readonly notes?: readonly Note<P>[] } = {},
 ): Verdict<P> {
   const inside = list.filter((stretch) => common(stretch, asked) !== null);
   const gaps = missing(list, asked).map((range) => gapOf(range, 'unread', null));
@@ -322,8 +389,11 @@ export function verdictOf<P extends Position>(
     if (is === 'proved') proved += calls;
     else gaps.push({ from, to, is, why, calls, missing, sids });
   }
+
   gaps.sort(byBegin);
-  // Calls that the first answer counted and none later. Where something is unread, they may be there.
+
+  // Calls that the first answer counted and none later. Where something is unread, they may be
+  // there.
   const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
     gaps.push(gapOf(asked, 'fell', first - known));
@@ -338,10 +408,16 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
     if (last?.to == null || last.to !== gap.from || last.why !== gap.why) all.push(gap);
     else
       all[all.length - 1] = {
-        ...{ ...last, to: gap.to, calls: last.calls + gap.calls, sids: [...last.sids, ...gap.sids] },
+        ...{
+          ...last,
+          to: gap.to,
+          calls: last.calls + gap.calls,
+          sids: [...last.sids, ...gap.sids],
+        },
         missing: last.missing === null || gap.missing === null ? null : last.missing + gap.missing,
       };
   }
+
   return all;
 }
 
@@ -360,7 +436,8 @@ const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } a
  * A verdict in one sentence, which says no more than was proved.
  *
  * @example
- * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the server counts
+ * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the
+ * server counts
  */
 export function describeVerdict(verdict: Verdict<Position>): string {
   const { proof, gaps, notes } = verdict;

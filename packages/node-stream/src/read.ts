@@ -41,7 +41,10 @@ export interface DeadRecord {
   readonly index: number;
 }
 
-/** Settings of `createCallByteStream`. `timeout`, `retry`, `headers` and `signal` are those of every request. */
+/**
+ * Settings of `createCallByteStream`. `timeout`, `retry`, `headers` and `signal` are those of every
+ * request.
+ */
 export interface CallByteStreamOptions
   extends Pick<RequestOptions, 'timeout' | 'retry' | 'headers' | 'signal'>,
     Pick<ListQuery, 'filter'> {
@@ -57,7 +60,10 @@ export interface CallByteStreamOptions
 
 /** Settings of `createCallStream`. */
 export interface CallStreamOptions extends CallByteStreamOptions {
-  /** What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that takes its bytes. */
+  /**
+   * What happens to a record that cannot be parsed: `fail` (default), `skip`, or a function that
+   * takes its bytes.
+   */
   readonly onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void) | undefined;
 }
 
@@ -75,18 +81,25 @@ export function streamSettings<O extends CallStreamOptions>(options: O) {
   return { ...options, rows, prefetch, onError };
 }
 
-/** Every call of a query once, as an object-mode Readable or as bytes. Read one once: by items, by pages, or through a pipeline. */
+/**
+ * Every call of a query once, as an object-mode Readable or as bytes. Read one once: by items, by
+ * pages, or through a pipeline.
+ */
 export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   /** The items, one by one. */
   [Symbol.asyncIterator](): NodeJS.AsyncIterator<T>;
-  /** Whole pages, each with the checkpoint after it. One by one costs less: the items of a page live together. */
+  /**
+   * Whole pages, each with the checkpoint after it. One by one costs less: the items of a page live
+   * together.
+   */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
   /** Reads everything into a sink, from where an earlier run into it stopped. */
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
   /** Where to resume: after the last page of which everything was taken. */
   checkpoint(): Checkpoint;
   /**
-   * What was proved. Resolves when the stream ends or is left, rejects with the error that ends it, and when nothing reads the stream.
+   * What was proved. Resolves when the stream ends or is left, rejects with the error that ends it,
+   * and when nothing reads the stream.
    */
   readonly verdict: Promise<Verdict>;
   /** What the read is about, for receipts. */
@@ -126,7 +139,12 @@ class Stream<T> extends Readable {
     this.signal = reading.options.signal;
     this.verdict = reading.verdict;
     const address = addressOf(client);
-    this.facts = { address, version: client.version, filter: printFilter(query.filter), ...query.asked };
+    this.facts = {
+      address,
+      version: client.version,
+      filter: printFilter(query.filter),
+      ...query.asked,
+    };
     if (this.signal !== null) addAbortSignal(this.signal, this);
   }
 
@@ -144,6 +162,7 @@ class Stream<T> extends Readable {
     this.#claim('items', null);
     const portions = this.#ended(this.#reading.portions());
     let portion: Taking<T> | null = null;
+
     // Not a generator: what is at hand costs a fraction of what it would pay for each item.
     const next = (): Promise<IteratorResult<T, undefined>> => {
       try {
@@ -154,18 +173,25 @@ class Stream<T> extends Readable {
         return portions.throw(error) as Promise<never>;
       }
     };
+
     const more = async (): Promise<IteratorResult<T, undefined>> => {
       const { done, value } = await portions.next();
       if (done === true) return { done: true, value: undefined };
       portion = value;
       return next();
     };
+
     const leave = async (): Promise<IteratorResult<T, undefined>> => {
       portion = null;
       await portions.return();
       return { done: true, value: undefined };
     };
-    return { next, return: leave, [Symbol.asyncIterator]: () => ({ next, return: leave }) as never } as never;
+
+    return {
+      next,
+      return: leave,
+      [Symbol.asyncIterator]: () => ({ next, return: leave }) as never,
+    } as never;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
@@ -186,6 +212,7 @@ class Stream<T> extends Readable {
       this.#claim('items', null);
       this.#portions = this.#reading.portions();
     }
+
     this.#isFilling = true;
     this.#fill(this.#portions).catch((error: unknown) =>
       this.destroy(error instanceof Error ? error : new Error(String(error))),
@@ -242,6 +269,7 @@ class Stream<T> extends Readable {
         if (!isEnd) this.destroy();
       }
     };
+
     // Errors reach whoever walks.
     this.on('error', () => {});
     return leavable(ended.call(this), () => this.#reading.stop());
@@ -253,11 +281,13 @@ class Stream<T> extends Readable {
         'invalid_option',
         `This stream is already being read as ${this.#readAs}. Create another one.`,
       );
+
     if (from === null && this.startsAt !== null && this.startsAt.chain != null)
       throw new CheckpointError(
         'checkpoint_invalid',
         'The checkpoint belongs to a chain of operators, which keep a part of what was read. Read through the same operators: createCallStream(client, { checkpoint }).through(...).',
       );
+
     this.#readAs = as;
   }
 }
@@ -269,13 +299,20 @@ export class Parsing implements Taking<Call> {
   readonly #records: readonly RawRecord[];
   readonly #onError: 'fail' | 'skip' | ((dead: DeadRecord) => void);
 
-  constructor(records: readonly RawRecord[], onError: 'fail' | 'skip' | ((dead: DeadRecord) => void)) {
+  constructor(
+    records: readonly RawRecord[],
+    onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
+  ) {
     this.#records = records;
     this.#onError = onError;
   }
 
   next(): Call | undefined {
-    for (let record = this.#records[this.#at]; record !== undefined; record = this.#records[this.#at]) {
+    for (
+      let record = this.#records[this.#at];
+      record !== undefined;
+      record = this.#records[this.#at]
+    ) {
       this.#at += 1;
       try {
         return parsed(record);
@@ -318,7 +355,8 @@ function streamOf<T>(
  * Reads every call of a query, once, as an object-mode Readable.
  *
  * @example
- * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' })) console.log(call.sid);
+ * for await (const call of createCallStream(client, { filter: 'talk_minutes:[2 TO *]' }))
+ * console.log(call.sid);
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
   const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
@@ -336,6 +374,7 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallStream<Buffer> {
-  const take = (records: readonly RawRecord[]) => takingOf(records.length === 0 ? [] : [linesOf(records)]);
+  const take = (records: readonly RawRecord[]) =>
+    takingOf(records.length === 0 ? [] : [linesOf(records)]);
   return streamOf<Buffer>(client, options, take, false) as unknown as CallStream<Buffer>;
 }

@@ -29,7 +29,10 @@ export interface Progress {
   readonly rate: number;
 }
 
-/** The items of a slice as they are delivered, each made when it is taken: what is held as bytes is collected cheaply. */
+/**
+ * The items of a slice as they are delivered, each made when it is taken: what is held as bytes is
+ * collected cheaply.
+ */
 export interface Taking<T> {
   /** The next one; undefined at the end. */
   next(): T | undefined;
@@ -50,7 +53,10 @@ export function allOf<T>(taking: Taking<T>): T[] {
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
 export interface ReadingOptions<R, T, P extends Position>
-  extends Omit<SliceOptions, 'until' | 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'> {
+  extends Omit<
+    SliceOptions,
+    'until' | 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'
+  > {
   readonly source: ListSource<R> & { account?: string | null };
   /** What is read, for checkpoints. */
   readonly of: string;
@@ -118,6 +124,7 @@ export class Reading<R, T, P extends Position> {
     const verdict = new Outcome<Verdict<P>>((resolve, reject) => {
       this.#outcome = { resolve, reject };
     });
+
     // Whoever reads gets the error, too.
     verdict.catch(() => {});
     verdict.isRead = () => this.#isBegun || this.#isOver;
@@ -150,7 +157,10 @@ export class Reading<R, T, P extends Position> {
     }
   }
 
-  /** The same for items that are taken one by one: those of a slice count as delivered when the next slice is asked for. */
+  /**
+   * The same for items that are taken one by one: those of a slice count as delivered when the next
+   * slice is asked for.
+   */
   async *portions(): AsyncGenerator<Taking<T>, void, void> {
     for await (const slice of this.#slices(null)) {
       const taking = this.options.take(slice.items);
@@ -256,6 +266,7 @@ export class Reading<R, T, P extends Position> {
     const { until, rows, count } = this.options;
     const { stretches } = this.#state;
     const young: Note<P>[] = [];
+
     // One answer that held everything is a count of everything.
     if (this.#slicesRead !== 1 || this.#isResumed) {
       const counted = await recount(stretches, { until, rows, now: Date.now() }, (range) =>
@@ -266,6 +277,7 @@ export class Reading<R, T, P extends Position> {
       const first = counted.find(({ is, at }) => is === 'proved' && at === null);
       if (first !== undefined) young.push({ code: 'young', from: first.from });
     }
+
     return this.#verdict(young);
   }
 
@@ -283,7 +295,8 @@ export class Reading<R, T, P extends Position> {
 }
 
 /** Calls a second. */
-export const rateOf = (calls: number, millis: number): number => (calls * 1000) / Math.max(1, millis);
+export const rateOf = (calls: number, millis: number): number =>
+  (calls * 1000) / Math.max(1, millis);
 
 const startState: ReadState<never> = {
   stretches: [],

@@ -14,9 +14,10 @@ import {
 } from './judge.ts';
 import type { ReadState, Span, Stretch } from './proof.ts';
 
-// A slice is one answer. It is delivered when it is proved: as many items as its total says, each once, all inside. Else it is asked for
-// again; a range that holds more than a page is cut where the answer shows. Ranges are closed and share their borders, so that nothing
-// falls between two of them, however the server reads fractions of seconds or a repeated hour.
+// A slice is one answer. It is delivered when it is proved: as many items as its total says, each
+// once, all inside. Else it is asked for again; a range that holds more than a page is cut where
+// the answer shows. Ranges are closed and share their borders, so that nothing falls between two of
+// them, however the server reads fractions of seconds or a repeated hour.
 
 /** An answer that was not what was asked for; another one may be. */
 export class Misplaced extends Error {
@@ -39,12 +40,17 @@ export interface Slice<T> extends Span<number> {
 }
 
 const tries = 5;
-/** Requests of any read, and those that a delivered slice adds: totals that cannot be true end here. */
+/**
+ * Requests of any read, and those that a delivered slice adds: totals that cannot be true end here.
+ */
 const fewRequests = 100;
 const requestsPerSlice = 20;
 /** Of a page, what a slice is meant to hold. */
 const fill = 0.85;
-/** A range of fewer pages is read on where a page ends; in one of more, places are planned, so that several are read at a time. */
+/**
+ * A range of fewer pages is read on where a page ends; in one of more, places are planned, so that
+ * several are read at a time.
+ */
 const fewPages = 16;
 
 interface Piece<T> extends Span<number> {
@@ -87,7 +93,10 @@ class Slicer<T> {
   #work: Piece<T>[] = [];
   /** Items and the width that held them, where the list was seen last. */
   #pace: Pick<Pace, 'items' | 'width'> | null;
-  /** Items that a page holds: fewer than were asked for, once the server has shown that it gives no more. */
+  /**
+   * Items that a page holds: fewer than were asked for, once the server has shown that it gives no
+   * more.
+   */
   #size: number;
   /** The list has shown that it is in no order. */
   #isMixed = false;
@@ -112,6 +121,7 @@ class Slicer<T> {
     this.#size = Math.min(options.pace?.size ?? options.rows, options.rows);
     this.#pace = options.pace;
     this.#left = options.pace?.left ?? 0;
+
     // One for each request on its way.
     setMaxListeners(0, options.stop.signal);
   }
@@ -134,7 +144,8 @@ class Slicer<T> {
       if (answer === undefined || answer instanceof Misplaced) continue;
       const { ids, total } = answer;
       // A full page that says that it is all may come from a server that counts no further.
-      const isAll = new Set(ids).size === total && ids.length === total && total < this.#options.rows;
+      const isAll =
+        new Set(ids).size === total && ids.length === total && total < this.#options.rows;
       if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
       yield this.#deliver(piece, {
         items: ids.map((_, index) => ({ answer, index })),
@@ -150,11 +161,13 @@ class Slicer<T> {
       this.#restored.add(id);
       this.#border.set(id, (ranges[0]?.from ?? Number.NEGATIVE_INFINITY) + stray);
     }
+
     this.#asked = { from: ranges[0]?.from ?? null, to: ranges.at(-1)?.to ?? null };
     this.#work = ranges.map(({ from, to }) => ({ from, to }));
     if (this.#pace === null) this.#whole = this.#work[0] ?? null;
     const pages = from?.pages ?? null;
-    if (pages !== null && this.#work[0] !== undefined) yield* this.#byPages(this.#work[0], null, pages);
+    if (pages !== null && this.#work[0] !== undefined)
+      yield* this.#byPages(this.#work[0], null, pages);
     while (this.#work.length > 0) {
       this.#lookAhead();
       const head = this.#work[0] as Piece<T>;
@@ -164,7 +177,8 @@ class Slicer<T> {
       // It may have become two when its answer came.
       if (head !== this.#work[0]) continue;
       const gathered = await this.#gather(head, answer);
-      if (gathered === 'pages') yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
+      if (gathered === 'pages')
+        yield* this.#byPages(head, answer instanceof Misplaced ? null : answer, null);
       else if (gathered !== 'cut') {
         this.#work.shift();
         this.#left -= gathered.items.length;
@@ -180,14 +194,22 @@ class Slicer<T> {
   async #ask(range: Span<number>, page = 0, rows = this.#options.rows, after: Ask['after'] = null) {
     this.#requests += 1;
     this.#coming += 1;
+
     // What lies at the border of an earlier read comes again: a page at most for each.
     if (this.#requests > fewRequests + this.#restored.size + requestsPerSlice * this.#delivered)
       throw new StreamError(
         'too_many_requests',
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
       );
+
     try {
-      return await this.#source.ask({ range, page, rows, after, signal: this.#options.stop.signal });
+      return await this.#source.ask({
+        range,
+        page,
+        rows,
+        after,
+        signal: this.#options.stop.signal,
+      });
     } catch (error) {
       if (error instanceof Misplaced) return error;
       throw error;
@@ -209,12 +231,19 @@ class Slicer<T> {
     }
   }
 
-  /** Whether one more may be on its way. While somebody waits, a few pages more may have come before it is their turn. */
+  /**
+   * Whether one more may be on its way. While somebody waits, a few pages more may have come before
+   * it is their turn.
+   */
   #mayAsk(): boolean {
     const { ahead, most, rows } = this.#options;
     const asked = this.#work.filter(({ answer }) => answer !== undefined);
-    const held = asked.reduce((sum, { came }) => sum + (came && 'ids' in came ? came.ids.length : 0), 0);
-    const isFew = this.#isAwaited && !this.#isMixed ? held < 2 * (ahead - 1) * rows : asked.length < ahead;
+    const held = asked.reduce(
+      (sum, { came }) => sum + (came && 'ids' in came ? came.ids.length : 0),
+      0,
+    );
+    const isFew =
+      this.#isAwaited && !this.#isMixed ? held < 2 * (ahead - 1) * rows : asked.length < ahead;
     return isFew && this.#coming < ahead && asked.length < Math.ceil((most - this.#given) / 2);
   }
 
@@ -227,6 +256,7 @@ class Slicer<T> {
         if (came instanceof Misplaced || !this.#work.includes(piece)) return;
         const judgement = judge(came, piece, this.#options);
         if (judgement === 'complete') this.#learn(came.ids.length, piece);
+
         // Whoever does not wait for a slice causes no more requests.
         if (!this.#isAwaited || judgement === 'outside') return;
         const isContinued = this.#mayAsk() && this.#keepAndContinue(piece, came);
@@ -236,16 +266,24 @@ class Slicer<T> {
     );
   }
 
-  /** Where a slice of this piece should end so that it fills most of a page; null: ask for it as it is. */
+  /**
+   * Where a slice of this piece should end so that it fills most of a page; null: ask for it as it
+   * is.
+   */
   #endByPace({ from, to }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
     const { step } = this.#options;
     const { items, width } = this.#pace;
     const aim = fill * this.#size;
-    const ideal = Math.max(step, Math.floor(Math.min((aim * width) / items, 8 * width) / step) * step);
+    const ideal = Math.max(
+      step,
+      Math.floor(Math.min((aim * width) / items, 8 * width) / step) * step,
+    );
     const end = from + ideal;
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
-    // Nobody knows how far an open range goes: it is asked for as it is when little of its total is left, and after a quiet time.
+
+    // Nobody knows how far an open range goes: it is asked for as it is when little of its total is
+    // left, and after a quiet time.
     return this.#isQuiet || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
@@ -254,17 +292,28 @@ class Slicer<T> {
     if (from !== null && to !== null) this.#pace = paceAfter(this.#pace, count, to - from);
   }
 
-  /** Asks for a range until an answer proves it, five times; or finds that it has to be cut, or read page by page. */
-  async #gather(piece: Piece<T>, given: Answer<T> | Misplaced): Promise<Gathered<T> | 'cut' | 'pages'> {
+  /**
+   * Asks for a range until an answer proves it, five times; or finds that it has to be cut, or read
+   * page by page.
+   */
+  async #gather(
+    piece: Piece<T>,
+    given: Answer<T> | Misplaced,
+  ): Promise<Gathered<T> | 'cut' | 'pages'> {
     const all = new Map<string, Found<T>>();
-    let last: { readonly total: number | null; readonly twice: string } = { total: null, twice: '' };
+    let last: { readonly total: number | null; readonly twice: string } = {
+      total: null,
+      twice: '',
+    };
     const came = (total: number | null) => ({ items: [...all.values()], total });
     let refusal: Misplaced | null = null;
     let outside = 0;
+
     const noteOutside = (): void => {
       outside += 1;
       if (outside >= 3) throw new StreamError('range_ignored');
     };
+
     for (let pass = 1; pass <= tries; pass += 1) {
       const answer = pass === 1 ? given : await this.#ask(piece);
       if (answer instanceof Misplaced) {
@@ -284,7 +333,11 @@ class Slicer<T> {
       if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
       const canCut = ids.length > 0 && this.#canCut(piece, answer);
       if (ids.length > 0 && !ats.some(Number.isFinite) && judgement === 'full') return 'pages';
-      if (judgement === 'full' && canCut && (total > this.#options.rows || ids.length >= this.#size))
+      if (
+        judgement === 'full' &&
+        canCut &&
+        (total > this.#options.rows || ids.length >= this.#size)
+      )
         return this.#cut(piece, answer);
       // Nearly every slice: no more than this has to be looked at.
       if (isOnePage && total < this.#options.rows && new Set(ids).size === total)
@@ -303,6 +356,7 @@ class Slicer<T> {
         return { ...came(total), is: 'short', why: 'doubled', missing: 0, sids: found.twice };
       last = { total, twice };
     }
+
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
     if (refusal !== null && this.#first === null && this.#delivered === 0) throw refusal.cause;
     const most = came(last.total);
@@ -319,10 +373,14 @@ class Slicer<T> {
     return ats.some(Number.isFinite);
   }
 
-  /** One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it has to be read to its end. */
+  /**
+   * One pass over the pages of a range that does not fit in one answer, or says so. `isWhole`: it
+   * has to be read to its end.
+   */
   async #pass(piece: Piece<T>, answer: Answer<T>, isWhole: boolean) {
     const items = new Map<string, Found<T>>();
     const twice: string[] = [];
+
     const take = (page: Answer<T>): number => {
       const before = items.size;
       for (const [index, id] of page.ids.entries()) {
@@ -331,15 +389,23 @@ class Slicer<T> {
       }
       return items.size - before;
     };
+
     take(answer);
     const total = answer.total ?? 0;
+
     // A server that gives more rows than it was asked for still counts its pages by those.
     const rows = Math.min(answer.ids.length, this.#options.rows);
     let got = answer.ids.length;
     let isSteady = true;
-    // A full page that says that it is all may come from a server that counts no further: the next one shows it.
+
+    // A full page that says that it is all may come from a server that counts no further: the next
+    // one shows it.
     const isAll = got === total && got < this.#options.rows;
-    for (let page = 1; rows > 0 && !isAll && got <= total && (got < total || page === 1); page += 1) {
+    for (
+      let page = 1;
+      rows > 0 && !isAll && got <= total && (got < total || page === 1);
+      page += 1
+    ) {
       const next = await this.#ask(piece, page, rows);
       if (next instanceof Misplaced) return { items, twice: twice.sort(), isProved: false };
       if (judge(next, piece, this.#options) === 'outside') return 'outside' as const;
@@ -351,6 +417,7 @@ class Slicer<T> {
       if (fresh === 0) break;
       if (next.ids.some((id) => !this.#seen.has(id))) this.#delivered += 1;
     }
+
     const isProved = isSteady && got === total && items.size === total;
     return { items, twice: twice.sort(), isProved };
   }
@@ -364,6 +431,7 @@ class Slicer<T> {
     const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
     const highest = piece.to ?? Number.POSITIVE_INFINITY;
     const total = answer.total ?? 0;
+
     // When it gives as few twice although there are more, it never gives more.
     if (ids.length === this.#short) this.#size = ids.length;
     if (ids.length < this.#size) this.#short = ids.length;
@@ -383,7 +451,8 @@ class Slicer<T> {
       ends = [known[Math.floor(known.length * fill)] ?? last];
       left = known.filter((at) => at < (ends[0] as number)).length;
     } else if (isUp && this.#peels < 4) {
-      // What comes before the only position that shows, the position itself, and the rest; a few times: more would never end.
+      // What comes before the only position that shows, the position itself, and the rest; a few
+      // times: more would never end.
       this.#peels += 1;
       ends = [[last - step, last].find((at) => at > lowest) ?? last + step];
     } else if (isInside && !isDown && total < fewPages * size) {
@@ -394,7 +463,8 @@ class Slicer<T> {
         (_, i) => known[Math.floor((known.length * (i + 1)) / parts)] ?? last,
       );
     } else if (!isInside) {
-      // Where the clock was changed, items show nothing of where they lie in the range: it is halved.
+      // Where the clock was changed, items show nothing of where they lie in the range: it is
+      // halved.
       from = piece.from ?? Math.min(first, last - 2 * stray);
       ends = [(from + (piece.to ?? from + 2 * stray)) / 2];
     } else {
@@ -411,30 +481,43 @@ class Slicer<T> {
       left = Math.min(total, size) / 2;
       ends = [from + ((to - from) * left) / total];
     }
+
     ends = [...new Set(ends.map((end) => Math.floor(end / step) * step))].filter(
       (end) => end > lowest && end < highest,
     );
     if (ends.length === 0) ends = [piece.from === null ? highest - step : lowest + step];
     if (left > 0) this.#pace = { items: left, width: Math.max(step, (ends[0] as number) - from) };
     if (piece.to === null) this.#left = total;
-    const pieces = [...ends, piece.to].map((end, i) => ({ from: ends[i - 1] ?? piece.from, to: end }));
+    const pieces = [...ends, piece.to].map((end, i) => ({
+      from: ends[i - 1] ?? piece.from,
+      to: end,
+    }));
     this.#work.splice(0, 1, ...pieces);
     return 'cut';
   }
 
-  /** Keeps the items of a page that is in order, and asks for the rest of a range that is not much longer: the two totals prove both. */
+  /**
+   * Keeps the items of a page that is in order, and asks for the rest of a range that is not much
+   * longer: the two totals prove both.
+   */
   #keepAndContinue(piece: Piece<T>, answer: Answer<T>): boolean {
     const { ids, ats, total } = answer;
     const { step } = this.#options;
-    const [lowest, highest] = [piece.from ?? Number.NEGATIVE_INFINITY, piece.to ?? Number.POSITIVE_INFINITY];
+    const [lowest, highest] = [
+      piece.from ?? Number.NEGATIVE_INFINITY,
+      piece.to ?? Number.POSITIVE_INFINITY,
+    ];
     const isUp = isRising(ats);
     const isFull = total !== null && ids.length < total && ids.length >= this.#size;
+
     // At first places are planned: several slices can be asked for at a time.
     const most = (this.#pace === null ? 2 : fewPages) * this.#size;
     if (!isFull || total >= most || this.#isMixed || !this.#canCut(piece, answer)) return false;
     if (!ats.every((at) => at >= lowest && at <= highest) || isUp === isRising(ats.toReversed()))
       return false;
-    // Between two items that lie apart, so that the two ranges have none in common, however the server reads fractions of seconds.
+
+    // Between two items that lie apart, so that the two ranges have none in common, however the
+    // server reads fractions of seconds.
     const last = ats.findLastIndex((at, i) => Math.abs((ats[i + 1] ?? at) - at) > step);
     const end = Math.min(ats[last] ?? Number.NaN, ats[last + 1] ?? Number.NaN) + step;
     if (!(end > lowest && end < highest)) return false;
@@ -474,6 +557,7 @@ class Slicer<T> {
       else if (this.#mayComeAgain(id, found, piece)) shared += 1;
       else doubled.push(id);
     }
+
     this.#keepBorder(items, piece);
     this.#given += 1;
     if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
@@ -497,7 +581,10 @@ class Slicer<T> {
     };
   }
 
-  /** Whether an item that was delivered may come with this range, too: at a border, or where the clock of the server was changed. */
+  /**
+   * Whether an item that was delivered may come with this range, too: at a border, or where the
+   * clock of the server was changed.
+   */
   #mayComeAgain(id: string, found: Found<T>, { from, to }: Span<number>): boolean {
     const at = atOf(found);
     return (
@@ -508,7 +595,10 @@ class Slicer<T> {
     );
   }
 
-  /** Whether another range has brought an item, too, although it lies at none of the ends that they may share. */
+  /**
+   * Whether another range has brought an item, too, although it lies at none of the ends that they
+   * may share.
+   */
   #isElsewhere(id: string, found: Found<T>): boolean {
     const { others, stray } = this.#options;
     if (others === null || others.add(id)) return false;
@@ -525,7 +615,10 @@ class Slicer<T> {
     this.#border = new Map([...before, ...found.map((one) => [idOf(one), atOf(one)] as const)]);
   }
 
-  /** Reads a range that cannot be cut, or has no totals, page by page, and proves it where all of its totals agree. */
+  /**
+   * Reads a range that cannot be cut, or has no totals, page by page, and proves it where all of
+   * its totals agree.
+   */
   async *#byPages(
     piece: Piece<T>,
     given: Answer<T> | null,
@@ -549,7 +642,9 @@ class Slicer<T> {
       if (piece === this.#whole) this.#first ??= next.total;
       total = total === undefined ? next.total : total;
       isProvable &&=
-        total !== null && (next.total === total || next.ids.length === 0) && next.next === undefined;
+        total !== null &&
+        (next.total === total || next.ids.length === 0) &&
+        next.next === undefined;
       const fresh: Found<T>[] = [];
       const before = shared.size;
       for (const [index, id] of next.ids.entries()) {

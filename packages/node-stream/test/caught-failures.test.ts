@@ -1,9 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { memoryState, type SyncOutcome, type SyncState, syncCalls, syncInto } from '../src/index.ts';
+import {
+  memoryState,
+  type SyncOutcome,
+  type SyncState,
+  syncCalls,
+  syncInto,
+} from '../src/index.ts';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { breaking, FakeServer, fakeRecords } from './fake-server.ts';
 
-// A failure that the caller has caught must not come a second time as an unhandled rejection: Node ends the process for it.
+// A failure that the caller has caught must not come a second time as an unhandled rejection: Node
+// ends the process for it.
 
 const now = () => Date.UTC(2026, 5, 1);
 const options = { rows: 10, prefetch: 4 };
@@ -47,13 +54,16 @@ const sink = (commit: () => Promise<SyncOutcome>) => ({
 });
 
 const readers: Record<string, (server: FakeServer, signal: AbortSignal) => Promise<unknown>> = {
-  'for await over a stream': (server, signal) => drain(createCallStream(server, { ...options, signal })),
+  'for await over a stream': (server, signal) =>
+    drain(createCallStream(server, { ...options, signal })),
   'toArray()': (server, signal) => createCallStream(server, { ...options, signal }).toArray(),
   'pages()': async (server, signal) => {
-    for await (const page of createCallStream(server, { ...options, signal }).pages()) void page.items;
+    for await (const page of createCallStream(server, { ...options, signal }).pages())
+      void page.items;
   },
   'a byte stream': (server, signal) => drain(createCallByteStream(server, { ...options, signal })),
-  syncCalls: (server, signal) => drain(syncCalls(server, { ...sync, signal, state: memoryState() })),
+  syncCalls: (server, signal) =>
+    drain(syncCalls(server, { ...sync, signal, state: memoryState() })),
   syncInto: (server, signal) =>
     syncInto(
       server,
@@ -86,7 +96,9 @@ const faults: Record<string, () => { server: FakeServer; signal: AbortSignal }> 
   }),
 };
 
-const cases = Object.keys(readers).flatMap((reader) => Object.keys(faults).map((fault) => [reader, fault]));
+const cases = Object.keys(readers).flatMap((reader) =>
+  Object.keys(faults).map((fault) => [reader, fault]),
+);
 
 test.each(cases)('a caught failure of %s is the only one when %s', async (reader, fault) => {
   const { server, signal } = (faults[fault] as () => { server: FakeServer; signal: AbortSignal })();
@@ -106,15 +118,18 @@ test.each(['pages', 'syncInto', 'syncCalls'])(
   async (kind) => {
     const server = new FakeServer(fakeRecords(200));
     const disk = new Error('no space left on device');
+
     const full = async () => {
       throw disk;
     };
+
     const consume = async () => {
       if (kind === 'syncInto') await syncInto(server, sink(full), sync);
       else if (kind === 'pages')
         for await (const _ of createCallStream(server, options).pages()) await full();
       else for await (const _ of syncCalls(server, { ...sync, state: memoryState() })) await full();
     };
+
     await expect(consume()).rejects.toBe(disk);
     for (let i = 0; i < 3; i += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Operator } from '../src/operators/index.ts';
-import { broken, type History, histories, type Item, type Link, mistakes, outcome } from './laws/chains.ts';
+import {
+  broken,
+  type History,
+  histories,
+  type Item,
+  type Link,
+  mistakes,
+  outcome,
+} from './laws/chains.ts';
 
 test('a chain that is killed and resumed, with other sizes of pages, gives what an oracle gives', async () => {
   await fc.assert(

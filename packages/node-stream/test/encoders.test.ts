@@ -45,7 +45,9 @@ describe('toCsv', () => {
   it('writes the same for records whose keys come and go or change places', async () => {
     const turned = calls.map((call, i) => {
       const entries = Object.entries(call).filter((_, at) => i % 3 !== 1 || at !== 20);
-      return Object.fromEntries(i % 3 === 2 ? entries.reverse() : entries) as unknown as (typeof calls)[0];
+      return Object.fromEntries(
+        i % 3 === 2 ? entries.reverse() : entries,
+      ) as unknown as (typeof calls)[0];
     });
     const straight = await Promise.all(
       turned.map(async (call) => (await textOf(toCsv()([call]))).split('\r\n')[1]),
@@ -70,8 +72,18 @@ describe('toCsv', () => {
       { safe: true },
       '"\'=HYPERLINK(""x"",""y"")",\'-x\r\n',
     ],
-    ['safe: tab and carriage return', { a: '\t=1', b: '\r=1' }, { safe: true }, '\'\t=1,"\'\r=1"\r\n'],
-    ['safe: full-width signs', { a: '\uFF1D1', b: '\uFF0B1' }, { safe: true }, "'\uFF1D1,'\uFF0B1\r\n"],
+    [
+      'safe: tab and carriage return',
+      { a: '\t=1', b: '\r=1' },
+      { safe: true },
+      '\'\t=1,"\'\r=1"\r\n',
+    ],
+    [
+      'safe: full-width signs',
+      { a: '\uFF1D1', b: '\uFF0B1' },
+      { safe: true },
+      "'\uFF1D1,'\uFF0B1\r\n",
+    ],
     [
       'safe: plain numbers stay numbers',
       { a: '-1.5', b: '+15555550100' },
@@ -101,8 +113,11 @@ describe('toCsv', () => {
     const rows = fc.array(fc.record({ a: text, b: text }), { maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(rows, async (list) => {
-        const odd = list.findIndex((row) => [row.a, row.b].some((cell) => cell?.isWellFormed() === false));
-        if (odd >= 0) await expect(csv(list)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
+        const odd = list.findIndex((row) =>
+          [row.a, row.b].some((cell) => cell?.isWellFormed() === false),
+        );
+        if (odd >= 0)
+          await expect(csv(list)).rejects.toThrow(/^column [ab] has half of a surrogate pair/);
         const whole = odd >= 0 ? list.slice(0, odd) : list;
         expect(parseCsv(await csv(whole)).slice(1)).toEqual(whole.map(({ a, b }) => [a, b]));
       }),
@@ -114,7 +129,9 @@ describe('toCsv', () => {
     const some = toCsv({
       columns: ['sid', { name: 'minutes', value: ({ talk_minutes }) => Number(talk_minutes) * 2 }],
     });
-    expect(await textOf(some([callOf({ sid: 'a', talk_minutes: '1.5' })]))).toBe('sid,minutes\r\na,3\r\n');
+    expect(await textOf(some([callOf({ sid: 'a', talk_minutes: '1.5' })]))).toBe(
+      'sid,minutes\r\na,3\r\n',
+    );
   });
 
   it('writes an object as its JSON', async () => {
@@ -148,17 +165,41 @@ describe('what a format has no form for', () => {
   circle.me = circle;
   type Values = Record<string, unknown>;
   const own = (name: string) => ({ name, value: (row: Values) => row.a as string });
-  const half = /^column a in call s1 has half of a surrogate pair, which CSV has no form for; .*toWellFormed/;
+  const half =
+    /^column a in call s1 has half of a surrogate pair, which CSV has no form for; .*toWellFormed/;
   const noJson = /^(?:column a|an item) in call s1 has no form in JSON/;
   const cases: [string, () => Operator<Values, Uint8Array>, unknown, RegExp][] = [
     ['half a pair in CSV', () => toCsv<Values>({ columns: ['sid', 'a'] }), 'x\ud800', half],
-    ['half a pair at the begin of a cell', () => toCsv<Values>({ columns: ['a', 'sid'] }), '\udc00x', half],
-    ['half a pair in a safe cell', () => toCsv<Values>({ columns: ['a'], safe: true }), '=\ud800', half],
-    ['half a pair in a cell with quotes', () => toCsv<Values>({ columns: ['a'] }), '"\ud800,', half],
-    ['half a pair in a column of your own', () => toCsv<Values>({ columns: [own('a')] }), '\ud800', half],
+    [
+      'half a pair at the begin of a cell',
+      () => toCsv<Values>({ columns: ['a', 'sid'] }),
+      '\udc00x',
+      half,
+    ],
+    [
+      'half a pair in a safe cell',
+      () => toCsv<Values>({ columns: ['a'], safe: true }),
+      '=\ud800',
+      half,
+    ],
+    [
+      'half a pair in a cell with quotes',
+      () => toCsv<Values>({ columns: ['a'] }),
+      '"\ud800,',
+      half,
+    ],
+    [
+      'half a pair in a column of your own',
+      () => toCsv<Values>({ columns: [own('a')] }),
+      '\ud800',
+      half,
+    ],
     [
       'half a pair in Parquet',
-      () => toParquet<Values>({ columns: [{ name: 'a', type: 'string', value: ({ a }) => a as string }] }),
+      () =>
+        toParquet<Values>({
+          columns: [{ name: 'a', type: 'string', value: ({ a }) => a as string }],
+        }),
       '\ud800',
       /^column a in call s1 has half of a surrogate pair, which Parquet has no form for/,
     ],
@@ -175,9 +216,11 @@ describe('what a format has no form for', () => {
       { sid: 's2', a: 'y' },
     ];
     const written: Uint8Array[] = [];
+
     const write = async () => {
       for await (const chunk of encoder()(rows)) written.push(chunk);
     };
+
     await expect(write()).rejects.toMatchObject({
       name: 'ItemError',
       code: 'unfit_value',
@@ -186,18 +229,23 @@ describe('what a format has no form for', () => {
     expect(Buffer.concat(written).toString()).not.toContain('y');
   });
 
-  it.each(cases)('%s is refused by name where the file has a receipt', async (_, encoder, a, message) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'unfit-')), 'rows');
-    onTestFinished(() => rmSync(dirname(path), { recursive: true }));
-    const into = fileSink<Values>(path, { encode: encoder(), receipt: true });
-    await expect(through<Values>([{ sid: 's1', a }]).into(into)).rejects.toThrow(message);
-  });
+  it.each(cases)(
+    '%s is refused by name where the file has a receipt',
+    async (_, encoder, a, message) => {
+      const path = join(mkdtempSync(join(tmpdir(), 'unfit-')), 'rows');
+      onTestFinished(() => rmSync(dirname(path), { recursive: true }));
+      const into = fileSink<Values>(path, { encode: encoder(), receipt: true });
+      await expect(through<Values>([{ sid: 's1', a }]).into(into)).rejects.toThrow(message);
+    },
+  );
 
   it('is refused in the names of columns, too', async () => {
     expect.assertions(2);
     const rows = [{ 'k\ud800': 1 }];
     await expect(all(toCsv<object>()(rows))).rejects.toThrow(/the name of column k\ufffd has half/);
-    await expect(all(toCsv<Values>({ columns: [own('\udc00')] })([]))).rejects.toThrow(/the name of column/);
+    await expect(all(toCsv<Values>({ columns: [own('\udc00')] })([]))).rejects.toThrow(
+      /the name of column/,
+    );
   });
 
   it('is nothing that CSV has: a bigint is its digits, a whole pair stays, half a pair in JSON is escaped', async () => {
@@ -240,11 +288,15 @@ describe('toGzip', () => {
   });
 
   it('gives the same bytes whatever the chunks, and however often it is resumed', async () => {
-    const text = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `${(i * 7919) % 104_729},`).join(''));
+    const text = Buffer.from(
+      Array.from({ length: 300_000 }, (_, i) => `${(i * 7919) % 104_729},`).join(''),
+    );
+
     const cut = (size: number) =>
       Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
         text.subarray(i * size, (i + 1) * size),
       );
+
     const whole = Buffer.concat(await all(toGzip()([text])));
     expect(gunzipSync(whole).equals(text)).toBe(true);
     const { signal } = new AbortController();
@@ -255,6 +307,7 @@ describe('toGzip', () => {
       out.push(...((await run.page([chunk], null)) as Uint8Array[]));
       state = JSON.parse(JSON.stringify(run.save?.()));
     }
+
     out.push(...((await toGzip().begin(state, signal).end?.()) ?? []));
     expect(Buffer.concat(out).equals(whole)).toBe(true);
   });
@@ -288,13 +341,17 @@ describe('toParquet', () => {
             const text = value.toISOString().replace('T', ' ');
             return [name, type === 'datetime' ? text.slice(0, 19) : text.slice(0, 21)];
           }
+
           return [name, String(value)];
         }),
       ),
     );
     const expected = calls.map((call) =>
       Object.fromEntries(
-        fields.map(({ name }) => [name, (call as unknown as Record<string, unknown>)[name] ?? null]),
+        fields.map(({ name }) => [
+          name,
+          (call as unknown as Record<string, unknown>)[name] ?? null,
+        ]),
       ),
     );
     expect(wire).toEqual(expected);
@@ -317,7 +374,11 @@ describe('toParquet', () => {
 
   it('writes a file with its columns when there are no records', async () => {
     const file = await parquetOf(toParquet({ columns: ['sid', 'talk_minutes'] }), []);
-    expect(parquetMetadata(file).schema.map(({ name }) => name)).toEqual(['root', 'sid', 'talk_minutes']);
+    expect(parquetMetadata(file).schema.map(({ name }) => name)).toEqual([
+      'root',
+      'sid',
+      'talk_minutes',
+    ]);
     expect(await parquetReadObjects({ file })).toEqual([]);
   });
 
@@ -327,15 +388,23 @@ describe('toParquet', () => {
       '2024-02-30 10:00:00',
       /column date_added in call odd has type timestamp, which a string value does not fit/,
     ],
-    ['talk_minutes', 'secret words', /^talk_minutes in call odd is a string that is not a decimal number/],
-    ['pool_id', 1.5, /column pool_id in call odd has type integer, which a number value does not fit/],
+    [
+      'talk_minutes',
+      'secret words',
+      /^talk_minutes in call odd is a string that is not a decimal number/,
+    ],
+    [
+      'pool_id',
+      1.5,
+      /column pool_id in call odd has type integer, which a number value does not fit/,
+    ],
   ])(
     'names column and call when %s does not fit its type, and not the value',
     async (name, value, message) => {
       const odd = { ...callOf({ sid: 'odd' }), [name]: value };
-      await expect(parquetOf(toParquet({ columns: [name as 'date_added', 'sid'] }), [odd])).rejects.toThrow(
-        message,
-      );
+      await expect(
+        parquetOf(toParquet({ columns: [name as 'date_added', 'sid'] }), [odd]),
+      ).rejects.toThrow(message);
     },
   );
 
@@ -350,16 +419,23 @@ describe('toParquet', () => {
       new Date('2024-02-29T10:00:00.123Z'),
       '2024-02-29 10:00:00.1234567',
     ],
-  ] as const)('stores %s: %s, and refuses what would lose digits', async (type, value, stored, tooLong) => {
-    const rows = [{ v: value }, { v: null }];
-    const columns = [{ name: 'v', type, value: (row: { v: unknown }) => row.v as string }];
-    const read = await parquetReadObjects({ file: await parquetOf(toParquet({ columns }), rows) });
-    expect(read).toEqual([{ v: stored }, { v: null }]);
-    await expect(parquetOf(toParquet({ columns }), [{ v: tooLong }])).rejects.toMatchObject({
-      code: 'unfit_value',
-      message: expect.stringMatching(/^column v has type .*; choose another type for the column$/),
-    });
-  });
+  ] as const)(
+    'stores %s: %s, and refuses what would lose digits',
+    async (type, value, stored, tooLong) => {
+      const rows = [{ v: value }, { v: null }];
+      const columns = [{ name: 'v', type, value: (row: { v: unknown }) => row.v as string }];
+      const read = await parquetReadObjects({
+        file: await parquetOf(toParquet({ columns }), rows),
+      });
+      expect(read).toEqual([{ v: stored }, { v: null }]);
+      await expect(parquetOf(toParquet({ columns }), [{ v: tooLong }])).rejects.toMatchObject({
+        code: 'unfit_value',
+        message: expect.stringMatching(
+          /^column v has type .*; choose another type for the column$/,
+        ),
+      });
+    },
+  );
 
   it.each(['decimal(9,1)', 'text', 'toString'])('refuses the type %s', (type) => {
     const columns = [{ name: 'v', type: type as 'string', value: () => 'a' }];

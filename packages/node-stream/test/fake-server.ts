@@ -64,7 +64,9 @@ export class FakeServer implements PageClient {
     await behaviour.delay?.(request);
     behaviour.before?.(request, this);
     const matches = matcher(behaviour.isClosed ? closed(request.filter) : request.filter);
-    const all = this.records.filter((record) => matches({ ...record })).sort(behaviour.order ?? byTime);
+    const all = this.records
+      .filter((record) => matches({ ...record }))
+      .sort(behaviour.order ?? byTime);
     const rows = behaviour.clamp?.(request.rows) ?? request.rows;
     const from = request.page * rows;
     const page = {
@@ -82,11 +84,13 @@ export function breaking(records: readonly FakeRecord[], sid: string | null): Fa
   const fetchPage = server.fetchPage.bind(server);
   server.fetchPage = async (query) => {
     const page = await fetchPage(query);
+
     const record = (i: number) => {
       const call = page.record(i);
       if (sid === null || call.sid === sid) throw new Error('talk_minutes is not a number');
       return call;
     };
+
     return { ...page, record };
   };
   return server;
@@ -99,7 +103,11 @@ export const doubling = (records: readonly FakeRecord[], sid: string): FakeServe
       const rows = page.records.flatMap((one) =>
         one.sid === sid ? [one, { ...one, note: 'twice' }] : [one],
       );
-      return { ...page, records: rows, total: (page.total ?? 0) + rows.length - page.records.length };
+      return {
+        ...page,
+        records: rows,
+        total: (page.total ?? 0) + rows.length - page.records.length,
+      };
     },
   });
 

@@ -55,15 +55,24 @@ describe('a lock', () => {
       for (const unlock of holders) await unlock();
       expect(readdirSync(folder)).toEqual([]);
     }
+
     expect(taken).toBeGreaterThan(0);
   });
 
   const elsewhere = (time: Date) => {
     const path = join(folder, 'lock');
-    // Process 1 of another container, whose process ids say nothing here; the host name may even be the same.
+
+    // Process 1 of another container, whose process ids say nothing here; the host name may even be
+    // the same.
     writeFileSync(
       claimOn(path),
-      JSON.stringify({ token: 'x', host: hostname(), pid: 1, machine: 'other pid:[1]', began: '7' }),
+      JSON.stringify({
+        token: 'x',
+        host: hostname(),
+        pid: 1,
+        machine: 'other pid:[1]',
+        began: '7',
+      }),
     );
     utimesSync(claimOn(path), time, time);
     return path;
@@ -71,7 +80,11 @@ describe('a lock', () => {
 
   test('it is respected in another container as long as it gives signs of life', async () => {
     const path = elsewhere(new Date());
-    await expect(lockFile(path)).rejects.toMatchObject({ code: 'file_locked', owner: 1, host: hostname() });
+    await expect(lockFile(path)).rejects.toMatchObject({
+      code: 'file_locked',
+      owner: 1,
+      host: hostname(),
+    });
   });
 
   test('it is taken over from another container that gave no sign of life for a minute', async () => {
@@ -101,10 +114,17 @@ describe('a lock', () => {
     const lock = join(folder, 'lock');
     const path = claimOn(lock);
     const script = `printf '{"token":"x","host":"h","pid":%s,"machine":"%s %s","began":"%s"}' $$ "$(cat /proc/sys/kernel/random/boot_id)" "$(readlink /proc/self/ns/pid)" "$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)" >${path}`;
+
     // The shell becomes a program that never waits for its child.
-    const parent = spawn('sh', ['-c', `sh -c '${script.replaceAll("'", `'"'"'`)}' & exec sleep 60`]);
+    const parent = spawn('sh', [
+      '-c',
+      `sh -c '${script.replaceAll("'", `'"'"'`)}' & exec sleep 60`,
+    ]);
     try {
-      while (!existsSync(path) || !isEnded(JSON.parse(readFileSync(path, 'utf8') || '{"pid":1}').pid))
+      while (
+        !existsSync(path) ||
+        !isEnded(JSON.parse(readFileSync(path, 'utf8') || '{"pid":1}').pid)
+      )
         await new Promise((resolve) => setTimeout(resolve, 10));
       const unlock = await lockFile(lock);
       await unlock();
@@ -151,7 +171,9 @@ async function cutExport(path: string): Promise<void> {
 
 async function resume(path: string): Promise<void> {
   const same = mapCalls((item: (typeof list)[number]) => item);
-  await through(pagesOf(list, 40), same).into(fileSink<object>(path, { encode: toNdjson(), resume: true }));
+  await through(pagesOf(list, 40), same).into(
+    fileSink<object>(path, { encode: toNdjson(), resume: true }),
+  );
 }
 
 /** Begins to write, and ends when it is told to. */
@@ -161,6 +183,7 @@ function writing(path: string, line: string) {
   const hasBegun = new Promise<void>((resolve) => {
     begun = resolve;
   });
+
   const source = async function* () {
     yield line;
     begun();
@@ -168,6 +191,7 @@ function writing(path: string, line: string) {
       end = resolve;
     });
   };
+
   const done = fileSink<string>(path, { encode: [] })(source());
   done.catch(() => {});
   return { hasBegun, done, end: () => end() };
@@ -179,9 +203,9 @@ describe('an export into a file', () => {
     const first = writing(path, 'one\n');
     await first.hasBegun;
     await vi.waitUntil(() => isLocked(path));
-    await expect(pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] }))).rejects.toThrow(
-      /holds the lock .*calls.ndjson.* Wait until it ends/,
-    );
+    await expect(
+      pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] })),
+    ).rejects.toThrow(/holds the lock .*calls.ndjson.* Wait until it ends/);
     first.end();
     await first.done;
     expect(readFileSync(path, 'utf8')).toBe('one\n');
@@ -191,6 +215,7 @@ describe('an export into a file', () => {
 
   test('it begins again at once when a pipeline has failed', async () => {
     const path = join(folder, 'calls.ndjson');
+
     const failing = async function* () {
       yield 'one\n';
       await vi.waitUntil(() => isLocked(path));
@@ -198,9 +223,10 @@ describe('an export into a file', () => {
       for (const name of readdirSync(folder)) utimesSync(join(folder, name), old, old);
       throw new Error('it broke');
     };
-    await expect(pipeline(Readable.from(failing()), fileSink<string>(path, { encode: [] }))).rejects.toThrow(
-      'it broke',
-    );
+
+    await expect(
+      pipeline(Readable.from(failing()), fileSink<string>(path, { encode: [] })),
+    ).rejects.toThrow('it broke');
     await pipeline(Readable.from(['two\n']), fileSink<string>(path, { encode: [] }));
     expect(readdirSync(folder)).toEqual(['calls.ndjson']);
   });

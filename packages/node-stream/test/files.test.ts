@@ -50,7 +50,9 @@ describe('lockFile', () => {
     writeFileSync(claimOn(path), lockText(process.ppid, null));
     const error = await lockFile(path).catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(FileLockedError);
-    expect((error as Error).message).toContain(`Process ${process.ppid} holds the lock ${claimOn(path)}`);
+    expect((error as Error).message).toContain(
+      `Process ${process.ppid} holds the lock ${claimOn(path)}`,
+    );
     writeFileSync(claimOn(path), lockText());
     await (await lockFile(path))();
   });

@@ -2,7 +2,11 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import {
+  fixtureCalls,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
@@ -27,7 +31,8 @@ async function serve(options: Parameters<typeof startHostileServer>[0] = {}) {
   return server;
 }
 
-test('each record of a list that moves is read once, whatever moves where', () => readsMovingLists(5 * runs));
+test('each record of a list that moves is read once, whatever moves where', () =>
+  readsMovingLists(5 * runs));
 
 test('seconds of several pages are read completely, or the verdict says that they are not', () =>
   readsMovingPages(5 * runs));
@@ -81,20 +86,24 @@ describe('leaving a stream', () => {
     expect(await stream.verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'unread' }] });
   });
 
-  test.each(['items', 'pages'])('break out of its %s closes the requests in flight', async (kind) => {
-    const server = await serve({
-      fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
-      calls: fixtureCalls(100),
-    });
-    const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
-    for await (const _ of kind === 'items' ? stream : stream.pages()) {
-      while (server.requests.length < 4) await delay(2);
-      break;
-    }
-    await server.abortSeen();
-    expect(stream.destroyed).toBe(true);
-    expect(await stream.verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'unread' }] });
-  });
+  test.each(['items', 'pages'])(
+    'break out of its %s closes the requests in flight',
+    async (kind) => {
+      const server = await serve({
+        fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
+        calls: fixtureCalls(100),
+      });
+      const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
+      for await (const _ of kind === 'items' ? stream : stream.pages()) {
+        while (server.requests.length < 4) await delay(2);
+        break;
+      }
+
+      await server.abortSeen();
+      expect(stream.destroyed).toBe(true);
+      expect(await stream.verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'unread' }] });
+    },
+  );
 
   test('a failing pipeline closes the requests in flight', async () => {
     const server = await serve({
@@ -133,12 +142,14 @@ describe('a read that fails', () => {
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2 });
     const sids: string[] = [];
+
     const read = async () => {
       for await (const { sid } of stream) {
         sids.push(sid);
         await delay(1);
       }
     };
+
     const error = await read().catch((failure) => failure);
     expect(error).toMatchObject({ code: 'unauthorized', isRetryable: false, status: 403 });
     expect(sids.length).toBeGreaterThan(50);
@@ -147,13 +158,23 @@ describe('a read that fails', () => {
     server.next(...Array.from({ length: 50 }, () => ({})));
     const checkpoint = stream.checkpoint();
     const rest = await createCallStream(clientOf(server), { rows: 30, checkpoint }).toArray();
-    expect([...sids, ...rest.map((call: Call) => call.sid)]).toEqual(server.calls.map(({ sid }) => sid));
+    expect([...sids, ...rest.map((call: Call) => call.sid)]).toEqual(
+      server.calls.map(({ sid }) => sid),
+    );
   });
 
   test('a server without totals is read page by page, unproven', async () => {
-    const server = await serve({ calls: fixtureCalls(70), maxRows: 20, fault: () => ({ range: 'none' }) });
+    const server = await serve({
+      calls: fixtureCalls(70),
+      maxRows: 20,
+      fault: () => ({ range: 'none' }),
+    });
     const stream = createCallStream(clientOf(server), { rows: 20 });
     expect(await stream.toArray()).toHaveLength(70);
-    expect(await stream.verdict).toMatchObject({ proof: 'unproven', proved: 0, gaps: [{ why: 'no_total' }] });
+    expect(await stream.verdict).toMatchObject({
+      proof: 'unproven',
+      proved: 0,
+      gaps: [{ why: 'no_total' }],
+    });
   });
 });

@@ -30,12 +30,14 @@ describe('a read that is cancelled between two pages', () => {
     const abort = new AbortController();
     const stream = createCallStream(new FakeServer(records), { ...options, signal: abort.signal });
     stream.on('error', () => {});
+
     const read = async () => {
       for await (const _ of stream.pages()) {
         if (how === 'signal') abort.abort();
         else stream.destroy();
       }
     };
+
     await expect(read()).rejects.toMatchObject({ name: 'AbortError' });
     expect(await stream.verdict).toMatchObject({
       proof: 'unproven',
@@ -48,12 +50,18 @@ describe('a read that is cancelled between two pages', () => {
     const state = memoryState();
     const server = new FakeServer(records);
     const sids = new Set<string>();
+
     const run = async (signal?: AbortSignal) => {
-      for await (const { call } of syncCalls(server, { ...sync, state, ...(signal && { signal }) })) {
+      for await (const { call } of syncCalls(server, {
+        ...sync,
+        state,
+        ...(signal && { signal }),
+      })) {
         sids.add(call.sid);
         if (sids.size === 60) abort.abort();
       }
     };
+
     await expect(run(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
     const { proof, gaps } = copyVerdict(await state.load()) ?? { proof: null, gaps: [] };
     expect(proof).toBe('unproven');
@@ -92,13 +100,18 @@ describe('a checkpoint', () => {
   test('after a failure it is before the page of the record that failed', async () => {
     const sids: string[] = [];
     const stream = createCallStream(breaking(records, expected[130] ?? ''), options);
+
     const read = async () => {
       for await (const { sid } of stream) sids.push(sid);
     };
+
     await expect(read()).rejects.toThrow('talk_minutes is not a number');
     expect(sids).toHaveLength(130);
     const checkpoint = stream.checkpoint();
-    const rest = await createCallStream(new FakeServer(records), { ...options, checkpoint }).toArray();
+    const rest = await createCallStream(new FakeServer(records), {
+      ...options,
+      checkpoint,
+    }).toArray();
     const again = 130 + rest.length - 500;
     expect(again).toBeGreaterThanOrEqual(0);
     expect(again).toBeLessThan(options.rows);
@@ -118,6 +131,7 @@ describe('a checkpoint', () => {
       const covered = stretches.reduce((sum, { calls }) => sum + calls, 0);
       expect(covered).toBeLessThanOrEqual(text.split('\n').length - 1);
     }
+
     stream.destroy();
   });
 });
@@ -136,7 +150,9 @@ describe('a file whose first slices were empty', () => {
         if (begun.given > 0) throw new Error('cut');
         return at === 0 ? { items: [] } : null;
       });
-      await expect(through(begun).into(fileSink(path, { encode: encode() }))).rejects.toThrow('cut');
+      await expect(through(begun).into(fileSink(path, { encode: encode() }))).rejects.toThrow(
+        'cut',
+      );
       const sink = fileSink<{ sid: string }>(path, { encode: encode(), resume: true });
       expect(sink.checkpoint).toMatchObject({ version: 1, of: 'pages', read: { at: 0 } });
       await through(new Paged([{ items: [{ sid: 'a' }] }])).into(sink);

@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { List, ListPage, ListRequest } from '../src/lists.ts';
 
-/** An item of the servers: a number that tells it from all others, and when it was made, in milliseconds. */
+/**
+ * An item of the servers: a number that tells it from all others, and when it was made, in
+ * milliseconds.
+ */
 export interface Order {
   readonly id: number;
   readonly at: number;
@@ -18,7 +21,10 @@ export interface ListServer {
   close(): Promise<void>;
 }
 
-/** Starts a server. `before` runs before each answer, with the number of the request from 0: orders may come and go. */
+/**
+ * Starts a server. `before` runs before each answer, with the number of the request from 0: orders
+ * may come and go.
+ */
 export async function startListServer(
   orders: readonly Order[],
   answer: Answer,
@@ -47,7 +53,11 @@ export async function startListServer(
 }
 
 /** The range of a request. `closed`: its end is part of it. */
-export function inRange(orders: readonly Order[], query: URLSearchParams, isClosed = false): Order[] {
+export function inRange(
+  orders: readonly Order[],
+  query: URLSearchParams,
+  isClosed = false,
+): Order[] {
   const from = Number(query.get('from') ?? Number.NEGATIVE_INFINITY);
   const to = Number(query.get('to') ?? Number.POSITIVE_INFINITY);
   return orders.filter(({ at }) => at >= from && (isClosed ? at <= to : at < to));
@@ -60,9 +70,12 @@ export function listOf(server: ListServer, facts: Partial<List<Order>> = {}): Li
       const query = Object.entries(request).flatMap(([name, value]) =>
         value === null ? [] : [[name, String(value)] as const],
       );
-      const response = await fetch(`${server.url}/?${new URLSearchParams(Object.fromEntries(query))}`, {
-        signal,
-      });
+      const response = await fetch(
+        `${server.url}/?${new URLSearchParams(Object.fromEntries(query))}`,
+        {
+          signal,
+        },
+      );
       return (await response.json()) as ListPage<Order>;
     },
     id: ({ id }) => id,

@@ -36,7 +36,8 @@ async function read(list: List<Order>, options: ListReaderOptions = {}) {
   for await (const { id } of reader) ids.push(id);
   return { ids, verdict: await reader.verdict };
 }
-const allOf = (orders: readonly Order[]): number[] => orders.map(({ id }) => id).sort((a, b) => a - b);
+const allOf = (orders: readonly Order[]): number[] =>
+  orders.map(({ id }) => id).sort((a, b) => a - b);
 
 type Answer = Parameters<typeof startListServer>[1];
 const page = (orders: readonly Order[], query: URLSearchParams): Order[] => {
@@ -123,7 +124,9 @@ describe('what cannot be right is an error', () => {
     ['no page', () => ({ data: [] }), 'invalid_option'],
   ])('%s', async (_, answer, code) => {
     const list = await open(even, answer);
-    await expect(read(listOf(list), { from: start + 1000 * 60_000 })).rejects.toMatchObject({ code });
+    await expect(read(listOf(list), { from: start + 1000 * 60_000 })).rejects.toMatchObject({
+      code,
+    });
     expect(list.requests).toBeLessThan(12);
   });
 });
@@ -133,13 +136,18 @@ test('it is resumed after any page', async () => {
   const ids: number[] = [];
   let checkpoint: ListReaderOptions['checkpoint'] = null;
   for (let pages = 0; pages < 10; pages += 1) {
-    const reader = createListReader(listOf(list), { from: start, to: end, checkpoint: checkpoint ?? null });
+    const reader = createListReader(listOf(list), {
+      from: start,
+      to: end,
+      checkpoint: checkpoint ?? null,
+    });
     for await (const each of reader.pages()) {
       ids.push(...each.items.map(({ id }) => id));
       checkpoint = JSON.parse(JSON.stringify(each.checkpoint));
       if (pages < 9) break;
     }
   }
+
   expect(ids).toEqual(allOf(even));
 });
 

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { count, distinct, type Measure, max, mean, min, percentile, sum } from '../src/operators/index.ts';
+import {
+  count,
+  distinct,
+  type Measure,
+  max,
+  mean,
+  min,
+  percentile,
+  sum,
+} from '../src/operators/index.ts';
 
 type Row = { sid?: string; v?: unknown };
 
@@ -16,7 +25,12 @@ describe('measures', () => {
   const cases: [string, Measure<unknown, Row>, unknown[], unknown][] = [
     ['count counts every item', count(), [1, null, 'x'], 3],
     ['sum adds decimals as on paper', sum('v'), ['0.1', '0.2', '0.3'], 0.6],
-    ['sum takes numbers and leaves out what is empty', sum('v'), [1, '2.5', null, undefined, ''], 3.5],
+    [
+      'sum takes numbers and leaves out what is empty',
+      sum('v'),
+      [1, '2.5', null, undefined, ''],
+      3.5,
+    ],
     ['sum of nothing is 0', sum('v'), [null], 0],
     [
       'sum of large and small keeps the small',
@@ -83,6 +97,7 @@ describe('measures', () => {
           for (const v of part) own.add({ v });
           whole.merge?.(JSON.parse(JSON.stringify(own.save?.())));
         }
+
         expect(whole.result()).toEqual(measured(measure, parts.flat()));
       }),
       runs,
@@ -91,10 +106,13 @@ describe('measures', () => {
 
   it('a sum is the double nearest to the true one', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -(2 ** 53), max: 2 ** 53 }), { maxLength: 50 }), (values) => {
-        const truth = values.reduce((total, value) => total + BigInt(value), 0n);
-        expect(measured(sum('v'), values)).toBe(Number(truth));
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: -(2 ** 53), max: 2 ** 53 }), { maxLength: 50 }),
+        (values) => {
+          const truth = values.reduce((total, value) => total + BigInt(value), 0n);
+          expect(measured(sum('v'), values)).toBe(Number(truth));
+        },
+      ),
       runs,
     );
   });
@@ -104,7 +122,9 @@ describe('measures', () => {
     fc.assert(
       fc.property(values, fc.integer({ min: 1, max: 100 }), (values, p) => {
         const sorted = [...values].sort((a, b) => a - b);
-        expect(measured(percentile('v', p), values)).toBe(sorted[Math.ceil((p * values.length) / 100) - 1]);
+        expect(measured(percentile('v', p), values)).toBe(
+          sorted[Math.ceil((p * values.length) / 100) - 1],
+        );
       }),
       runs,
     );

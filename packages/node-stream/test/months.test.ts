@@ -53,6 +53,7 @@ async function found(): Promise<Record<string, string[]>> {
     const rows = await rowsIn(month);
     if (rows.length > 0) months[month] = rows.map(({ sid }) => String(sid)).sort();
   }
+
   return months;
 }
 
@@ -65,12 +66,19 @@ describe('exportMonths', () => {
     ['oldest first', {}, 'whole'],
     ['newest first', { order: newestFirst }, 'whole'],
     ['in no order', { order: noOrder }, 'whole'],
-    ['with fewer rows than asked for, newest first', { order: newestFirst, clamp: () => 50 }, 'whole'],
+    [
+      'with fewer rows than asked for, newest first',
+      { order: newestFirst, clamp: () => 50 },
+      'whole',
+    ],
     ['without totals, newest first', { order: newestFirst, hasNoTotal: true }, 'unproven'],
     ['with ranges that include both ends', { isClosed: true }, 'whole'],
   ])('writes every month of a server that lists calls %s', async (_, behaviour, proof) => {
     const server = new FakeServer(records, behaviour);
-    const { verdict, calls, files } = await exportMonths(server, monthFolder(folder), { account, clock });
+    const { verdict, calls, files } = await exportMonths(server, monthFolder(folder), {
+      account,
+      clock,
+    });
     expect(await found()).toEqual(expected(records));
     expect(calls).toBe(records.length);
     expect(verdict.proof).toBe(proof);
@@ -97,7 +105,9 @@ describe('exportMonths', () => {
       'date_added:[2026-04-01 00:00:00 TO 2026-04-10 12:00:00]',
     );
     const form = { format: 'parquet', gzip: false } as const;
-    const contents = await readFileContents(pathOf('2026-03'), form, { expected: receipt?.bytes ?? null });
+    const contents = await readFileContents(pathOf('2026-03'), form, {
+      expected: receipt?.bytes ?? null,
+    });
     expect(contents.rows).toEqual({ count: receipt?.rows.count, digest: receipt?.rows.digest });
   });
 
@@ -128,9 +138,18 @@ describe('exportMonths', () => {
       isCut = run.isCut;
       expect(run.verdict.proof).toBe(isCut ? 'unproven' : 'whole');
     }
-    expect(months.flat()).toEqual(['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06']);
+
+    expect(months.flat()).toEqual([
+      '2026-01',
+      '2026-02',
+      '2026-03',
+      '2026-04',
+      '2026-05',
+      '2026-06',
+    ]);
     expect(months).toHaveLength(6);
     const again = await exportMonths(server, monthFolder(folder), { account, clock });
+
     // The settle period of May ends on the last day of June.
     expect(again.files.filter(({ isKept }) => !isKept).map(({ month }) => month)).toEqual([
       '2026-05',
@@ -149,13 +168,18 @@ describe('exportMonths', () => {
     await exportMonths(server, monthFolder(folder), { account, clock, filter });
     expect(await found()).toEqual(expected(records));
     await expect(
-      exportMonths(server, monthFolder(folder), { account, clock, filter: 'talk_minutes:[2 TO *]' }),
+      exportMonths(server, monthFolder(folder), {
+        account,
+        clock,
+        filter: 'talk_minutes:[2 TO *]',
+      }),
     ).rejects.toThrow(/has an export of other calls/);
   });
 
   it('writes each month of a copy again, and what was removed from it before', async () => {
     const all = records.map((record) => callOf(record as Partial<Call> & { sid: string }));
     const removals = '{"removals":1}';
+
     const copyOf = (kept: readonly Call[]): MonthSource => ({
       ...{ version: 'v3', address: 'sqlite:calls.db', removals },
       read: ({ from, to }) => ({
@@ -165,6 +189,7 @@ describe('exportMonths', () => {
         verdict: () => null,
       }),
     });
+
     const sorted = all.toSorted((a, b) => a.date_added.localeCompare(b.date_added));
     await exportMonths(copyOf(sorted), monthFolder(folder), { account, clock });
     const kept = sorted.filter(({ date_added }) => date_added >= '2026-02-01 00:00:00');
@@ -194,10 +219,24 @@ describe('exportMonths', () => {
     };
     await exportMonths(source, monthFolder(folder), { account, clock });
     const [first, second] = await rowsIn('2026-06');
-    expect(first).toMatchObject({ talk_minutes: 2, rank: 3n, pool_id: 7n, city: null, state: null });
+    expect(first).toMatchObject({
+      talk_minutes: 2,
+      rank: 3n,
+      pool_id: 7n,
+      city: null,
+      state: null,
+    });
     expect(first).toMatchObject({ smart_minutes: null, talk_start: null });
     const { sid: _, date_added: __, first_touch: ___, ...sent } = odd;
-    const names = ['talk_minutes', 'rank', 'pool_id', 'city', 'state', 'smart_minutes', 'talk_start'];
+    const names = [
+      'talk_minutes',
+      'rank',
+      'pool_id',
+      'city',
+      'state',
+      'smart_minutes',
+      'talk_start',
+    ];
     const others = Object.entries(sent).filter(([name]) => [...names, 'new_field'].includes(name));
     expect(JSON.parse(String(first?.odd))).toEqual(Object.fromEntries(others));
     expect(second?.odd).toBeNull();
@@ -208,12 +247,15 @@ describe('exportMonths', () => {
       ...{ version: 'v3', address: null },
       read: () => ({ calls: [callOf({ sid: 'a', acct_id })], verdict: () => null }),
     });
+
     const { account: id } = await exportMonths(source('7001'), monthFolder(folder), { clock });
     expect([id, readdirSync(folder)]).toEqual(['7001', ['account=7001']]);
     await expect(exportMonths(source('../x'), monthFolder(folder), { clock })).rejects.toThrow(
       /names a folder/,
     );
     symlinkSync(tmpdir(), join(folder, 'account=7002'));
-    await expect(exportMonths(source('7002'), monthFolder(folder), { clock })).rejects.toThrow(/is a link/);
+    await expect(exportMonths(source('7002'), monthFolder(folder), { clock })).rejects.toThrow(
+      /is a link/,
+    );
   });
 });

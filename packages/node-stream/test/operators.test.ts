@@ -38,6 +38,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 /** Counts up, and tells whether it was ended. */
 function counting() {
   const state = { given: 0, ended: false };
+
   async function* numbers() {
     try {
       for (;;) {
@@ -49,6 +50,7 @@ function counting() {
       state.ended = true;
     }
   }
+
   return { state, source: numbers() };
 }
 
@@ -57,19 +59,26 @@ describe('every operator', () => {
     ['mapCalls', () => mapCalls((n: number) => n * 10), [10, 20, 20, 30, 40, 50]],
     ['mapCalls leaving out null', () => mapCalls((n: number) => (n % 2 ? n : null)), [1, 3, 5]],
     ['mapCalls async', () => mapCalls(async (n: number) => n + 1), [2, 3, 3, 4, 5, 6]],
-    ['mapCalls concurrent', () => mapCalls(async (n: number) => n, { concurrency: 3 }), [1, 2, 2, 3, 4, 5]],
+    [
+      'mapCalls concurrent',
+      () => mapCalls(async (n: number) => n, { concurrency: 3 }),
+      [1, 2, 2, 3, 4, 5],
+    ],
     ['dedupe', () => dedupe<number>({ key: String }), [1, 2, 3, 4, 5]],
     ['filterCalls', () => filterCalls((n: number) => n > 2), [3, 4, 5]],
   ];
-  it.each(cases)('%s gives the same in a pipeline and as an iterable', async (_, make, expected) => {
-    const piped: unknown[] = [];
-    await pipeline(Readable.from(numbers), make(), async (items) => {
-      for await (const item of items) piped.push(item);
-    });
-    expect(piped).toEqual(expected);
-    expect(await make()(numbers).toArray()).toEqual(expected);
-    expect(await all(Readable.from(make()(numbers)))).toEqual(expected);
-  });
+  it.each(cases)(
+    '%s gives the same in a pipeline and as an iterable',
+    async (_, make, expected) => {
+      const piped: unknown[] = [];
+      await pipeline(Readable.from(numbers), make(), async (items) => {
+        for await (const item of items) piped.push(item);
+      });
+      expect(piped).toEqual(expected);
+      expect(await make()(numbers).toArray()).toEqual(expected);
+      expect(await all(Readable.from(make()(numbers)))).toEqual(expected);
+    },
+  );
 
   it.each(cases)('%s ends its source when the loop is left', async (_, make) => {
     const { state, source } = counting();
@@ -83,6 +92,7 @@ describe('every operator', () => {
       yield 1;
       throw new Error('source broke');
     }
+
     await expect(all(make()(broken()))).rejects.toThrow('source broke');
     const output = new PassThrough({ objectMode: true }).resume();
     await expect(pipeline(Readable.from(broken()), make(), output)).rejects.toThrow('source broke');
@@ -95,13 +105,17 @@ describe('every operator', () => {
         yield* [1, 2];
         throw new Error('broke');
       };
+
       const later = async function* () {
         yield* plain();
       };
+
       const seen: number[] = [];
+
       const read = async () => {
         for await (const n of through<number>(kind === 'plain' ? plain() : later())) seen.push(n);
       };
+
       await expect(read()).rejects.toThrow('broke');
       expect(seen).toEqual([1, 2]);
     },
@@ -130,13 +144,16 @@ describe('mapCalls', () => {
     'a failure is that of its page, and no more is begun (concurrency %i)',
     async (concurrency) => {
       const begun: number[] = [];
+
       const work = async (n: number) => {
         begun.push(n);
         await turn();
         if (n === 5) throw new Error('five');
         return n;
       };
+
       const seen: number[] = [];
+
       const read = async () => {
         const source = pagesOf(
           Array.from({ length: 60 }, (_, i) => i + 1),
@@ -144,6 +161,7 @@ describe('mapCalls', () => {
         );
         for await (const n of through(source, mapCalls(work, { concurrency }))) seen.push(n);
       };
+
       await expect(read()).rejects.toThrow('five');
       expect(seen).toEqual([1, 2, 3]);
       expect(Math.max(...begun)).toBeLessThanOrEqual(6);
@@ -167,7 +185,9 @@ describe('mapCalls', () => {
 });
 
 describe('filterCalls and dedupe', () => {
-  const calls = ['1.0', '10.0', '20.0'].map((talk_minutes, i) => callOf({ sid: `s${i}`, talk_minutes }));
+  const calls = ['1.0', '10.0', '20.0'].map((talk_minutes, i) =>
+    callOf({ sid: `s${i}`, talk_minutes }),
+  );
   it.each([
     ['text', 'talk_minutes:[10 TO *]'],
     ['a builder', where('talk_minutes').atLeast(10)],
@@ -192,6 +212,7 @@ describe('join', () => {
   const left = [10, null, null, 30];
   const costsOf = async (operator: Operator<Call, Call & { row: Cost | null }>) =>
     (await operator(calls).toArray()).map(({ row }) => row?.cost ?? null);
+
   async function* slowly<T>(rows: readonly T[]) {
     for (const row of rows) yield row;
   }
@@ -235,7 +256,9 @@ describe('join', () => {
   });
 
   it('needs the key of a row when `on` is a function', () => {
-    expect(() => join(costs, { on: (call: Call) => call.sid, as: 'row' })).toThrow(/so key is needed too/);
+    expect(() => join(costs, { on: (call: Call) => call.sid, as: 'row' })).toThrow(
+      /so key is needed too/,
+    );
   });
 });
 
@@ -348,7 +371,11 @@ describe('a field that items do not have', () => {
       () => aggregate({ measures: { m: sum(any('talk_mins')) } }),
       'talk_mins. Did you mean talk_minutes or talk_start or talk_end?',
     ],
-    ['on', () => join([], { on: any('dniss'), key: any('phone'), as: 'shop' }), 'dniss. Did you mean dnis?'],
+    [
+      'on',
+      () => join([], { on: any('dniss'), key: any('phone'), as: 'shop' }),
+      'dniss. Did you mean dnis?',
+    ],
     ['by of topN', () => topN<Call>({ count: 1, by: any('talk_minuts') }), 'talk_minuts. Did you'],
   ];
   it('is told when one name stands where a list is expected', () => {
@@ -373,7 +400,9 @@ describe('a field that items do not have', () => {
       calls: 'v3' as const,
     });
     const same = mapCalls((call: Call) => ({ ...call }));
-    await expect(through(source, same, make()).toArray()).rejects.toThrow(/the items have no field/);
+    await expect(through(source, same, make()).toArray()).rejects.toThrow(
+      /the items have no field/,
+    );
     expect(source.given).toBe(1);
   });
 
@@ -385,7 +414,9 @@ describe('a field that items do not have', () => {
     await expect(strongest('call').toArray()).rejects.toThrow(
       'topN: the items have no field call. Did you mean calls?',
     );
-    expect(await strongest((row: object) => Reflect.get(row, 'call') ?? 1).toArray()).toHaveLength(1);
+    expect(await strongest((row: object) => Reflect.get(row, 'call') ?? 1).toArray()).toHaveLength(
+      1,
+    );
     const shops = join([{ phon: '1' }], { on: 'dnis', key: any('phone'), as: 'shop' });
     await expect(shops(calls).toArray()).rejects.toThrow(
       'join (key): the items have no field phone. Did you mean phon?',
@@ -397,7 +428,9 @@ describe('a field that items do not have', () => {
 });
 
 test('settings out of range are refused with what was expected', () => {
-  expect(() => mapCalls((n) => n, { concurrency: 0 })).toThrow(/concurrency is 0; expected at least 1/);
+  expect(() => mapCalls((n) => n, { concurrency: 0 })).toThrow(
+    /concurrency is 0; expected at least 1/,
+  );
   expect(() => topN<Call>({ count: 0, by: 'sid' })).toThrow(/count is 0; expected 1 to 1000000/);
   const gap = 'soon' as '1h';
   expect(() => sessions({ gap, measures: {} })).toThrow(/gap is "soon"; expected milliseconds/);
@@ -410,6 +443,7 @@ describe('the checkpoint of a chain', () => {
     n: i / 4,
     date_added: `2024-05-01 0${i % 8}:00:00`,
   });
+
   type Row = ReturnType<typeof rowAt>;
   const rows = Array.from({ length: 60 }, (_, i) => rowAt(i));
   const measures = {
@@ -436,7 +470,9 @@ describe('the checkpoint of a chain', () => {
     for (const { checkpoint, text } of kept) expect(JSON.stringify(checkpoint)).toBe(text);
   });
 
-  const chain = () => through(pagesOf(rows, 5), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures }));
+  const chain = () =>
+    through(pagesOf(rows, 5), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures }));
+
   const firstOf = async (read: {
     pages(): AsyncIterable<{ checkpoint: Checkpoint }>;
   }): Promise<Checkpoint> => {
@@ -448,7 +484,10 @@ describe('the checkpoint of a chain', () => {
     ['no operator', []],
     ['another operator', [topN<Row>({ count: 1, by: 'n' })]],
     ['another key', [aggregate<Measures, 'sid', Row>({ by: ['sid'], measures })]],
-    ['one more', [dedupe<Row>({ key: 'sid' }), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })]],
+    [
+      'one more',
+      [dedupe<Row>({ key: 'sid' }), aggregate<Measures, 'ani', Row>({ by: ['ani'], measures })],
+    ],
   ])('is refused by a chain with %s', async (_, operators) => {
     const checkpoint = await firstOf(chain());
     await expect(
@@ -462,17 +501,21 @@ describe('the checkpoint of a chain', () => {
     const checkpoint = await firstOf(chain());
     const text = JSON.stringify(checkpoint);
     for (const { index } of text.matchAll(/\d/g)) {
-      const changed = text.slice(0, index) + ((Number(text[index]) + 1) % 10) + text.slice(index + 1);
+      const changed =
+        text.slice(0, index) + ((Number(text[index]) + 1) % 10) + text.slice(index + 1);
       await expect(chain().pages(JSON.parse(changed)).next()).rejects.toMatchObject({
         code: 'checkpoint_invalid',
       });
     }
+
     const other = Object.assign(pagesOf(rows, 5), { of: 'other' });
     const same = aggregate<Measures, 'ani', Row>({ by: ['ani'], measures });
     await expect(through(other, same).pages(checkpoint).next()).rejects.toMatchObject({
       code: 'checkpoint_invalid',
     });
-    const turned = Object.fromEntries(Object.entries(checkpoint).reverse()) as unknown as Checkpoint;
+    const turned = Object.fromEntries(
+      Object.entries(checkpoint).reverse(),
+    ) as unknown as Checkpoint;
     expect((await chain().pages(turned).next()).done).toBe(false);
   });
 
@@ -492,13 +535,16 @@ describe('the checkpoint of a chain', () => {
 
   test('is asked for before the next page, and of a source that has positions', async () => {
     const [first] = await all(chain().pages());
-    expect(() => first?.checkpoint).toThrow('Ask for the checkpoint of a page before the next one.');
+    expect(() => first?.checkpoint).toThrow(
+      'Ask for the checkpoint of a page before the next one.',
+    );
     const loose = through(
       rows,
       filterCalls<Row>(() => true),
     );
     expect(loose.unsaved).toBe('its source has no positions');
-    for await (const page of loose.pages()) expect(() => page.checkpoint).toThrow('cannot be resumed');
+    for await (const page of loose.pages())
+      expect(() => page.checkpoint).toThrow('cannot be resumed');
   });
 });
 
@@ -512,7 +558,9 @@ test('a chain is read once, and refuses what is no sink with what to write inste
   await expect(through(numbers).into('x.csv' as never)).rejects.toThrow(
     "into() takes a sink, not a string. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks",
   );
-  await expect(through(numbers).into([] as never)).rejects.toThrow('into() takes a sink, not an object.');
+  await expect(through(numbers).into([] as never)).rejects.toThrow(
+    'into() takes a sink, not an object.',
+  );
 });
 
 test('an operator of your own keeps its state between pages', async () => {
@@ -530,7 +578,9 @@ test('an operator of your own keeps its state between pages', async () => {
       };
     },
   });
-  expect(await pairs(new Paged([{ items: [1, 2] }, { items: [] }, { items: [3] }])).toArray()).toEqual([
+  expect(
+    await pairs(new Paged([{ items: [1, 2] }, { items: [] }, { items: [3] }])).toArray(),
+  ).toEqual([
     [1, 2],
     [2, 3],
   ]);

@@ -15,7 +15,9 @@ export class Paged<T> implements Source<T> {
   isOver = false;
   readonly #pages: (at: number) => { items: readonly T[]; to?: string } | null;
 
-  /** A list of pages; or a function of the number of items before it. `to`: how far time has come. */
+  /**
+   * A list of pages; or a function of the number of items before it. `to`: how far time has come.
+   */
   constructor(
     pages:
       | readonly { items: readonly T[]; to?: string }[]
@@ -23,7 +25,9 @@ export class Paged<T> implements Source<T> {
   ) {
     if (typeof pages === 'function') this.#pages = pages;
     else {
-      const begins = pages.map((_, i) => pages.slice(0, i).reduce((sum, { items }) => sum + items.length, 0));
+      const begins = pages.map((_, i) =>
+        pages.slice(0, i).reduce((sum, { items }) => sum + items.length, 0),
+      );
       let last = -1;
       this.#pages = (at) => {
         // Pages without items come once.

@@ -1,4 +1,7 @@
-/** A plain reader of RFC 4180 that tells an empty cell (null) from a quoted empty text. Slow and obvious. */
+/**
+ * A plain reader of RFC 4180 that tells an empty cell (null) from a quoted empty text. Slow and
+ * obvious.
+ */
 export function parseCsv(text: string): (string | null)[][] {
   const lines: (string | null)[][] = [];
   let cells: (string | null)[] = [];
@@ -32,5 +35,6 @@ export function parseCsv(text: string): (string | null)[][] {
     lines.push(cells);
     cells = [];
   }
+
   return lines;
 }

@@ -45,7 +45,12 @@ class Failing extends FakeServer {
 }
 
 /** Runs a snippet with what its text names. */
-async function run(code: string, client: FakeServer, posted: string[], shown: number[]): Promise<void> {
+async function run(
+  code: string,
+  client: FakeServer,
+  posted: string[],
+  shown: number[],
+): Promise<void> {
   const names = {
     ...operators,
     ...encoders,
@@ -90,6 +95,7 @@ test.each(snippets.map((code, i) => [i + 1, code] as const))(
     await expect(failing).rejects.toThrow('killed');
     await run(code, new FakeServer(records), again, []);
     expect(written()).toEqual(whole);
+
     // A loop gets each row at least once.
     expect([...new Set(again)].sort()).toEqual([...posted].sort());
     if (shown.length > 0) expect(shown.at(-1)).toBe(600);

@@ -48,7 +48,9 @@ async function cut(path: EncodedName): Promise<void> {
     if (at > 0) throw new Error('cut');
     return { items: [1] };
   });
-  await expect(through(broken).into(fileSink<number>(path, { resume: true }))).rejects.toThrow('cut');
+  await expect(through(broken).into(fileSink<number>(path, { resume: true }))).rejects.toThrow(
+    'cut',
+  );
 }
 
 describe.runIf(isPosix)('a name that somebody else has taken', () => {
@@ -57,7 +59,10 @@ describe.runIf(isPosix)('a name that somebody else has taken', () => {
     ['a link to a file that is not there', (part) => symlinkSync(join(folder, 'nowhere'), part)],
     ['a second name of another file', (part) => linkSync(victim, part)],
     ['a pipe', (part) => execFileSync('mkfifo', [part])],
-    ['a file that everybody can read and write', (part) => writeFileSync(part, 'bait', { mode: 0o666 })],
+    [
+      'a file that everybody can read and write',
+      (part) => writeFileSync(part, 'bait', { mode: 0o666 }),
+    ],
   ])('is no place for an unfinished file: %s', async (_, plant) => {
     const path = `${folder}/calls.ndjson` as const;
     plant(`${path}.partial`);
@@ -69,11 +74,13 @@ describe.runIf(isPosix)('a name that somebody else has taken', () => {
     } finally {
       process.umask(umask);
     }
+
     expect(readFileSync(victim, 'utf8')).toBe('precious');
     expect(existsSync(join(folder, 'nowhere'))).toBe(false);
     expect(readFileSync(path, 'utf8')).toBe('1\n2\n');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     if (kept === null) return;
+
     // Whoever has opened what was there before reads nothing of what was written.
     expect(readSync(kept, Buffer.alloc(10), 0, 10, bait.length)).toBe(0);
     closeSync(kept);
@@ -99,44 +106,54 @@ describe.runIf(isPosix)('a name that somebody else has taken', () => {
 
 test('what a killed process has left under a provisional name goes when it is an hour old', async () => {
   const path = join(folder, 'state.json');
-  const [old, young, other] = [`${path}.0123456789ab.new`, `${path}.ba9876543210.new`, `${path}.mine.new`];
+  const [old, young, other] = [
+    `${path}.0123456789ab.new`,
+    `${path}.ba9876543210.new`,
+    `${path}.mine.new`,
+  ];
   for (const left of [old, young, other]) writeFileSync(left, 'part');
   for (const left of [old, other]) utimesSync(left, 1_000_000, 1_000_000);
   await writeWholeFile(path, 'state');
   expect([old, young, other].map((left) => existsSync(left))).toEqual([false, true, true]);
 });
 
-describe.runIf(isPosix)('an unfinished file is resumed only when it is a plain file of this user', () => {
-  const instead = (put: (name: string) => void) => (name: string) => {
-    renameSync(name, `${name}-kept`);
-    put(name);
-  };
-  const linked = instead((name) => symlinkSync(`${name}-kept`, name));
-  const piped = instead((name) => execFileSync('mkfifo', [name]));
-  test.each<[string, string, (name: string) => void]>([
-    ['.partial', 'is a link to another place', linked],
-    ['.partial', 'has several links', (name) => linkSync(name, `${name}-kept`)],
-    ['.partial', 'is not a regular file', piped],
-    ['.checkpoint', 'is a link to another place', linked],
-    ['.checkpoint', 'is not a regular file', piped],
-    ...(isRoot
-      ? (['.partial', '.checkpoint'] as const).map((ending): [string, string, (name: string) => void] => [
-          ending,
-          'belongs to another user',
-          (name) => chownSync(name, nobody, nobody),
-        ])
-      : []),
-  ])('%s that %s', async (ending, said, plant) => {
-    const path = `${folder}/calls.ndjson` as const;
-    await cut(path);
-    plant(`${path}${ending}`);
-    expect(() => fileSink(path, { resume: true })).toThrow(said);
-    expect(() => fileSink(path, { resume: true })).toThrow(
-      `Remove both to start over: ${path}.partial and ${path}.checkpoint.`,
-    );
-    expect(existsSync(path)).toBe(false);
-  });
-});
+describe.runIf(isPosix)(
+  'an unfinished file is resumed only when it is a plain file of this user',
+  () => {
+    const instead = (put: (name: string) => void) => (name: string) => {
+      renameSync(name, `${name}-kept`);
+      put(name);
+    };
+
+    const linked = instead((name) => symlinkSync(`${name}-kept`, name));
+    const piped = instead((name) => execFileSync('mkfifo', [name]));
+    test.each<[string, string, (name: string) => void]>([
+      ['.partial', 'is a link to another place', linked],
+      ['.partial', 'has several links', (name) => linkSync(name, `${name}-kept`)],
+      ['.partial', 'is not a regular file', piped],
+      ['.checkpoint', 'is a link to another place', linked],
+      ['.checkpoint', 'is not a regular file', piped],
+      ...(isRoot
+        ? (['.partial', '.checkpoint'] as const).map(
+            (ending): [string, string, (name: string) => void] => [
+              ending,
+              'belongs to another user',
+              (name) => chownSync(name, nobody, nobody),
+            ],
+          )
+        : []),
+    ])('%s that %s', async (ending, said, plant) => {
+      const path = `${folder}/calls.ndjson` as const;
+      await cut(path);
+      plant(`${path}${ending}`);
+      expect(() => fileSink(path, { resume: true })).toThrow(said);
+      expect(() => fileSink(path, { resume: true })).toThrow(
+        `Remove both to start over: ${path}.partial and ${path}.checkpoint.`,
+      );
+      expect(existsSync(path)).toBe(false);
+    });
+  },
+);
 
 test.runIf(isPosix)('a folder of our own is no link, and nobody else may write to it', async () => {
   expect(await makeOwnFolder(join(folder, 'new'))).toBe(null);

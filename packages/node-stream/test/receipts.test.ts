@@ -105,20 +105,31 @@ describe('the receipt of a file', () => {
     const written = readFileSync(path);
     expect(bytes).toEqual({ length: written.length, sha256: hash('sha256', written, 'hex') });
     const contents = await readFileContents(path, form, { expected: bytes });
-    expect(contents).toMatchObject({ fault: null, bytes, rows: { count: 40, digest: rows.digest } });
+    expect(contents).toMatchObject({
+      fault: null,
+      bytes,
+      rows: { count: 40, digest: rows.digest },
+    });
     expect(rows.count).toBe(40);
     expect(contents.fields).toEqual(rows.fields);
   });
 
-  it.each(['ndjson', 'a JSON array', 'csv'])('has the same digest for %s in another order', async (name) => {
-    const { encode } = forms[name] as (typeof forms)[string];
-    const digests = [];
-    for (const items of [calls, calls.toReversed()]) {
-      await pipeline(Readable.from(items), fileSink(file('calls'), { encode: encode(), receipt: true }));
-      digests.push((await receiptIn(file('calls'))).rows.digest);
-    }
-    expect(digests[1]).toBe(digests[0]);
-  });
+  it.each(['ndjson', 'a JSON array', 'csv'])(
+    'has the same digest for %s in another order',
+    async (name) => {
+      const { encode } = forms[name] as (typeof forms)[string];
+      const digests = [];
+      for (const items of [calls, calls.toReversed()]) {
+        await pipeline(
+          Readable.from(items),
+          fileSink(file('calls'), { encode: encode(), receipt: true }),
+        );
+        digests.push((await receiptIn(file('calls'))).rows.digest);
+      }
+
+      expect(digests[1]).toBe(digests[0]);
+    },
+  );
 
   it.each([
     ['an empty file', 'ndjson', 0],
@@ -156,6 +167,7 @@ describe('the receipt of a file', () => {
     } as const;
     const { address: source, ...rest } = facts;
     const about = { ...rest, source, verdict, accounts: ['100001'], rows: { count: 40 } };
+
     const read = (failAt = Number.POSITIVE_INFINITY) => {
       const pages = new Paged((at) => {
         if (at + 8 > failAt) throw new Error('stopped');
@@ -163,6 +175,7 @@ describe('the receipt of a file', () => {
       });
       return through(Object.assign(pages, { facts, verdict: Promise.resolve(verdict) }));
     };
+
     const sink = (resume: boolean) =>
       fileSink<(typeof calls)[0]>(file('a.ndjson'), { encode: toNdjson(), receipt: true, resume });
     expect(await read().into(sink(false))).toMatchObject({ proof: 'short', verdict });
@@ -179,7 +192,14 @@ describe('the receipt of a file', () => {
   });
 
   it('takes what it says from a function, and knows nothing of a source that does not tell', async () => {
-    const facts = { source: 'mine', version: null, filter: null, from: null, to: null, verdict: null };
+    const facts = {
+      source: 'mine',
+      version: null,
+      filter: null,
+      from: null,
+      to: null,
+      verdict: null,
+    };
     const receipt = (accounts: readonly string[]) => ({ ...facts, accounts, fields: ['sid'] });
     await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt }));
     expect(await receiptIn(file('a'))).toMatchObject({
@@ -187,8 +207,15 @@ describe('the receipt of a file', () => {
       accounts: ['100001'],
       rows: { fields: ['sid'] },
     });
-    await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt: true }));
-    expect(await receiptIn(file('a'))).toMatchObject({ source: null, verdict: null, accounts: ['100001'] });
+    await pipeline(
+      Readable.from(calls),
+      fileSink(file('a'), { encode: toNdjson(), receipt: true }),
+    );
+    expect(await receiptIn(file('a'))).toMatchObject({
+      source: null,
+      verdict: null,
+      accounts: ['100001'],
+    });
   });
 
   it('is never beside a file that it does not describe', async () => {
@@ -208,12 +235,16 @@ describe('the receipt of a file', () => {
     });
     const failing = pipeline(broken, fileSink(file('a'), { encode: toNdjson(), receipt: true }));
     await expect(failing).rejects.toThrow('the source broke');
+
     // The earlier file is still there, and so is its receipt.
     expect(readFileSync(file('a') + receiptEnding, 'utf8')).toBe(kept);
   });
 
   it('is refused when a letter of it was changed', async () => {
-    await pipeline(Readable.from(calls), fileSink(file('a'), { encode: toNdjson(), receipt: true }));
+    await pipeline(
+      Readable.from(calls),
+      fileSink(file('a'), { encode: toNdjson(), receipt: true }),
+    );
     const text = readFileSync(file('a') + receiptEnding, 'utf8');
     for (const [from, to] of [
       ['"count": 40', '"count": 41'],
@@ -222,8 +253,12 @@ describe('the receipt of a file', () => {
       ['}', ''],
     ] as const) {
       writeFileSync(file('a') + receiptEnding, text.replace(from, to));
-      expect(await readReceipt(file('a')), to).toEqual({ receipt: null, problem: expect.any(String) });
+      expect(await readReceipt(file('a')), to).toEqual({
+        receipt: null,
+        problem: expect.any(String),
+      });
     }
+
     expect(await readReceipt(file('b'))).toBeNull();
   });
 
@@ -232,11 +267,13 @@ describe('the receipt of a file', () => {
       /cannot have a receipt.*Use one of these/,
     );
     type Item = (typeof calls)[0];
+
     const cut = () =>
       new Paged((at) => {
         if (at > 0) throw new Error('cut');
         return { items: calls.slice(0, 1) };
       });
+
     const begun = through(cut()).into(fileSink<Item>(file('a'), { encode: toNdjson() }));
     await expect(begun).rejects.toThrow('cut');
     const resumed = fileSink<Item>(file('a'), { encode: toNdjson(), resume: true, receipt: true });
@@ -246,14 +283,32 @@ describe('the receipt of a file', () => {
 
 describe('reading a file back', () => {
   it.each<[string, string, FileForm['format'], number, RegExp]>([
-    ['a line that is no JSON', '{"sid":"1"}\n{"sid":\n{"sid":"3"}\n', 'ndjson', 1, /row 2 cannot be read/],
+    [
+      'a line that is no JSON',
+      '{"sid":"1"}\n{"sid":\n{"sid":"3"}\n',
+      'ndjson',
+      1,
+      /row 2 cannot be read/,
+    ],
     ['a line that is no record', '{"sid":"1"}\n7\n', 'ndjson', 1, /row 2 cannot be read/],
-    ['an array that does not end', '[\n{"sid":"1"},\n{"sid":"2"}\n', 'json', 2, /row 3 cannot be read/],
+    [
+      'an array that does not end',
+      '[\n{"sid":"1"},\n{"sid":"2"}\n',
+      'json',
+      2,
+      /row 3 cannot be read/,
+    ],
     ['an array that goes on', '[]\n{"sid":"1"}\n', 'json', 0, /row 1 cannot be read/],
     ['no array', '{"sid":"1"}\n', 'json', 0, /row 1 cannot be read/],
     ['a row with too few cells', 'sid,ani\r\n1,2\r\n3\r\n', 'csv', 1, /row 2 cannot be read/],
     ['a quote that does not end', 'sid,ani\r\n1,"2\r\n', 'csv', 0, /row 1 cannot be read/],
-    ['Parquet without its receipt', 'PAR1 something PAR1', 'parquet', 0, /there is no receipt of its bytes/],
+    [
+      'Parquet without its receipt',
+      'PAR1 something PAR1',
+      'parquet',
+      0,
+      /there is no receipt of its bytes/,
+    ],
   ])('stops at %s', async (_, text, format, count, fault) => {
     writeFileSync(file('a'), text);
     const contents = await readFileContents(file('a'), { format, gzip: false });
@@ -273,6 +328,7 @@ describe('reading a file back', () => {
   ])('reads %s once, for its bytes and its rows', async (_, gzip, pack, fault) => {
     const lines = calls.map((call) => `${JSON.stringify(call)}\n`).join('');
     const bytes = pack(lines.repeat(20));
+
     // What a pipe gives cannot be read twice.
     execFileSync('mkfifo', [file('pipe')]);
     const written = writeFile(file('pipe'), bytes);

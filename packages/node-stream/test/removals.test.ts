@@ -14,6 +14,7 @@ test('a line of a ledger loses what it says about some calls, and no other line 
       isGone,
     ),
   ).toBe('{"type":"x","entries":[{"sid":"c"}]}');
+
   for (const line of [
     '[{"sid":"a","account":"102"}]',
     '{"n": 1, "entries": [{"sid":"c"}]}',
@@ -50,7 +51,13 @@ describe('a sync', () => {
   test('an erasure takes ids out of a state that names them', () => {
     const seen = ['a', 'b'].map((sid) => [sid, '2026-01-01 00:00:00', 'hash'] as const);
     const none = { asked: [], firsts: [], latest: null, countedTo: null, pace: null, paged: null };
-    const doubled = { from: null, to: null, is: 'short', why: 'doubled', sids: ['a', 'c'] } as const;
+    const doubled = {
+      from: null,
+      to: null,
+      is: 'short',
+      why: 'doubled',
+      sids: ['a', 'c'],
+    } as const;
     const stretches = [{ ...doubled, counted: 3, shared: 0, calls: 3, at: 1 }];
     const state: SyncState = {
       version: 2,

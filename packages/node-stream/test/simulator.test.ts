@@ -26,5 +26,9 @@ test('as many histories as fit into three seconds keep the laws', async () => {
     if (violations.length > 0)
       throw new Error(`playHistory(${JSON.stringify(plan)}): ${violations.join('; ')}`);
   });
-  await fc.assert(laws, { numRuns: 1_000_000, interruptAfterTimeLimit: 3000, markInterruptAsFailure: false });
+  await fc.assert(laws, {
+    numRuns: 1_000_000,
+    interruptAfterTimeLimit: 3000,
+    markInterruptAsFailure: false,
+  });
 });

@@ -16,10 +16,23 @@ import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCsv, toGzip, toJsonArray, toNdjson, toParquet } from '../src/encoders/index.ts';
-import { aggregate, count, defineOperator, type Measure, mapCalls, through } from '../src/operators/index.ts';
+import {
+  aggregate,
+  count,
+  defineOperator,
+  type Measure,
+  mapCalls,
+  through,
+} from '../src/operators/index.ts';
 import type { Checkpoint } from '../src/page.ts';
 import { createCallStream } from '../src/read.ts';
-import { type ChainBatch, type Encoding, type FileSink, fileSink, storeSink } from '../src/sinks/index.ts';
+import {
+  type ChainBatch,
+  type Encoding,
+  type FileSink,
+  fileSink,
+  storeSink,
+} from '../src/sinks/index.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 import { Paged, pagesOf } from './paged.ts';
 import { parseCsv } from './parse-csv.ts';
@@ -76,12 +89,18 @@ describe('fileSink', () => {
     const first = fileSink<Item>(path, { encode: toNdjson(), metadata: begun });
     expect(first.metadata).toEqual(begun);
     await cutAt(15, first);
-    const second = fileSink<Item>(path, { encode: toNdjson(), resume: true, metadata: { filter: 'other' } });
+    const second = fileSink<Item>(path, {
+      encode: toNdjson(),
+      resume: true,
+      metadata: { filter: 'other' },
+    });
     expect(second.metadata).toEqual(begun);
     expect(second.checkpoint?.read).toEqual({ at: 10 });
     await run(second);
     expect(sids(readFileSync(path, 'utf8'))).toEqual(allSids);
-    expect(fileSink<Item>(file('other.ndjson'), { encode: toNdjson(), resume: true }).metadata).toBe(null);
+    expect(
+      fileSink<Item>(file('other.ndjson'), { encode: toNdjson(), resume: true }).metadata,
+    ).toBe(null);
   });
 
   it('ends a pipeline that begins with a stream of calls', async () => {
@@ -107,6 +126,7 @@ describe('fileSink', () => {
     parseCsv(text)
       .slice(1)
       .map(([sid]) => sid);
+
   const ofJson = (text: string) => JSON.parse(text).map(({ sid }: Item) => sid);
   const named: [string, (bytes: Buffer) => unknown[]][] = [
     ['csv', (bytes) => ofCsv(bytes.toString())],
@@ -172,6 +192,7 @@ describe('fileSink', () => {
         if (pages === 0) expect(second.checkpoint).toBe(null);
         // Where saving takes long, not every position is saved.
         else expect([10, 10 * pages]).toContain(Reflect.get(Object(second.checkpoint?.read), 'at'));
+
         await run(second);
         expect(read(readFileSync(path))).toEqual(allSids);
         expect(readdirSync(folder)).toEqual(['calls']);
@@ -217,8 +238,12 @@ describe('fileSink', () => {
     });
     await expect(write).rejects.toThrow('stopped');
     expect(existsSync(path)).toBe(false);
-    const slow = through(Object.assign(pages(), { signal: AbortSignal.abort(new Error('stopped')) }));
-    await expect(slow.into(fileSink<Item>(path, { encode: toNdjson() }))).rejects.toThrow('stopped');
+    const slow = through(
+      Object.assign(pages(), { signal: AbortSignal.abort(new Error('stopped')) }),
+    );
+    await expect(slow.into(fileSink<Item>(path, { encode: toNdjson() }))).rejects.toThrow(
+      'stopped',
+    );
     expect(readdirSync(folder)).toEqual(['calls.ndjson.checkpoint', 'calls.ndjson.partial']);
   });
 });
@@ -244,7 +269,8 @@ describe('a file that is resumed', () => {
     await cutAt(15, fileSink<Item>(path, { encode: toNdjson() }));
     const state = readFileSync(`${path}.checkpoint`, 'utf8');
     const changed = [...state.matchAll(/\d/g)].map(
-      ({ index }) => state.slice(0, index) + ((Number(state[index]) + 1) % 10) + state.slice(index + 1),
+      ({ index }) =>
+        state.slice(0, index) + ((Number(state[index]) + 1) % 10) + state.slice(index + 1),
     );
     for (const wrong of [state.slice(0, 20), '{}', ...changed]) {
       writeFileSync(`${path}.checkpoint`, wrong);
@@ -263,16 +289,20 @@ describe('a file that is resumed', () => {
       return item;
     });
     const sink = fileSink<Item>(path, { encode: toNdjson() });
-    await expect(through(pages(), replacing).into(sink)).rejects.toThrow(/was replaced while it was written/);
+    await expect(through(pages(), replacing).into(sink)).rejects.toThrow(
+      /was replaced while it was written/,
+    );
     expect(existsSync(path)).toBe(false);
   });
 
   it('says before it reads that a source without positions cannot be resumed', async () => {
     let read = 0;
+
     const source = function* () {
       read += 1;
       yield calls[0] as Item;
     };
+
     const sink = fileSink<Item>(file('a.ndjson'), { encode: toNdjson(), resume: true });
     await expect(sink(source())).rejects.toThrow(/cannot be resumed: its source has no positions/);
     expect(read).toBe(0);
@@ -280,7 +310,9 @@ describe('a file that is resumed', () => {
 });
 
 describe('storeSink', () => {
-  /** Keeps rows and a position as JSON, as a database does; `left` transactions until it is killed. */
+  /**
+   * Keeps rows and a position as JSON, as a database does; `left` transactions until it is killed.
+   */
   function store() {
     let kept = 'null';
     const rows: unknown[] = [];
@@ -319,6 +351,7 @@ describe('storeSink', () => {
       mine.left = 1 + (i % 3);
       await into(pagesOf(calls, 3)).catch(() => {});
     }
+
     expect(mine.rows.map((row) => (row as Item).sid)).toEqual([...allSids, allSids.at(-1)]);
     const source = pagesOf(calls, 3);
     expect(await into(source)).toEqual({ written: 0, proof: null, verdict: null });
@@ -333,7 +366,9 @@ describe('storeSink', () => {
       measures: { n: count() },
     });
     const mine = store();
-    expect((await through(pagesOf(rows, 20_000), groups).into(storeSink(mine))).written).toBe(200_000);
+    expect((await through(pagesOf(rows, 20_000), groups).into(storeSink(mine))).written).toBe(
+      200_000,
+    );
     expect(mine.rows).toHaveLength(200_000);
   });
 

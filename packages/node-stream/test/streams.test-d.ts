@@ -2,7 +2,12 @@ import type { Readable } from 'node:stream';
 import { type Call, CallsError, type Client } from '@call-attribution/core';
 import { expectTypeOf, test } from 'vitest';
 import { toCsv } from '../src/encoders/index.ts';
-import { type Checkpoint, createCallByteStream, createCallStream, type Verdict } from '../src/index.ts';
+import {
+  type Checkpoint,
+  createCallByteStream,
+  createCallStream,
+  type Verdict,
+} from '../src/index.ts';
 import { count, mapCalls, tumbling } from '../src/operators/index.ts';
 
 declare const client: Client;
@@ -21,16 +26,19 @@ test('a chain has the type of what the operator emits', async () => {
     // @ts-expect-error no such column
     row.nonsense;
   }
+
   const rows = createCallStream(client).through(windows);
   expectTypeOf((await rows.toArray())[0]?.channel).toEqualTypeOf<
     string | number | boolean | null | undefined
   >();
+
   // The next operator takes what the one before it emits.
   const lengths = createCallStream(client)
     .through(mapCalls((call) => call.sid))
     .through(mapCalls((sid) => sid.length));
   expectTypeOf(await lengths.toArray()).toEqualTypeOf<number[]>();
   const sids = createCallStream(client).through(mapCalls((call) => call.sid));
+
   // @ts-expect-error an item is a string here
   sids.through(mapCalls((item) => item.date_added));
 });
@@ -51,7 +59,8 @@ test('a typed stream is accepted wherever a Readable is', () => {
 
 test('CallsError.is knows the errors of streams', () => {
   const error: unknown = null;
-  if (CallsError.is(error, 'range_ignored')) expectTypeOf(error.code).toEqualTypeOf<'range_ignored'>();
+  if (CallsError.is(error, 'range_ignored'))
+    expectTypeOf(error.code).toEqualTypeOf<'range_ignored'>();
   if (CallsError.is(error, 'file_locked')) expectTypeOf(error.host).toEqualTypeOf<string | null>();
 });
 

@@ -43,10 +43,12 @@ describe('each way to read gives each call once, in order, and a verdict', () =>
     'map()': async (stream) => (await stream.map(({ sid }: Call) => sid).toArray()) as string[],
     pipeline: async (stream) => {
       const sids: string[] = [];
+
       const write = ({ sid }: Call, _: unknown, done: () => void) => {
         sids.push(sid);
         setImmediate(done);
       };
+
       await pipeline(stream, new Writable({ objectMode: true, highWaterMark: 3, write }));
       return sids;
     },
@@ -65,7 +67,9 @@ describe('each way to read gives each call once, in order, and a verdict', () =>
   });
 
   test('lines as the server sent them', async () => {
-    const bytes = Buffer.concat(await createCallByteStream(new FakeServer(records), options).toArray());
+    const bytes = Buffer.concat(
+      await createCallByteStream(new FakeServer(records), options).toArray(),
+    );
     expect(bytes.toString()).toBe(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   });
 });
@@ -77,7 +81,9 @@ describe('requests', () => {
     ['one less than a page', 39],
   ])('one reads a list that fits in one page: %s', async (_, count) => {
     const server = new FakeServer(fakeRecords(count));
-    expect(await read(server)).toMatchObject({ verdict: { proof: 'whole', proved: count, notes: [] } });
+    expect(await read(server)).toMatchObject({
+      verdict: { proof: 'whole', proved: count, notes: [] },
+    });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -100,12 +106,17 @@ describe('requests', () => {
     expect(sids).toHaveLength(329);
     const { printFilter } = await import('@call-attribution/query-dsl');
     const asked = server.requests.map((request) => printFilter(request.filter));
-    expect(asked.every((text) => text.endsWith(',inc_gce:1') || text.startsWith('inc_gce:1,'))).toBe(true);
-    const ranges = asked.map((text) => /date_added:([[{])(.*) TO (.*)([\]}])/.exec(text)?.slice(1) ?? []);
+    expect(
+      asked.every((text) => text.endsWith(',inc_gce:1') || text.startsWith('inc_gce:1,')),
+    ).toBe(true);
+    const ranges = asked.map(
+      (text) => /date_added:([[{])(.*) TO (.*)([\]}])/.exec(text)?.slice(1) ?? [],
+    );
     for (const [open, from, to, close] of ranges) {
       expect(open).toBe(from === '2026-01-01 00:30:00' ? '{' : '[');
       expect(close).toBe(to === '2026-01-01 06:00:00' ? '}' : ']');
     }
+
     // What another range has asked for as well, whether it ends there or is read on from there.
     const isShared = (begin: string): boolean =>
       ranges.some(([, from = '', to = '']) => from < begin && begin <= to);
@@ -167,6 +178,7 @@ describe('a checkpoint', () => {
       }
       proof = (await stream.verdict).proof;
     }
+
     expect(sids).toEqual(expected);
   });
 
@@ -178,6 +190,7 @@ describe('a checkpoint', () => {
       if (call === null) await once(stream, 'readable');
       else sids.push(call.sid);
     }
+
     const checkpoint = stream.checkpoint();
     stream.destroy();
     const rest = await read(new FakeServer(records), { checkpoint });
@@ -215,7 +228,12 @@ describe('a checkpoint', () => {
       'checkpoint_invalid',
     ],
     ['that is none', () => ({ version: 1 }) as never, '', 'checkpoint_invalid'],
-    ['of a chain', (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }), '', 'checkpoint_invalid'],
+    [
+      'of a chain',
+      (checkpoint: Checkpoint) => ({ ...checkpoint, chain: {} }),
+      '',
+      'checkpoint_invalid',
+    ],
   ])('one %s is refused', async (_, change, filter, code) => {
     const server = new FakeServer(records);
     const { value } = await createCallStream(server, options).pages().next();
@@ -225,7 +243,10 @@ describe('a checkpoint', () => {
 
   test('it fits the same filter written in another way', async () => {
     const server = new FakeServer(records);
-    const stream = createCallStream(server, { ...options, filter: 'inc_gce:1,talk_minutes:[0 TO *]' });
+    const stream = createCallStream(server, {
+      ...options,
+      filter: 'inc_gce:1,talk_minutes:[0 TO *]',
+    });
     for await (const _ of stream.pages()) break;
     const again = { filter: 'talk_minutes:[0 TO *],inc_gce:1', checkpoint: stream.checkpoint() };
     await expect(read(server, again)).resolves.toBeDefined();
@@ -248,25 +269,36 @@ describe('the verdict', () => {
     expect(verdict.proof).toBe('whole');
   });
 
-  test.each(['break', 'destroy'])('of a read that is left (%s) says what was not read', async (how) => {
-    const stream = createCallStream(new FakeServer(records), options);
-    for await (const _ of stream.pages()) {
-      if (how === 'break') break;
-      stream.destroy();
-      break;
-    }
-    const verdict = await stream.verdict;
-    expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
-    expect(describeVerdict(verdict)).toMatch(/^UNPROVEN: \d+ calls; the calls from .* on were not read/);
-  });
+  test.each(['break', 'destroy'])(
+    'of a read that is left (%s) says what was not read',
+    async (how) => {
+      const stream = createCallStream(new FakeServer(records), options);
+      for await (const _ of stream.pages()) {
+        if (how === 'break') break;
+        stream.destroy();
+        break;
+      }
+
+      const verdict = await stream.verdict;
+      expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
+      expect(describeVerdict(verdict)).toMatch(
+        /^UNPROVEN: \d+ calls; the calls from .* on were not read/,
+      );
+    },
+  );
 
   test('a call that came into a slice that had been read is a gap with its stretch', async () => {
     const server = new FakeServer(records);
     const stream = createCallStream(server, options);
     for await (const { range } of stream.pages())
-      if (range?.from === null) server.records.push({ sid: 'late', date_added: '2026-01-01 00:10:00' });
+      if (range?.from === null)
+        server.records.push({ sid: 'late', date_added: '2026-01-01 00:10:00' });
+
     const verdict = await stream.verdict;
-    expect(verdict).toMatchObject({ proof: 'short', gaps: [{ is: 'short', why: 'rose', missing: 1 }] });
+    expect(verdict).toMatchObject({
+      proof: 'short',
+      gaps: [{ is: 'short', why: 'rose', missing: 1 }],
+    });
     expect(deliveredOf(verdict)).toBe(500);
   });
 
@@ -280,6 +312,7 @@ describe('the verdict', () => {
       server.records.splice(5, 1);
       server.records.push({ sid: 'late', date_added: '2026-01-03 00:10:30' });
     }
+
     expect((await stream.verdict).gaps.map(({ why }) => why)).toEqual(['fell', 'rose']);
   });
 
@@ -292,9 +325,9 @@ describe('the verdict', () => {
     expect(sids).toHaveLength(1000);
     expect(verdict).toMatchObject({ proof: 'whole', proved: 1000, notes: [{ code: 'young' }] });
     const [note] = verdict.notes;
-    expect(String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00').toBe(
-      true,
-    );
+    expect(
+      String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00',
+    ).toBe(true);
   });
 
   test('a server that does not count at the end leaves it unproven', async () => {
@@ -303,7 +336,10 @@ describe('the verdict', () => {
         if (rows === 1) throw new Error('503');
       },
     });
-    expect((await read(server)).verdict).toMatchObject({ proof: 'unproven', gaps: [{ why: 'uncounted' }] });
+    expect((await read(server)).verdict).toMatchObject({
+      proof: 'unproven',
+      gaps: [{ why: 'uncounted' }],
+    });
   });
 });
 
@@ -348,11 +384,13 @@ test('calls of another account than before are refused, also after a resume', as
 
 describe('a server that ignores ranges and tells wrong places', () => {
   const three = fakeRecords(3);
+
   // It gives the row of each page, whatever was asked for.
   const ignoring = (rowsOf: (page: number) => readonly FakeRecord[], total: number) =>
     new FakeServer(three, {
       after: (_, { page }) => ({ records: rowsOf(page), first: page + 1, total }),
     });
+
   test.each<[string, FakeServer, string]>([
     [
       'N-N/3 with the right total',
@@ -363,7 +401,8 @@ describe('a server that ignores ranges and tells wrong places', () => {
     ['1-3/ and a huge total', ignoring(() => three, 1_000_000_000), 'range_ignored'],
   ])('%s: it is noticed after a handful of requests', async (_, server, end) => {
     const said = await read(server).then(
-      ({ sids, verdict: { proof, gaps } }) => `${proof}: ${sids.length} call, ${gaps[0]?.missing} missing`,
+      ({ sids, verdict: { proof, gaps } }) =>
+        `${proof}: ${sids.length} call, ${gaps[0]?.missing} missing`,
       ({ code }) => code,
     );
     expect(said).toBe(end);
@@ -373,14 +412,17 @@ describe('a server that ignores ranges and tells wrong places', () => {
   test.each<[string, number]>([
     ['the right total', 300],
     ['a huge total', 1_000_000_000],
-  ])('rows from outside a range with %s are an error after a handful of requests', async (_, total) => {
-    const days = fakeRecords(300, () => 86_400);
-    const server = new FakeServer(days, {
-      after: (__, { page }) => ({ records: days.slice(page, page + 1), first: page + 1, total }),
-    });
-    await expect(read(server)).rejects.toMatchObject({ code: 'range_ignored' });
-    expect(server.requests.length).toBeLessThanOrEqual(5);
-  });
+  ])(
+    'rows from outside a range with %s are an error after a handful of requests',
+    async (_, total) => {
+      const days = fakeRecords(300, () => 86_400);
+      const server = new FakeServer(days, {
+        after: (__, { page }) => ({ records: days.slice(page, page + 1), first: page + 1, total }),
+      });
+      await expect(read(server)).rejects.toMatchObject({ code: 'range_ignored' });
+      expect(server.requests.length).toBeLessThanOrEqual(5);
+    },
+  );
 });
 
 test('a sid that comes twice in a page is delivered once, in its last form, and the verdict names it', async () => {
@@ -397,10 +439,12 @@ test('a sid that comes twice in a page is delivered once, in its last form, and 
 
 test('progress tells what is done, and what it throws ends the read', async () => {
   const seen: Progress[] = [];
+
   const onProgress = (progress: Progress) => {
     seen.push(progress);
     if (progress.done === 500) throw new Error('no terminal');
   };
+
   const stream = createCallStream(new FakeServer(records), { ...options, onProgress });
   await expect(stream.toArray()).rejects.toThrow('no terminal');
   await expect(stream.verdict).rejects.toThrow('no terminal');

@@ -55,6 +55,9 @@ test.each([
 test('a first read of one page takes two requests', async () => {
   const server = new FakeServer(fakeRecords(100));
   const clock = { now: () => Date.UTC(2027, 0, 1) };
-  expect(await syncInto(server, memoryStore(), { clock })).toMatchObject({ proof: 'whole', calls: 100 });
+  expect(await syncInto(server, memoryStore(), { clock })).toMatchObject({
+    proof: 'whole',
+    calls: 100,
+  });
   expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
 });

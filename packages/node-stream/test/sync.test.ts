@@ -29,6 +29,7 @@ describe('syncCalls', () => {
     const state = memoryState();
     expect(only(await kinds(server, state), 'new')).toHaveLength(300);
     const again = await kinds(server, state);
+
     // A run begins a lookback before the latest call, or up to a page earlier.
     expect(only(again, 'same').slice(-25)).toEqual(server.records.slice(-25).map(({ sid }) => sid));
     expect(Object.keys(again).length).toBeLessThanOrEqual(25 + 20);
@@ -57,12 +58,16 @@ describe('syncCalls', () => {
       if (dealtWith.size === 30) break;
       dealtWith.add(call.sid);
     }
+
     const rest = await kinds(server, state);
     expect(new Set([...dealtWith, ...Object.keys(rest)]).size).toBe(100);
   });
 
   test('a record from the future does not mislead it', async () => {
-    const server = new FakeServer([...fakeRecords(50), { sid: 'clock', date_added: '2099-01-01 00:00:00' }]);
+    const server = new FakeServer([
+      ...fakeRecords(50),
+      { sid: 'clock', date_added: '2099-01-01 00:00:00' },
+    ]);
     const state = memoryState();
     await kinds(server, state);
     server.records.push({ sid: 'fresh', date_added: '2026-01-01 01:00:00' });
@@ -86,6 +91,7 @@ describe('syncCalls', () => {
     expect(Object.keys(await kinds(server, state, from('2026-01-05 00:00:00')))).toHaveLength(104);
     const earlier = await kinds(server, state, from('2026-01-03 00:00:00'));
     expect(only(earlier, 'new')).toHaveLength(48);
+
     // The rest is the end that is read again by each run, and what lies at borders.
     expect(only(earlier, 'same').length).toBeLessThanOrEqual(25 + 20);
   });
@@ -97,32 +103,44 @@ describe('syncCalls', () => {
     const server = new FakeServer([]);
     const state = memoryState();
     const last = (hours: number, hour: number) => ({ from: at(hour - hours), to: null });
+
     const run = async (hour: number, hours = 12) => {
       server.records = all.slice(0, hour);
       return only(await kinds(server, state, { period: last(hours, hour) }), 'new').length;
     };
+
     expect(await run(24)).toBe(12);
     expect(await run(30)).toBe(6);
     expect(await run(30)).toBe(0);
+
     // Nothing ran for two days.
     expect(await run(78)).toBe(48);
+
     // A longer period reads what lies before.
     server.records = all.slice(0, 80);
     const longer = await kinds(server, state, { period: last(74, 80) });
-    expect(Object.keys(longer)).toEqual(expect.arrayContaining(all.slice(6, 12).map(({ sid }) => sid)));
-    expect(only(longer, 'new')).toEqual(expect.arrayContaining(all.slice(78, 80).map(({ sid }) => sid)));
+    expect(Object.keys(longer)).toEqual(
+      expect.arrayContaining(all.slice(6, 12).map(({ sid }) => sid)),
+    );
+    expect(only(longer, 'new')).toEqual(
+      expect.arrayContaining(all.slice(78, 80).map(({ sid }) => sid)),
+    );
+
     // A run that is interrupted ends as it began.
     server.records = all.slice(0, 100);
     const moving = { ...options, rows: 5, state, period: { ...last(12, 100), to: at(95) } };
     for await (const { kind } of syncCalls(server, moving)) if (kind === 'new') break;
     server.records = all;
     const rest = await kinds(server, state, { rows: 5, period: { ...last(12, 119), to: at(118) } });
-    expect(only(rest, 'new')).toEqual(expect.arrayContaining(all.slice(80, 118).map(({ sid }) => sid)));
+    expect(only(rest, 'new')).toEqual(
+      expect.arrayContaining(all.slice(80, 118).map(({ sid }) => sid)),
+    );
   });
 });
 
 describe('syncInto', () => {
-  test('the store ends with the records of the server, whenever a run dies', () => syncsThroughCrashes(runs));
+  test('the store ends with the records of the server, whenever a run dies', () =>
+    syncsThroughCrashes(runs));
 
   test('it reports what it did', async () => {
     const server = new FakeServer(fakeRecords(60, () => 3600));
@@ -154,7 +172,10 @@ describe('syncInto', () => {
   });
 
   const openRecords = (count: number) =>
-    fakeRecords(count, () => 600).map((record) => ({ ...record, ppc_status: 'Waiting For Keyword' }));
+    fakeRecords(count, () => 600).map((record) => ({
+      ...record,
+      ppc_status: 'Waiting For Keyword',
+    }));
 
   test('calls that are not final are read again with the stretches they lie in, until they are final or too old', async () => {
     const server = new FakeServer(openRecords(1500));
@@ -163,11 +184,16 @@ describe('syncInto', () => {
     expect(await syncInto(server, sink, more)).toMatchObject({ new: 1500, pending: 1500 });
     server.records = server.records.map((record) => ({ ...record, ppc_status: 'Processed' }));
     server.requests.length = 0;
-    expect(await syncInto(server, sink, more)).toMatchObject({ changed: 1500, pending: 0, proof: 'whole' });
+    expect(await syncInto(server, sink, more)).toMatchObject({
+      changed: 1500,
+      pending: 0,
+      proof: 'whole',
+    });
     expect(server.requests.length).toBeLessThanOrEqual(5);
     server.requests.length = 0;
     expect(await syncInto(server, sink, more)).toMatchObject({ new: 0, changed: 0 });
     expect(server.requests.length).toBeLessThanOrEqual(2);
+
     // Ten days of them, of which two are not too old.
     const old = memoryStore();
     const late = { ...more, settle: '2d' } as const;
@@ -188,8 +214,11 @@ describe('syncInto', () => {
     const changed = read.at(-3) ?? '';
     expect(read.length).toBeGreaterThan(180);
     expect(read.length).toBeLessThan(200);
+
     // It changes while the rest is still to come, which takes some days.
-    server.records = all.map((record) => (record.sid === changed ? { ...record, note: 'later' } : record));
+    server.records = all.map((record) =>
+      record.sid === changed ? { ...record, note: 'later' } : record,
+    );
     at += 200 * 3_600_000;
     await syncInto(server, sink, more);
     await syncInto(server, sink, more);
@@ -199,37 +228,50 @@ describe('syncInto', () => {
   test('a copy of an account without calls gets the first ones', async () => {
     const server = new FakeServer([]);
     const sink = memoryStore();
-    expect(await syncInto(server, sink, options)).toMatchObject({ new: 0, latest: null, proof: 'whole' });
+    expect(await syncInto(server, sink, options)).toMatchObject({
+      new: 0,
+      latest: null,
+      proof: 'whole',
+    });
     server.records = fakeRecords(3, () => 60, '2026-05-31 23:00:00');
     expect(await syncInto(server, sink, options)).toMatchObject({ new: 3, proof: 'whole' });
   });
 
-  test.each(['oldest', 'newest'] as const)('a round takes a list and a count, %s first', async (order) => {
-    const server = new FakeServer(fakeRecords(2000, () => 3600));
-    const sink = memoryStore();
-    await syncInto(server, sink, { ...options, rows: 1000, order });
-    for (let round = 0; round < 3; round += 1) {
-      server.requests.length = 0;
-      expect(await syncInto(server, sink, { ...options, rows: 1000, order })).toMatchObject({
-        proof: 'whole',
-        new: 0,
-      });
-      expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
-    }
-  });
+  test.each(['oldest', 'newest'] as const)(
+    'a round takes a list and a count, %s first',
+    async (order) => {
+      const server = new FakeServer(fakeRecords(2000, () => 3600));
+      const sink = memoryStore();
+      await syncInto(server, sink, { ...options, rows: 1000, order });
+      for (let round = 0; round < 3; round += 1) {
+        server.requests.length = 0;
+        expect(await syncInto(server, sink, { ...options, rows: 1000, order })).toMatchObject({
+          proof: 'whole',
+          new: 0,
+        });
+        expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
+      }
+    },
+  );
 
   test.each([
     ['{2026-01-01 01:00:00 TO 2026-01-01 02:00:00}', 59],
     ['[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]', 61],
-  ])('what lies at an end that %s leaves out is there once an end is part of it', async (range, count) => {
-    const server = new FakeServer(fakeRecords(200));
-    const sink = memoryStore();
-    await syncInto(server, sink, { ...options, filter: `date_added:${range}` });
-    expect(sink.rows.size).toBe(count);
-    const wider = { ...options, filter: 'date_added:[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]' };
-    expect(await syncInto(server, sink, wider)).toMatchObject({ proof: 'whole' });
-    expect(sink.rows.size).toBe(61);
-  });
+  ])(
+    'what lies at an end that %s leaves out is there once an end is part of it',
+    async (range, count) => {
+      const server = new FakeServer(fakeRecords(200));
+      const sink = memoryStore();
+      await syncInto(server, sink, { ...options, filter: `date_added:${range}` });
+      expect(sink.rows.size).toBe(count);
+      const wider = {
+        ...options,
+        filter: 'date_added:[2026-01-01 01:00:00 TO 2026-01-01 02:00:00]',
+      };
+      expect(await syncInto(server, sink, wider)).toMatchObject({ proof: 'whole' });
+      expect(sink.rows.size).toBe(61);
+    },
+  );
 
   test('in v2, where no call has a status, all are read again for 30 days', async () => {
     const server = Object.assign(new FakeServer(fakeRecords(300, () => 4 * 3600)), {
@@ -279,6 +321,7 @@ describe('syncInto', () => {
         gaps: [{ why: 'fell', missing: 100 }],
       });
       expect(copyVerdict(await sink.load())).toMatchObject({ proof: 'unproven' });
+
       // The next run counts all of it again.
       expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
         proof: 'whole',
@@ -291,12 +334,18 @@ describe('syncInto', () => {
     const server = countingMore();
     const sink = memoryStore();
     await syncInto(server, sink, { ...options, maxPages: 3 });
-    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'unproven', missing: 100 });
+    expect(await syncInto(server, sink, options)).toMatchObject({
+      proof: 'unproven',
+      missing: 100,
+    });
   });
 
   test('a row that comes twice does not end it: each call is kept once, and the verdict names them', async () => {
     const sink = memoryStore();
-    const summary = await syncInto(doubling(fakeRecords(50), 's0000007'), sink, { ...options, rows: 100 });
+    const summary = await syncInto(doubling(fakeRecords(50), 's0000007'), sink, {
+      ...options,
+      rows: 100,
+    });
     expect(summary).toMatchObject({
       new: 50,
       proof: 'short',
@@ -307,7 +356,10 @@ describe('syncInto', () => {
 
   test('a call that comes at two times is named, also where the newest are read first', async () => {
     const records = fakeRecords(400, () => 6 * 3600);
-    const twin = { ...(records[20] as FakeRecord), date_added: (records[390] as FakeRecord).date_added };
+    const twin = {
+      ...(records[20] as FakeRecord),
+      date_added: (records[390] as FakeRecord).date_added,
+    };
     const server = new FakeServer([...records, twin]);
     const clock = { now: () => Date.UTC(2026, 3, 12) };
     for (const order of ['oldest', 'newest'] as const) {
@@ -322,7 +374,9 @@ describe('syncInto', () => {
   test('what cannot be parsed is left out, and read again by the next run', async () => {
     const server = breaking(fakeRecords(50), 's0000003');
     const sink = memoryStore();
-    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow('is not a number');
+    await expect(syncInto(server, sink, { ...options, rows: 100 })).rejects.toThrow(
+      'is not a number',
+    );
     const onError = vi.fn();
     expect(await syncInto(server, sink, { ...options, rows: 100, onError })).toMatchObject({
       new: 49,
@@ -332,7 +386,10 @@ describe('syncInto', () => {
     });
     expect(onError).toHaveBeenCalledOnce();
     const mended = new FakeServer(server.records);
-    expect(await syncInto(mended, sink, { ...options, rows: 100 })).toMatchObject({ new: 1, proof: 'whole' });
+    expect(await syncInto(mended, sink, { ...options, rows: 100 })).toMatchObject({
+      new: 1,
+      proof: 'whole',
+    });
   });
 
   test('the period that comes first is read before all others, and is whole before the rest is read', async () => {
@@ -361,10 +418,13 @@ describe('syncInto', () => {
       {
         delay: async ({ signal }) => {
           asked += 1;
+
           // The tenth request hangs; the ones behind it arrive.
           if (asked !== 10) return;
           setTimeout(() => stop.abort(new Error('stopped')), 50);
-          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+          await new Promise((_, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason)),
+          );
         },
       },
     );
@@ -405,6 +465,8 @@ describe('the state', () => {
     7,
   ])('what is none is refused: %j', async (given) => {
     const state = memoryState(given as never);
-    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({ code: 'checkpoint_invalid' });
+    await expect(kinds(new FakeServer([]), state)).rejects.toMatchObject({
+      code: 'checkpoint_invalid',
+    });
   });
 });

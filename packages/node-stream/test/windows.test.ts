@@ -16,8 +16,16 @@ const rows = async (source: AsyncIterable<unknown>) =>
 
 describe('tumbling', () => {
   it('divides time into adjacent windows that include their lower end and exclude their upper end', async () => {
-    const hours = tumbling({ size: '1h', measures: { calls: count(), minutes: sum('talk_minutes') } });
-    const calls = [at('08:00:00'), at('08:59:59', 'b', '0.1'), at('09:00:00', 'c', '0.2'), at('11:30:00')];
+    const hours = tumbling({
+      size: '1h',
+      measures: { calls: count(), minutes: sum('talk_minutes') },
+    });
+    const calls = [
+      at('08:00:00'),
+      at('08:59:59', 'b', '0.1'),
+      at('09:00:00', 'c', '0.2'),
+      at('11:30:00'),
+    ];
     expect(await rows(hours(calls))).toEqual([
       ['08:00:00', '09:00:00', '2', '1.1'],
       ['09:00:00', '10:00:00', '1', '0.2'],
@@ -49,17 +57,20 @@ describe('tumbling', () => {
   });
 
   it('fails on a call whose time was changed to one that has passed', async () => {
-    const calls = new Paged([until('10:00:00', at('08:10:00')), until('11:00:00', at('08:50:00', 'late'))]);
-    await expect(all(tumbling({ size: '1h', measures: { calls: count() } })(calls))).rejects.toThrow(
-      /an item in call late arrived after its window had closed/,
-    );
+    const calls = new Paged([
+      until('10:00:00', at('08:10:00')),
+      until('11:00:00', at('08:50:00', 'late')),
+    ]);
+    await expect(
+      all(tumbling({ size: '1h', measures: { calls: count() } })(calls)),
+    ).rejects.toThrow(/an item in call late arrived after its window had closed/);
   });
 
   it('names the call whose time cannot be read', async () => {
     const odd = callOf({ sid: 'odd', date_added: '2024-02-30 00:00:00' });
-    await expect(all(tumbling({ size: '1h', measures: { calls: count() } })([odd]))).rejects.toThrow(
-      /time in call odd cannot be read/,
-    );
+    await expect(
+      all(tumbling({ size: '1h', measures: { calls: count() } })([odd])),
+    ).rejects.toThrow(/time in call odd cannot be read/);
   });
 });
 
@@ -78,6 +89,7 @@ describe('windows over slices', () => {
           ),
           to: text((slice + 1) * 601),
         }));
+
         const sids = () => {
           const found: string[] = [];
           return {
@@ -87,6 +99,7 @@ describe('windows over slices', () => {
             merge: (saved: unknown) => void found.push(...(saved as string[])),
           };
         };
+
         const windows = tumbling({ size: step * 60_000, measures: { in: sids } });
         const output = await all(windows(new Paged(input)));
         const calls = input.flatMap(({ items }) => items);
@@ -96,6 +109,7 @@ describe('windows over slices', () => {
             .map(({ sid }) => sid);
           expect(inside).toEqual(expected);
         }
+
         expect(output.reduce((sum, row) => sum + row.in.length, 0)).toBe(calls.length);
         expect(output.map(({ from }) => from)).toEqual(output.map(({ from }) => from).sort());
       }),
@@ -105,14 +119,40 @@ describe('windows over slices', () => {
 });
 
 describe('days, weeks and months', () => {
-  const days = (...times: string[]) => times.map((date_added) => callOf({ sid: date_added, date_added }));
+  const days = (...times: string[]) =>
+    times.map((date_added) => callOf({ sid: date_added, date_added }));
 
   it.each([
-    ['day', ['2024-02-28 23:59:59', '2024-02-29 00:00:00'], ['2024-02-28', '2024-02-29'], '2024-03-01'],
-    ['1d', ['2024-02-28 23:59:59', '2024-02-29 00:00:00'], ['2024-02-28', '2024-02-29'], '2024-03-01'],
-    ['7d', ['2024-12-29 12:00:00', '2024-12-30 00:00:00'], ['2024-12-23', '2024-12-30'], '2025-01-06'],
-    ['week', ['2024-12-29 12:00:00', '2024-12-30 00:00:00'], ['2024-12-23', '2024-12-30'], '2025-01-06'],
-    ['month', ['2024-02-29 23:59:59', '2024-12-31 08:00:00'], ['2024-02-01', '2024-12-01'], '2025-01-01'],
+    [
+      'day',
+      ['2024-02-28 23:59:59', '2024-02-29 00:00:00'],
+      ['2024-02-28', '2024-02-29'],
+      '2024-03-01',
+    ],
+    [
+      '1d',
+      ['2024-02-28 23:59:59', '2024-02-29 00:00:00'],
+      ['2024-02-28', '2024-02-29'],
+      '2024-03-01',
+    ],
+    [
+      '7d',
+      ['2024-12-29 12:00:00', '2024-12-30 00:00:00'],
+      ['2024-12-23', '2024-12-30'],
+      '2025-01-06',
+    ],
+    [
+      'week',
+      ['2024-12-29 12:00:00', '2024-12-30 00:00:00'],
+      ['2024-12-23', '2024-12-30'],
+      '2025-01-06',
+    ],
+    [
+      'month',
+      ['2024-02-29 23:59:59', '2024-12-31 08:00:00'],
+      ['2024-02-01', '2024-12-01'],
+      '2025-01-01',
+    ],
   ] as const)('%s', async (size, times, begins, last) => {
     const found = await all(tumbling({ size, measures: { calls: count() } })(days(...times)));
     expect(found.map(({ from, calls }) => [from, calls])).toEqual(
@@ -137,7 +177,9 @@ describe('sessions', () => {
 
   it('ends a session where no call comes for the gap, and joins two that a call lies between', async () => {
     const byCaller = sessions({ gap: '30m', by: ['ani'], measures });
-    const found = await rows(byCaller(calls('08:00:00', '08:29:59', '09:00:00', '10:00:00', '09:29:00')));
+    const found = await rows(
+      byCaller(calls('08:00:00', '08:29:59', '09:00:00', '10:00:00', '09:29:00')),
+    );
     expect(found).toEqual([
       ['08:00:00', '08:29:59', '1', '2'],
       ['09:00:00', '09:29:00', '1', '2'],
@@ -161,7 +203,11 @@ describe('sessions', () => {
       ani: i,
       date_added: new Date(base + i * 1000).toISOString().slice(0, 19).replace('T', ' '),
     }));
-    const found = sessions<{ calls: Measure<number, (typeof many)[number]> }, 'ani', (typeof many)[number]>({
+    const found = sessions<
+      { calls: Measure<number, (typeof many)[number]> },
+      'ani',
+      (typeof many)[number]
+    >({
       ...{ gap: '30d', by: ['ani'] },
       measures: { calls: count() },
     });

@@ -1,7 +1,8 @@
 import { FilterArgumentError } from './errors.ts';
 import type { Bound, FieldType } from './filter.ts';
 
-// Bounds as filters write them. A date is a wall-clock time without a zone, on the Gregorian calendar.
+// Bounds as filters write them. A date is a wall-clock time without a zone, on the Gregorian
+// calendar.
 
 const date = /\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d/y;
 
@@ -14,7 +15,10 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Where the bound that starts at an offset ends; undefined when there is none of this type. `*` is not one. */
+/**
+ * Where the bound that starts at an offset ends; undefined when there is none of this type. `*` is
+ * not one.
+ */
 export function endOfBound(text: string, start: number, type: FieldType): number | undefined {
   const pattern = type === 'date' ? date : decimal;
   pattern.lastIndex = start;
@@ -27,7 +31,8 @@ export function endOfBound(text: string, start: number, type: FieldType): number
 }
 
 /** Whether the whole text is a bound of the type; `*` is not one. */
-export const isBound = (text: string, type: FieldType): boolean => endOfBound(text, 0, type) === text.length;
+export const isBound = (text: string, type: FieldType): boolean =>
+  endOfBound(text, 0, type) === text.length;
 
 /** A bound without its place and bracket. */
 type BoundText = Pick<Bound, 'text'>;
@@ -43,6 +48,7 @@ export function compare(left: BoundText, right: BoundText): number {
       `The bounds ${left.text} and ${right.text} on one field mix dates and numbers.`,
     );
   }
+
   if (!dates) return Number(left.text) - Number(right.text);
   if (left.text === right.text) return 0;
   return left.text < right.text ? -1 : 1;
@@ -51,7 +57,10 @@ export function compare(left: BoundText, right: BoundText): number {
 const leadingZeros = /^(-?)0+(?=\d+(?:\.|$))/;
 const trailingZeros = /(\.\d*[1-9])0*$|\.0*$/;
 
-/** A decimal number without needless zeros: `007.50` is `7.5`. Digits are never rounded; a date stays as it is. */
+/**
+ * A decimal number without needless zeros: `007.50` is `7.5`. Digits are never rounded; a date
+ * stays as it is.
+ */
 export function shortest(text: string): string {
   // Most bounds have none, and finding that out costs less than two replacements.
   if (!/^-?0|0$/.test(text) || text.includes(':')) return text;
@@ -65,5 +74,7 @@ export function decimalText(value: number): string {
   const [, sign = '', first = '', rest = '', exponent] = match;
   const shift = Number(exponent);
   const digits = first + rest;
-  return shift < 0 ? `${sign}0.${'0'.repeat(-shift - 1)}${digits}` : sign + digits.padEnd(shift + 1, '0');
+  return shift < 0
+    ? `${sign}0.${'0'.repeat(-shift - 1)}${digits}`
+    : sign + digits.padEnd(shift + 1, '0');
 }

@@ -1,6 +1,13 @@
 import { compare, decimalText, isBound, shortest } from './bounds.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
-import { type Bound, type Clause, type Field, type Filter, type FilterInput, fieldsOf } from './filter.ts';
+import {
+  type Bound,
+  type Clause,
+  type Field,
+  type Filter,
+  type FilterInput,
+  fieldsOf,
+} from './filter.ts';
 import { toFilter } from './parse.ts';
 import { printFilter } from './print.ts';
 import { type Stop, stopAtName, toProblem } from './problem.ts';
@@ -62,6 +69,7 @@ export function where(field: string): object {
     const sentence = `"${field}" has no range. Write '${field}:1' as a part of allOf.`;
     fail(field, { code: 'syntax', start: 0, end: field.length, expected: [], sentence });
   }
+
   return range(known, null, null);
 }
 
@@ -89,7 +97,9 @@ type Value = string | number;
 
 /** A range whose bounds are checked when it runs. */
 type AnyRange = FilterBuilder &
-  Readonly<Record<'from' | 'atLeast' | 'above' | 'before' | 'below' | 'atMost', (value: Value) => object>>;
+  Readonly<
+    Record<'from' | 'atLeast' | 'above' | 'before' | 'below' | 'atMost', (value: Value) => object>
+  >;
 
 function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange {
   const set =
@@ -102,6 +112,7 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange
       refuseInverted(field.name, ends.lower, ends.upper);
       return range(field, ends.lower, ends.upper);
     };
+
   const bounds = {
     from: set('lower', true),
     atLeast: set('lower', true),
@@ -112,6 +123,7 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange
   };
   if (lower !== null || upper !== null)
     return { ...build([{ kind: 'range', field: field.name, lower, upper }]), ...bounds };
+
   // A range without a bound is no filter: what reads it as one says so.
   const refuse = (): never => {
     const example = field.type === 'date' ? ".from('2026-01-01 00:00:00')" : '.atLeast(2)';
@@ -119,6 +131,7 @@ function range(field: Field, lower: Bound | null, upper: Bound | null): AnyRange
       `where('${field.name}') has no bound yet. Add one, such as where('${field.name}')${example}; the filter for any value is '${field.name}:[* TO *]'.`,
     );
   };
+
   return {
     ...bounds,
     get clauses() {
@@ -136,7 +149,8 @@ function refuseInverted(field: string, lower: Bound | null, upper: Bound | null)
 }
 
 function boundText(field: Field, value: Value): string {
-  const text = typeof value === 'number' && field.type === 'decimal' ? decimalText(value) : String(value);
+  const text =
+    typeof value === 'number' && field.type === 'decimal' ? decimalText(value) : String(value);
   if (isBound(text, field.type)) return shortest(text);
   return fail(text, {
     code: 'bound',

@@ -1,7 +1,8 @@
 import { type Fix, type Problem, type ProblemCode, problemCodes } from './problem.ts';
 
-// The errors of all packages have one shape, with `CallsError` of core as their base. This package imports nothing, so its errors
-// have the shape and the mark of the family without the base: `CallsError.is` and `instanceof CallsError` recognize them.
+// The errors of all packages have one shape, with `CallsError` of core as their base. This package
+// imports nothing, so its errors have the shape and the mark of the family without the base:
+// `CallsError.is` and `instanceof CallsError` recognize them.
 
 /** Gives the errors of a class what `CallsError` of core gives to its own. */
 function joinFamily(type: { readonly prototype: Error }): void {
@@ -28,7 +29,10 @@ function joinFamily(type: { readonly prototype: Error }): void {
   });
 }
 
-/** Thrown for a string that is not a filter. It carries the first problem, and that problem's properties as its own. */
+/**
+ * Thrown for a string that is not a filter. It carries the first problem, and that problem's
+ * properties as its own.
+ */
 export class FilterSyntaxError extends Error implements Problem {
   /** What the codes mean, and what to do. docs/errors.md is generated from it. */
   static readonly codes: typeof problemCodes = problemCodes;
@@ -77,7 +81,8 @@ export class FilterSyntaxError extends Error implements Problem {
 const argumentCodes = {
   invalid_filter_argument: {
     kind: 'usage',
-    means: 'A function got a value that cannot be part of a filter, such as a Date without a time zone.',
+    means:
+      'A function got a value that cannot be part of a filter, such as a Date without a time zone.',
     do: 'Pass what the message names.',
   },
 } as const;

@@ -3,7 +3,8 @@ import type { FilterInput } from './filter.ts';
 import { intersect, type Range } from './ranges.ts';
 
 /**
- * What a filter asks for, as one English sentence. Ranges on one field are said as the one range that they leave.
+ * What a filter asks for, as one English sentence. Ranges on one field are said as the one range
+ * that they leave.
  *
  * @example
  * explain('talk_minutes:[2 TO *],inc_gce:1');
@@ -23,8 +24,15 @@ function sayRange({ lower, upper }: Range): string {
   const [from, above, until, below] = isDate
     ? ['at or after', 'after', 'at or before', 'before']
     : ['at least', 'more than', 'at most', 'less than'];
-  if (lower !== null && upper !== null && compare(lower, upper) === 0 && lower.inclusive && upper.inclusive)
+  if (
+    lower !== null &&
+    upper !== null &&
+    compare(lower, upper) === 0 &&
+    lower.inclusive &&
+    upper.inclusive
+  )
     return `is exactly ${lower.text}`;
+
   const ends: string[] = [];
   if (lower !== null) ends.push(`${lower.inclusive ? from : above} ${lower.text}`);
   if (upper !== null) ends.push(`${upper.inclusive ? until : below} ${upper.text}`);

@@ -1,7 +1,10 @@
 /** A version of the API. The path of each request names it. */
 export type Version = 'v2' | 'v3';
 
-/** One end of a range. `start` and `end` are UTF-16 offsets into the text it was read from; a built bound has none. */
+/**
+ * One end of a range. `start` and `end` are UTF-16 offsets into the text it was read from; a built
+ * bound has none.
+ */
 export interface Bound {
   /** A number in its shortest form, or a date `YYYY-MM-DD HH:MM:SS`. */
   readonly text: string;
@@ -50,7 +53,10 @@ export interface Filter {
   readonly clauses: readonly Clause[];
 }
 
-/** A filter as every function takes it: its text, a tree that was parsed or written by hand, or what `where` and `allOf` build. */
+/**
+ * A filter as every function takes it: its text, a tree that was parsed or written by hand, or what
+ * `where` and `allOf` build.
+ */
 export type FilterInput = string | Filter | { toFilter(): Filter };
 
 /** What may follow a field: a range of dates, a range of decimal numbers, or `1` (a flag). */
@@ -76,7 +82,10 @@ export const limits = { maxLength: 1_000_000, maxClauses: 10_000 } as const;
 
 const ranges = { date_added: 'date', talk_minutes: 'decimal' } as const;
 
-/** The fields that `q` of each version can filter, each with its type: the one place that names them. */
+/**
+ * The fields that `q` of each version can filter, each with its type: the one place that names
+ * them.
+ */
 export const filterFields = {
   v2: ranges,
   v3: { ...ranges, inc_gce: 'flag' },

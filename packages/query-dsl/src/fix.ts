@@ -3,16 +3,23 @@ import { fieldsOf, type ParseOptions } from './filter.ts';
 import type { Fix } from './problem.ts';
 import { meantName, read } from './reader.ts';
 
-// The mistakes that people make most, and what they mean. A text is corrected only when the reader then accepts all of it.
+// The mistakes that people make most, and what they mean. A text is corrected only when the reader
+// then accepts all of it.
 
 const date = String.raw`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d)?`;
 const bound = String.raw`\*|${date}|-?\d{1,99}(?:\.\d{1,99})?`;
 
-/** What may follow the name of a field, with spaces and quotes removed around it, and the range or value that it means. */
+/**
+ * What may follow the name of a field, with spaces and quotes removed around it, and the range or
+ * value that it means.
+ */
 const rows: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
   // [2 to 5], (1-2), 2 TO 5, = [2 TO 5]: the lower case, round brackets, missing brackets.
   [
-    new RegExp(`^[:=]?\\s*([[({]?)\\s*(${bound})(?:\\s+to\\s+|\\s*-\\s*)(${bound})\\s*([\\])}]?)$`, 'i'),
+    new RegExp(
+      `^[:=]?\\s*([[({]?)\\s*(${bound})(?:\\s+to\\s+|\\s*-\\s*)(${bound})\\s*([\\])}]?)$`,
+      'i',
+    ),
     (_, open = '', low = '', high = '', close = '') => {
       const [withLow, withHigh] = [!/[({]/.test(open), !/[)}]/.test(close)];
       return `${lower(low, withLow)} TO ${upper(high, withHigh)}`;
@@ -55,10 +62,12 @@ function fixedClause(piece: string, options: ParseOptions): string | undefined {
     const clause = parts && `${field.name}:${meaning(...parts)}`;
     if (clause && read(clause, options).stop === undefined) return clause;
   }
+
   return undefined;
 }
 
-// A day without a time means all of it: included, it begins with its first second and ends before the next day.
+// A day without a time means all of it: included, it begins with its first second and ends before
+// the next day.
 
 function lower(text: string, included: boolean): string {
   if (!isDay(text)) return `${included ? '[' : '{'}${text.replace('T', ' ')}`;

@@ -13,7 +13,8 @@ export interface CallExtensions {
 /** How `matcher` treats calls made through call extensions. */
 export interface MatcherOptions {
   /**
-   * Do what v3 does: without `inc_gce:1` in the filter, records of call extensions do not match. If this is left out,
+   * Do what v3 does: without `inc_gce:1` in the filter, records of call extensions do not match. If
+   * this is left out,
    * `inc_gce:1` has no effect and channels are not looked at.
    */
   readonly callExtensions?: CallExtensions | undefined;
@@ -22,14 +23,18 @@ export interface MatcherOptions {
 type Test = (record: Readonly<Record<string, unknown>>) => boolean;
 
 /**
- * Compiles a filter to a predicate over records as the API sends them: decimal strings compare as numbers, dates as
- * strings, and null is never in a range. Ranges on one field are merged first, so fifty clauses cost no more than three.
+ * Compiles a filter to a predicate over records as the API sends them: decimal strings compare as
+ * numbers, dates as strings, and null is never in a range. Ranges on one field are merged first, so
+ * fifty clauses cost no more than three.
  *
  * @example
  * const matches = matcher(parse('talk_minutes:[2 TO *]'));
  * records.filter(matches);
  */
-export function matcher(filter: FilterInput, options: MatcherOptions = {}): (record: object) => boolean {
+export function matcher(
+  filter: FilterInput,
+  options: MatcherOptions = {},
+): (record: object) => boolean {
   const { ranges, flagged } = intersect(filter);
   const tests = ranges.map(toTest);
   const extensions = options.callExtensions;
@@ -49,6 +54,7 @@ function toTest({ field, lower, upper }: Range): Test {
 
 function dateTest(field: string, lower: Bound | null, upper: Bound | null): Test {
   const from = lower?.text ?? '';
+
   // Above every date.
   const to = upper?.text ?? '\uffff';
   const withFrom = lower?.inclusive !== false;
@@ -56,7 +62,9 @@ function dateTest(field: string, lower: Bound | null, upper: Bound | null): Test
   return (record) => {
     const value = record[field];
     if (typeof value !== 'string') return false;
-    return (value > from || (withFrom && value === from)) && (value < to || (withTo && value === to));
+    return (
+      (value > from || (withFrom && value === from)) && (value < to || (withTo && value === to))
+    );
   };
 }
 
@@ -67,7 +75,9 @@ function decimalTest(field: string, lower: Bound | null, upper: Bound | null): T
   const withTo = upper?.inclusive !== false;
   return (record) => {
     const value = toNumber(record[field]);
-    return (value > from || (withFrom && value === from)) && (value < to || (withTo && value === to));
+    return (
+      (value > from || (withFrom && value === from)) && (value < to || (withTo && value === to))
+    );
   };
 }
 

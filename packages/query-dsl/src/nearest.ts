@@ -1,8 +1,8 @@
 /**
- * The candidate closest to a mistyped name, or undefined when none is close enough to ask "did you mean". Case and
- * separators do not count, so `minTalkMinutes` finds `min_talk_minutes`; the start or a whole word of a candidate
- * finds it too. A prefix that several candidates share, such as `ppc_`, says nothing about which one was meant and
- * does not make a name similar.
+ * The candidate closest to a mistyped name, or undefined when none is close enough to ask "did you
+ * mean". Case and separators do not count, so `minTalkMinutes` finds `min_talk_minutes`; the start
+ * or a whole word of a candidate finds it too. A prefix that several candidates share, such as
+ * `ppc_`, says nothing about which one was meant and does not make a name similar.
  *
  * @example
  * nearest('talk_minuts', ['date_added', 'talk_minutes']); // 'talk_minutes'
@@ -21,13 +21,18 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
       bestDistance = distance;
     }
   }
+
   return best;
 }
 
-// Names are short. A longer one is not a slip of the keyboard, and comparing it would take quadratic time.
+// Names are short. A longer one is not a slip of the keyboard, and comparing it would take
+// quadratic time.
 const maxLength = 80;
 
-/** One edit for each three letters, at most three. A name of one letter is never mistyped, only wrong. */
+/**
+ * One edit for each three letters, at most three. A name of one letter is never mistyped, only
+ * wrong.
+ */
 const mostEdits = (length: number): number =>
   length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(length / 3)));
 
@@ -35,17 +40,24 @@ const letters = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{
 
 const separators = /[_.-]+/;
 
-/** How many edits lead from the name to the candidate. The start or a word of it counts as half an edit. */
+/**
+ * How many edits lead from the name to the candidate. The start or a word of it counts as half an
+ * edit.
+ */
 function distanceTo(candidate: string, name: string, mayBePart: boolean, most: number): number {
   const other = letters(candidate);
   if (name === other) return 0;
   if (mayBePart) {
-    if (other.startsWith(name) || candidate.toLowerCase().split(separators).includes(name)) return 0.5;
+    if (other.startsWith(name) || candidate.toLowerCase().split(separators).includes(name))
+      return 0.5;
   }
+
   return Math.abs(other.length - name.length) < most ? editDistance(name, other) : most;
 }
 
-/** The longest start, up to a separator, that the name has in common with two candidates or more. */
+/**
+ * The longest start, up to a separator, that the name has in common with two candidates or more.
+ */
 function sharedPrefix(name: string, candidates: readonly string[]): string {
   const lower = name.toLowerCase();
   for (let end = lower.length; end > 0; end--) {
@@ -54,10 +66,14 @@ function sharedPrefix(name: string, candidates: readonly string[]): string {
     if (candidates.filter((candidate) => candidate.toLowerCase().startsWith(prefix)).length > 1)
       return prefix;
   }
+
   return '';
 }
 
-/** The number of letters to insert, delete, replace, or swap with their neighbour (optimal string alignment). */
+/**
+ * The number of letters to insert, delete, replace, or swap with their neighbour (optimal string
+ * alignment).
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -74,5 +90,6 @@ function editDistance(a: string, b: string): number {
     beforeLast = last;
     last = row;
   }
+
   return last[b.length] as number;
 }

@@ -5,13 +5,15 @@ import { type Problem, toProblem } from './problem.ts';
 import { read } from './reader.ts';
 
 /**
- * Reads a filter. Throws a `FilterSyntaxError` that says what is wrong, where, and what to write instead.
+ * Reads a filter. Throws a `FilterSyntaxError` that says what is wrong, where, and what to write
+ * instead.
  *
  * @example
  * const filter = parse('talk_minutes:[2 TO *],inc_gce:1', { version: 'v3' });
  */
 export function parse(text: string, options: ParseOptions = {}): Filter {
-  if (typeof text !== 'string') throw new FilterArgumentError(`A filter is a string, not ${typeof text}.`);
+  if (typeof text !== 'string')
+    throw new FilterArgumentError(`A filter is a string, not ${typeof text}.`);
   const result = safeParse(text, options);
   if (result.ok) return result.filter;
   throw new FilterSyntaxError(result.problem);
@@ -31,6 +33,7 @@ export function toFilter(input: FilterInput, options?: ParseOptions): Filter {
     throw new FilterArgumentError(
       'A filter is a string such as "talk_minutes:[2 TO *]", a tree from parse, or what where(...).atLeast(2) and allOf return.',
     );
+
   return filter;
 }
 
@@ -47,7 +50,8 @@ export type ParseResult =
  * if (!result.ok) console.log(result.problem.message, applyFix('talk_minuts:>5', result.problem));
  */
 export function safeParse(input: string, options: ParseOptions = {}): ParseResult {
-  // Callers without types may pass anything. The name of its type is then no field, and nothing crashes.
+  // Callers without types may pass anything. The name of its type is then no field, and nothing
+  // crashes.
   const text = typeof input === 'string' ? input : typeof input;
   const result = read(text, options);
   if (result.stop === undefined) return { ok: true, filter: result.filter };

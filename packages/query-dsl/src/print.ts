@@ -5,7 +5,8 @@ import { toFilter } from './parse.ts';
 import { toProblem } from './problem.ts';
 
 /**
- * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in their shortest form.
+ * The canonical text of a filter: no spaces around commas, `[` and `]` at open ends, numbers in
+ * their shortest form.
  *
  * @example
  * printFilter(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
@@ -25,22 +26,27 @@ export function printFilter(filter: Filter): string {
 function printBound(bound: Bound | null): string {
   if (bound === null) return '*';
   const text = shortest(bound.text);
+
   // A tree edited by hand must not be able to say more than one bound.
   if (/[^-\d.: ]/.test(text)) {
     throw new FilterArgumentError(
       `The bound ${JSON.stringify(text.slice(0, 40))} is neither a number nor a date YYYY-MM-DD HH:MM:SS.`,
     );
   }
+
   return text;
 }
 
-/** The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`. */
+/**
+ * The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`.
+ */
 export function toQueryParam(filter: FilterInput): string {
   return encodeURIComponent(printFilter(toFilter(filter)));
 }
 
 /**
- * Decodes the value of the query parameter `q`, exactly once. A `+` becomes a space, as HTML forms write it. Throws a
+ * Decodes the value of the query parameter `q`, exactly once. A `+` becomes a space, as HTML forms
+ * write it. Throws a
  * `FilterSyntaxError` for a string that is not percent-encoded UTF-8.
  *
  * @example

@@ -23,6 +23,7 @@ export function intersect(filter: FilterInput): { ranges: Range[]; flagged: bool
       ranges.set(field, range);
     }
   }
+
   return { ranges: [...ranges.values()], flagged };
 }
 
@@ -33,11 +34,12 @@ function tighter(old: Bound | null, bound: Bound | null, side: 1 | -1): Bound | 
 }
 
 /**
- * A filter that matches the same records with at most one clause for each field. Ranges that have nothing in common
- * become one that matches nothing, such as `[3 TO 3}`.
+ * A filter that matches the same records with at most one clause for each field. Ranges that have
+ * nothing in common become one that matches nothing, such as `[3 TO 3}`.
  *
  * @example
- * printFilter(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2 TO 9]
+ * printFilter(simplify(parse('talk_minutes:[1 TO 9],talk_minutes:{2 TO *]'))); // talk_minutes:{2
+ * TO 9]
  */
 export function simplify(filter: FilterInput): Filter {
   const { ranges, flagged } = intersect(filter);

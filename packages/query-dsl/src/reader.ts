@@ -13,10 +13,12 @@ import {
 import { nearest } from './nearest.ts';
 import { dateForm, type Stop, stopAtName } from './problem.ts';
 
-// The grammar, and the only place that decides whether a string is a filter. Each method reads one production, which stands above
-// it: it moves `pos` past what it has read, or stops.
+// The grammar, and the only place that decides whether a string is a filter. Each method reads one
+// production, which stands above it: it moves `pos` past what it has read, or stops.
 
-/** Thrown by the reader, and caught by `read`. It is no `Error`, because it never leaves this file. */
+/**
+ * Thrown by the reader, and caught by `read`. It is no `Error`, because it never leaves this file.
+ */
 class Stopped {
   readonly stop: Stop;
 
@@ -26,7 +28,9 @@ class Stopped {
 }
 
 /** The filter in a string, or what stopped the reader. */
-export type Reading = { readonly filter: Filter; readonly stop?: undefined } | { readonly stop: Stop };
+export type Reading =
+  | { readonly filter: Filter; readonly stop?: undefined }
+  | { readonly stop: Stop };
 
 /** Reads a string to its end or to the first thing that is wrong with it. */
 export function read(text: string, options: ParseOptions): Reading {
@@ -38,7 +42,10 @@ export function read(text: string, options: ParseOptions): Reading {
   }
 }
 
-/** The field of a name that was written, or the nearest one. A field that only the other version has may be meant as well. */
+/**
+ * The field of a name that was written, or the nearest one. A field that only the other version has
+ * may be meant as well.
+ */
 export function meantName(written: string, options: ParseOptions): string | undefined {
   const names = [...new Set([...fieldsOf(options), ...fieldsOf({})].map(({ name }) => name))];
   return names.includes(written) ? written : nearest(written, names);
@@ -58,7 +65,9 @@ const boundOf = ({ text, start, end }: ReadBound, inclusive: boolean): Bound => 
   end,
 });
 
-/** A name as people write it. A minus in front of it is no part of it: that would say the opposite. */
+/**
+ * A name as people write it. A minus in front of it is no part of it: that would say the opposite.
+ */
 const name = /[\p{L}_][^\s,:=<>!~()[\]{}"'\u2264\u2265]*/uy;
 
 class Reader {
@@ -77,7 +86,8 @@ class Reader {
   filter(): Filter {
     const { length } = this.#text;
     const { maxLength = limits.maxLength, maxClauses = limits.maxClauses } = this.#options;
-    if (length > maxLength) this.#limit(`${maxLength} characters; this one has ${length}`, maxLength, length);
+    if (length > maxLength)
+      this.#limit(`${maxLength} characters; this one has ${length}`, maxLength, length);
     const clauses: Clause[] = [];
     this.#spaces();
     if (this.#pos === length) return { clauses };
@@ -103,6 +113,7 @@ class Reader {
         return field.type === 'flag' ? this.#flag(start) : this.#range(start, field);
       }
     }
+
     return this.#noField();
   }
 
@@ -118,6 +129,7 @@ class Reader {
       this.#pos = end;
       return this.#fail([':'], field);
     }
+
     // Without a colon it may be anything, such as the word NOT.
     if (meant !== undefined || (written !== '' && this.#text.charAt(end) === ':'))
       throw new Stopped(stopAtName(written, start, this.#options, meant));
@@ -133,14 +145,17 @@ class Reader {
     return { kind: 'flag', field: 'inc_gce', start, end: ++this.#pos };
   }
 
-  /** range = ( "[" | "{" ) bound " TO " bound ( "]" | "}" ), the lower bound not above the upper one */
+  /**
+   * range = ( "[" | "{" ) bound " TO " bound ( "]" | "}" ), the lower bound not above the upper one
+   */
   #range(start: number, field: Field): RangeClause {
     const text = this.#text;
     const open = text.charAt(this.#pos);
     if (open !== '[' && open !== '{') this.#fail(['[', '{'], field);
     this.#pos++;
     const from = this.#bound(field);
-    const [between] = /^ TO(?: |(?=[\]}]?$))/.exec(text.slice(from.end)) ?? this.#fail([' TO '], field);
+    const [between] =
+      /^ TO(?: |(?=[\]}]?$))/.exec(text.slice(from.end)) ?? this.#fail([' TO '], field);
     this.#pos += between.length;
     const to = this.#bound(field);
     const close = text.charAt(this.#pos);

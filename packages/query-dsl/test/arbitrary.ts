@@ -8,7 +8,11 @@ const two = (value: number): string => String(value).padStart(2, '0');
 
 /** Dates in a narrow span of days, so that ranges meet. */
 export const dateText = fc
-  .tuple(fc.integer({ min: 1, max: 28 }), fc.integer({ min: 0, max: 23 }), fc.constantFrom(0, 30, 59))
+  .tuple(
+    fc.integer({ min: 1, max: 28 }),
+    fc.integer({ min: 0, max: 23 }),
+    fc.constantFrom(0, 30, 59),
+  )
   .map(([day, hour, minute]) => `2024-02-${two(day)} ${two(hour)}:${two(minute)}:00`);
 
 /** Decimal numbers in tenths, some below zero. */
@@ -38,9 +42,12 @@ const flag: Clause = { kind: 'flag', field: 'inc_gce' };
 
 /** Built filters: no offsets, canonical bounds. */
 export const filters: fc.Arbitrary<Filter> = fc
-  .array(fc.oneof(range('date_added', dateText), range('talk_minutes', decimalText), fc.constant(flag)), {
-    maxLength: 6,
-  })
+  .array(
+    fc.oneof(range('date_added', dateText), range('talk_minutes', decimalText), fc.constant(flag)),
+    {
+      maxLength: 6,
+    },
+  )
   .map((clauses) => ({ clauses }));
 
 /** The tree without offsets. */
@@ -50,7 +57,12 @@ export function bare(filter: Filter): Filter {
     clauses: filter.clauses.map((clause) =>
       clause.kind === 'flag'
         ? { kind: 'flag', field: clause.field }
-        : { kind: 'range', field: clause.field, lower: bound(clause.lower), upper: bound(clause.upper) },
+        : {
+            kind: 'range',
+            field: clause.field,
+            lower: bound(clause.lower),
+            upper: bound(clause.upper),
+          },
     ),
   };
 }

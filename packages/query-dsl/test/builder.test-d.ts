@@ -6,16 +6,22 @@ describe('the types of the builder', () => {
     where('date_added').from('2024-01-01 00:00:00');
     where('talk_minutes').atLeast(2);
     where('talk_minutes').atLeast('2.5');
+
     // @ts-expect-error a number is not a bound of a date
     where('date_added').from(5);
+
     // @ts-expect-error a Date is no time on the account's clock
     where('date_added').from(new Date(0));
+
     // @ts-expect-error a date is not a bound of a number
     where('talk_minutes').atLeast('2024-01-01 00:00:00');
+
     // @ts-expect-error a Date is not a bound of a number
     where('talk_minutes').atLeast(new Date(0));
+
     // @ts-expect-error there is no such field
     where('tlk_minutes');
+
     // @ts-expect-error inc_gce has no range
     where('inc_gce');
   });

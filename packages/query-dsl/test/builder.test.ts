@@ -27,8 +27,14 @@ describe('where', () => {
     [where('talk_minutes').atLeast(-1.5e-7), 'talk_minutes:[-0.00000015 TO *]'],
     [where('talk_minutes').atLeast(-0), 'talk_minutes:[0 TO *]'],
     [allOf(), ''],
-    [allOf(where('talk_minutes').atLeast(2), parse('inc_gce:1')), 'talk_minutes:[2 TO *],inc_gce:1'],
-    [allOf('inc_gce:1', allOf(where('talk_minutes').atLeast(2))), 'inc_gce:1,talk_minutes:[2 TO *]'],
+    [
+      allOf(where('talk_minutes').atLeast(2), parse('inc_gce:1')),
+      'talk_minutes:[2 TO *],inc_gce:1',
+    ],
+    [
+      allOf('inc_gce:1', allOf(where('talk_minutes').atLeast(2))),
+      'inc_gce:1,talk_minutes:[2 TO *]',
+    ],
   ])('%# builds %2$s', (builder, text) => {
     expect(String(builder)).toBe(text);
     expect(printFilter(builder)).toBe(text);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { explain, FilterSyntaxError, fromQueryParam, parse, safeParse, where } from '../src/index.ts';
+import {
+  explain,
+  FilterSyntaxError,
+  fromQueryParam,
+  parse,
+  safeParse,
+  where,
+} from '../src/index.ts';
 
 describe('explain', () => {
   const times = 'is at or after 2026-10-01 00:00:00 and before 2026-11-01 00:00:00';
@@ -16,9 +23,18 @@ describe('explain', () => {
       'Calls whose talk_minutes is more than 5 and less than 6.',
     ],
     ['talk_minutes:[5 TO 5}', 'No calls: no talk_minutes is at least 5 and less than 5.'],
-    ['talk_minutes:[5 TO *],talk_minutes:[* TO 2]', 'No calls: no talk_minutes is at least 5 and at most 2.'],
-    ['date_added:{2026-10-01 00:00:00 TO *]', 'Calls whose date_added is after 2026-10-01 00:00:00.'],
-    ['date_added:[* TO 2026-10-01 00:00:00]', 'Calls whose date_added is at or before 2026-10-01 00:00:00.'],
+    [
+      'talk_minutes:[5 TO *],talk_minutes:[* TO 2]',
+      'No calls: no talk_minutes is at least 5 and at most 2.',
+    ],
+    [
+      'date_added:{2026-10-01 00:00:00 TO *]',
+      'Calls whose date_added is after 2026-10-01 00:00:00.',
+    ],
+    [
+      'date_added:[* TO 2026-10-01 00:00:00]',
+      'Calls whose date_added is at or before 2026-10-01 00:00:00.',
+    ],
     [
       'date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00},talk_minutes:[* TO 5],inc_gce:1',
       `Calls whose date_added ${times} and whose talk_minutes is at most 5, including calls through call extensions.`,
@@ -28,7 +44,9 @@ describe('explain', () => {
   });
 
   it('takes what is built, too', () => {
-    expect(explain(where('talk_minutes').above(2))).toBe('Calls whose talk_minutes is more than 2.');
+    expect(explain(where('talk_minutes').above(2))).toBe(
+      'Calls whose talk_minutes is more than 2.',
+    );
   });
 });
 

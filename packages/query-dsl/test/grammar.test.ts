@@ -37,16 +37,26 @@ describe('what the specification leaves open and this package accepts', () => {
 });
 
 describe('what this package refuses', () => {
-  it.each([undefined, null, 42, {}, [], ['inc_gce:1']])('it refuses %j, which is not a string', (value) => {
-    expect(safeParse(value as unknown as string)).toMatchObject({ ok: false, problem: { start: 0 } });
-    expect(() => parse(value as unknown as string)).toThrow(TypeError);
-  });
+  it.each([undefined, null, 42, {}, [], ['inc_gce:1']])(
+    'it refuses %j, which is not a string',
+    (value) => {
+      expect(safeParse(value as unknown as string)).toMatchObject({
+        ok: false,
+        problem: { start: 0 },
+      });
+      expect(() => parse(value as unknown as string)).toThrow(TypeError);
+    },
+  );
 
   it('respects its limits', () => {
     const two = 'inc_gce:1,inc_gce:1';
     expect(safeParse(two, { maxClauses: 2, maxLength: two.length }).ok).toBe(true);
-    expect(safeParse(two, { maxClauses: 1 })).toMatchObject({ problem: { code: 'syntax', start: 10 } });
-    expect(safeParse(two, { maxLength: 18 })).toMatchObject({ problem: { code: 'syntax', start: 18 } });
+    expect(safeParse(two, { maxClauses: 1 })).toMatchObject({
+      problem: { code: 'syntax', start: 10 },
+    });
+    expect(safeParse(two, { maxLength: 18 })).toMatchObject({
+      problem: { code: 'syntax', start: 18 },
+    });
     expect(safeParse(`${two},`.repeat(5001)).ok).toBe(false);
     expect(safeParse(' '.repeat(1_000_001)).ok).toBe(false);
   });

@@ -27,6 +27,7 @@ function check(text: string, options = {}): void {
     expect(bare(parse(printFilter(result.filter), options))).toEqual(bare(result.filter));
     return;
   }
+
   const thrown = catchError(() => parse(text, options));
   expect(thrown).toBeInstanceOf(FilterSyntaxError);
   expect(isSound(text, result.problem, options)).toBe(true);
@@ -72,7 +73,9 @@ describe('for every filter or text,', () => {
     assertLaw(
       fc.property(number, (text) => {
         const lower = { text, inclusive: true };
-        const once = printFilter({ clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }] });
+        const once = printFilter({
+          clauses: [{ kind: 'range', field: 'talk_minutes', lower, upper: null }],
+        });
         expect(printFilter(parse(once))).toBe(once);
         expect(once).not.toMatch(/\[-?0\d|\.\d*0 /);
         const [clause] = parse(once).clauses;
@@ -207,7 +210,9 @@ describe('for every filter or text,', () => {
             text.replaceAll(',', separator),
           );
           const result = safeParse(written);
-          const fixed = result.ok ? written : (applyFix(written, result.problem) ?? result.problem.message);
+          const fixed = result.ok
+            ? written
+            : (applyFix(written, result.problem) ?? result.problem.message);
           expect(printFilter(parse(fixed))).toBe(text);
         },
       ),
@@ -223,7 +228,8 @@ describe('for every filter or text,', () => {
         for (const clause of simplify(filter).clauses) {
           if (clause.kind === 'flag') expect(sentence).toContain('call extensions');
           else
-            for (const bound of [clause.lower, clause.upper]) expect(sentence).toContain(bound?.text ?? '');
+            for (const bound of [clause.lower, clause.upper])
+              expect(sentence).toContain(bound?.text ?? '');
         }
       }),
     );

@@ -38,8 +38,18 @@ describe('a filter for one version', () => {
     ['inc_gce:1', 'unknown_field', 0, onlyV3],
     ['talk_minutes:[2 TO 5],inc_gce:1', 'unknown_field', 22, onlyV3],
     ['Inc_Gce:1', 'unknown_field', 0, onlyV3],
-    ['ppc_campaign:Brand', 'unknown_field', 0, `${ofV2} "ppc_campaign". For example: talk_minutes:[2 TO *]`],
-    ['baseuri:[1 TO 2]', 'unknown_field', 0, `${ofV2} "baseuri". For example: talk_minutes:[2 TO *]`],
+    [
+      'ppc_campaign:Brand',
+      'unknown_field',
+      0,
+      `${ofV2} "ppc_campaign". For example: talk_minutes:[2 TO *]`,
+    ],
+    [
+      'baseuri:[1 TO 2]',
+      'unknown_field',
+      0,
+      `${ofV2} "baseuri". For example: talk_minutes:[2 TO *]`,
+    ],
   ] as const)('%j is explained for v2', (text, code, start, message) => {
     const result = safeParse(text, { version: 'v2' });
     expect(result).toMatchObject({ ok: false, problem: { code, start, message, fix: undefined } });

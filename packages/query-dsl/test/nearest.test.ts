@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { nearest } from '../src/index.ts';
 
-const fields = ['date_added', 'talk_minutes', 'inc_gce', 'ppc_status', 'ppc_campaign', 'ppc_campaign_id'];
+const fields = [
+  'date_added',
+  'talk_minutes',
+  'inc_gce',
+  'ppc_status',
+  'ppc_campaign',
+  'ppc_campaign_id',
+];
 const commands = ['list', 'export', 'report', 'count', 'to'];
 
 describe('nearest', () => {

@@ -30,7 +30,9 @@ function means({ clauses }: Filter, row: Row): boolean {
       isDate ? value.localeCompare(bound.text, 'en') : Number(value) - Number(bound.text);
     const { lower, upper } = clause;
     const isAbove = lower === null || order(lower) > 0 || (lower.inclusive && order(lower) === 0);
-    return isAbove && (upper === null || order(upper) < 0 || (upper.inclusive && order(upper) === 0));
+    return (
+      isAbove && (upper === null || order(upper) < 0 || (upper.inclusive && order(upper) === 0))
+    );
   });
 }
 
@@ -38,7 +40,9 @@ describe('a matcher', () => {
   it('matches the records that every clause matches', () => {
     fc.assert(
       fc.property(filters, rows, (filter, records) => {
-        expect(records.filter(matcher(filter))).toEqual(records.filter((row) => means(filter, row)));
+        expect(records.filter(matcher(filter))).toEqual(
+          records.filter((row) => means(filter, row)),
+        );
       }),
       { numRuns: runs },
     );
@@ -51,7 +55,9 @@ describe('a matcher', () => {
         const match = matcher(filter, { callExtensions: { channel: 'channel', isExtension } });
         const isFlagged = filter.clauses.some(({ kind }) => kind === 'flag');
         expect(records.filter(match)).toEqual(
-          records.filter((row) => means(filter, row) && (isFlagged || row.channel !== 'Call Extension')),
+          records.filter(
+            (row) => means(filter, row) && (isFlagged || row.channel !== 'Call Extension'),
+          ),
         );
       }),
       { numRuns: runs },
@@ -71,17 +77,20 @@ describe('a matcher', () => {
     values.filter((talk_minutes) => matcher(parse(text))({ talk_minutes }));
 
   it('compares decimal strings as numbers', () => {
-    expect(takes('talk_minutes:[2 TO 10}', ['1.9', '2', '2.0', '9.9', '10', '10.0', '-3', 5])).toEqual([
-      '2',
-      '2.0',
-      '9.9',
-      5,
-    ]);
+    expect(
+      takes('talk_minutes:[2 TO 10}', ['1.9', '2', '2.0', '9.9', '10', '10.0', '-3', 5]),
+    ).toEqual(['2', '2.0', '9.9', 5]);
   });
 
   it.each([
-    ['talk_minutes:[* TO 5]', [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN]],
-    ['talk_minutes:[-1 TO *]', [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN]],
+    [
+      'talk_minutes:[* TO 5]',
+      [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN],
+    ],
+    [
+      'talk_minutes:[-1 TO *]',
+      [null, undefined, '', ' ', 'many', '0x1', '1e0', {}, true, Number.NaN],
+    ],
   ])('%s matches nothing that is not a number', (text, values) => {
     expect(takes(text, values)).toEqual([]);
   });
@@ -93,7 +102,9 @@ describe('a matcher', () => {
 
   it('compares dates as strings, even with fractions of a second', () => {
     const match = matcher(
-      parse('talk_start:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00}', { fields: { talk_start: 'date' } }),
+      parse('talk_start:[2024-01-01 00:00:00 TO 2024-01-02 00:00:00}', {
+        fields: { talk_start: 'date' },
+      }),
     );
     const starts = [
       '2023-12-31 23:59:59.9',
@@ -122,7 +133,10 @@ describe('a matcher', () => {
 
 describe('simplify', () => {
   it.each([
-    ['talk_minutes:[1 TO 9],inc_gce:1,talk_minutes:{2 TO *],inc_gce:1', 'talk_minutes:{2 TO 9],inc_gce:1'],
+    [
+      'talk_minutes:[1 TO 9],inc_gce:1,talk_minutes:{2 TO *],inc_gce:1',
+      'talk_minutes:{2 TO 9],inc_gce:1',
+    ],
     ['talk_minutes:[1 TO 2],talk_minutes:[3 TO 4]', 'talk_minutes:[3 TO 3}'],
     ['talk_minutes:[* TO *],date_added:[* TO *]', 'talk_minutes:[* TO *],date_added:[* TO *]'],
     ['', ''],

@@ -17,7 +17,10 @@ const questionErrors = codeTable({
 /** What can be wrong with a question. Codes are stable; messages may be reworded. */
 export type QuestionErrorCode = keyof typeof questionErrors;
 
-/** A sentence about options of a question, which each surface calls by names of its own, such as `--by` for `groupBy`. */
+/**
+ * A sentence about options of a question, which each surface calls by names of its own, such as
+ * `--by` for `groupBy`.
+ */
 export type OptionSentence = readonly (string | { readonly option: string })[];
 
 /** An option within a sentence. */
@@ -33,7 +36,10 @@ export const sentence = (
     return [text, typeof value === 'number' ? String(value) : value];
   });
 
-/** A question cannot be answered. The message says what is wrong, where, and what to do; it never holds data of a caller. */
+/**
+ * A question cannot be answered. The message says what is wrong, where, and what to do; it never
+ * holds data of a caller.
+ */
 export class QuestionError extends CallsError<QuestionErrorCode> {
   static override readonly codes: CodeTable = questionErrors;
   static {
@@ -53,7 +59,10 @@ export class QuestionError extends CallsError<QuestionErrorCode> {
 export const refuse = (...said: Parameters<typeof sentence>): QuestionError =>
   new QuestionError('invalid_question', sentence(...said));
 
-/** The name of an option as it is in a program: at the beginning of a sentence it is seen without quotes. */
+/**
+ * The name of an option as it is in a program: at the beginning of a sentence it is seen without
+ * quotes.
+ */
 function shownPart(part: OptionSentence[number], isFirst: boolean): string {
   if (typeof part === 'string') return part;
   return isFirst ? part.option : `\`${part.option}\``;
@@ -62,6 +71,8 @@ function shownPart(part: OptionSentence[number], isFirst: boolean): string {
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `QuestionError` of questions. */
-    QuestionError: QuestionError & { readonly code: Exclude<QuestionErrorCode, 'invalid_condition'> };
+    QuestionError: QuestionError & {
+      readonly code: Exclude<QuestionErrorCode, 'invalid_condition'>;
+    };
   }
 }

@@ -1,5 +1,6 @@
-// Questions about calls: what they mean, and an exact answer in plain JavaScript over records or columns.
-// Start with answerQuestion(question, calls); createAnswers(questions) is fed account by account. /measures has the table of measures.
+// Questions about calls: what they mean, and an exact answer in plain JavaScript over records or
+// columns. Start with answerQuestion(question, calls); createAnswers(questions) is fed account by
+// account. /measures has the table of measures.
 
 export { extensionsSentence, shownValue } from './answer/left-out.ts';
 export {
@@ -11,7 +12,11 @@ export {
   type Term,
   type Value,
 } from './conditions/condition.ts';
-export type { ConditionProblem, ConditionProblemCode, ConditionResult } from './conditions/parse.ts';
+export type {
+  ConditionProblem,
+  ConditionProblemCode,
+  ConditionResult,
+} from './conditions/parse.ts';
 export {
   type AnswerOptions,
   answerQuestion,
@@ -27,7 +32,14 @@ export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
 export { callerKey } from './fields/wire-values.ts';
-export type { AccountStatus, Answer, AnswerColumn, AnswerValue, LeftOut, Note } from './question/answer.ts';
+export type {
+  AccountStatus,
+  Answer,
+  AnswerColumn,
+  AnswerValue,
+  LeftOut,
+  Note,
+} from './question/answer.ts';
 export {
   type ClosedPeriod,
   checkZone,

@@ -67,18 +67,30 @@ const answersOf = async (questions: readonly Question[], of: Calls) => {
 const rowsOf = async (question: Question) => (await answerQuestion(question, calls)).rows;
 
 test('the first and the last call are from when they are, to the fraction of a second', async () => {
-  const { accounts } = await answerQuestion({}, [call('a', { date_added: '2026-10-01 10:00:00.5' })]);
-  expect(accounts[0]).toMatchObject({ first: '2026-10-01 10:00:00.5', last: '2026-10-01 10:00:00.5' });
+  const { accounts } = await answerQuestion({}, [
+    call('a', { date_added: '2026-10-01 10:00:00.5' }),
+  ]);
+  expect(accounts[0]).toMatchObject({
+    first: '2026-10-01 10:00:00.5',
+    last: '2026-10-01 10:00:00.5',
+  });
 });
 
 describe('names', () => {
-  test.each(['campaign', 'Campaign', 'ppc_campaign', 'ppc-campaign'])('%s is the campaign', async (name) => {
-    expect((await rowsOf({ groupBy: [name] }))[0]).toEqual({ ppc_campaign: 'Generic', calls: 2 });
-  });
+  test.each(['campaign', 'Campaign', 'ppc_campaign', 'ppc-campaign'])(
+    '%s is the campaign',
+    async (name) => {
+      expect((await rowsOf({ groupBy: [name] }))[0]).toEqual({ ppc_campaign: 'Generic', calls: 2 });
+    },
+  );
 
   test('a word with two meanings is refused with both, in groups and in conditions', async () => {
-    await expect(rowsOf({ groupBy: ['page'] })).rejects.toThrow('may mean landing_page or conversion_page');
-    await expect(rowsOf({ where: "page = '/'" })).rejects.toThrow('may mean landing_page or conversion_page');
+    await expect(rowsOf({ groupBy: ['page'] })).rejects.toThrow(
+      'may mean landing_page or conversion_page',
+    );
+    await expect(rowsOf({ where: "page = '/'" })).rejects.toThrow(
+      'may mean landing_page or conversion_page',
+    );
   });
 
   test('names of several words are read in conditions', async () => {
@@ -86,7 +98,9 @@ describe('names', () => {
   });
 
   test('an unknown group is an error with the nearest name', async () => {
-    await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow('Did you mean state?');
+    await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow(
+      'Did you mean state?',
+    );
     expect(() => createAnswers([{ groupBy: ['week', 'stat'] }])).toThrow('Did you mean state?');
   });
 
@@ -133,7 +147,9 @@ describe('conditions', () => {
     expect(said(notes)).toContain(
       "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' (1 call).",
     );
-    const empty = await answerQuestion({ where: "campaign = 'Brand'" }, [call('n', { ppc_campaign: null })]);
+    const empty = await answerQuestion({ where: "campaign = 'Brand'" }, [
+      call('n', { ppc_campaign: null }),
+    ]);
     expect(said(empty.notes)).toContain("ppc_campaign is never 'Brand'.");
     const none = await answerQuestion({ where: "search_term = 'x'" }, calls);
     expect(said(none.notes).join(' ')).not.toContain('nearest');
@@ -141,8 +157,12 @@ describe('conditions', () => {
 
   test('groups by a field that no call has because it was read with v2 are explained', async () => {
     const ofV2 = calls.map((one) => toCall(fromCall(one, 'v2'), 'v2'));
+
     const ask = async (groupBy: string[], some: readonly Call[]) =>
-      said((await answerQuestion({ groupBy }, some)).notes).filter((note) => note.includes('only v3'));
+      said((await answerQuestion({ groupBy }, some)).notes).filter((note) =>
+        note.includes('only v3'),
+      );
+
     const note =
       'No call has ppc_campaign: only v3 has this field, and calls that were read with v2 lack it.';
     expect(await ask(['campaign'], ofV2)).toEqual([note]);
@@ -176,7 +196,8 @@ describe('conditions', () => {
     const rows = await rowsOf({
       groupBy: ['campaign'],
       measures,
-      having: 'share(rank >= 1) >= 0 OR called_again_within_0.5 >= 0 OR called_again_within_0.5 IS NULL',
+      having:
+        'share(rank >= 1) >= 0 OR called_again_within_0.5 >= 0 OR called_again_within_0.5 IS NULL',
     });
     expect(rows).toEqual(await rowsOf({ groupBy: ['campaign'], measures }));
   });
@@ -195,8 +216,12 @@ describe('conditions', () => {
       { ...calls[0], ppc_campaign: 'brand' },
     ] as Call[];
     const question = { groupBy: ['campaign'], spend: { Brand: 1 } } as const;
-    const answers = [await answerQuestion(question, two), await answerQuestion(question, two.reverse())];
-    for (const { leftOut } of answers) expect(leftOut[0]?.message).toContain('means BRAND and brand');
+    const answers = [
+      await answerQuestion(question, two),
+      await answerQuestion(question, two.reverse()),
+    ];
+    for (const { leftOut } of answers)
+      expect(leftOut[0]?.message).toContain('means BRAND and brand');
   });
 
   test('spend is found by names as conditions are; the others are named, and not in the total', async () => {
@@ -207,7 +232,9 @@ describe('conditions', () => {
     expect(rows[0]).toEqual({ ppc_campaign: 'Generic', calls: 2, spend: 30, cost_per_call: 15 });
     expect(total).toEqual({ calls: 5, spend: 30, cost_per_call: 15 });
     expect(leftOut.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      expect.stringMatching(/^spend_without_calls .*'Brand' \(8; nearest: 'Harbor Dental \| Brand'/),
+      expect.stringMatching(
+        /^spend_without_calls .*'Brand' \(8; nearest: 'Harbor Dental \| Brand'/,
+      ),
     ]);
   });
 
@@ -216,7 +243,9 @@ describe('conditions', () => {
       call('x', { date_added: '2026-10-01 10:05:02', displayed_timestamp: '2026-10-01 10:00:00' }),
     ];
     expect((await answerQuestion({ where: 'lag_minutes <= 5' }, late)).calls).toBe(0);
-    expect((await answerQuestion({ measures: ['lag_median'] }, late)).total).toEqual({ lag_median: 5 });
+    expect((await answerQuestion({ measures: ['lag_median'] }, late)).total).toEqual({
+      lag_median: 5,
+    });
   });
 });
 
@@ -246,9 +275,14 @@ describe('measures', () => {
   test('a caller is reached by a call of any period, of any kind, as far as the last sync lets it be known', async () => {
     const measures = ['called_again_within(24)', 'reached_within(24)'];
     const [missed, again, later] = ['0.0', '0.0', '1.0'].map((talk, i) =>
-      call(`${i}`, { date_added: `2026-10-0${i + 1} 10:00:00`, ani: '5555550100', talk_minutes: talk }),
+      call(`${i}`, {
+        date_added: `2026-10-0${i + 1} 10:00:00`,
+        ani: '5555550100',
+        talk_minutes: talk,
+      }),
     );
     const question = { measures, period: '2026-10-01', timeZone: 'UTC' } as const;
+
     const ask = async (list: readonly unknown[], syncedAt: string | null) => {
       const none = { first: null, last: null, storedAt: null };
       const status = { account: 'main', calls: list.length, ...none, syncedAt };
@@ -256,6 +290,7 @@ describe('measures', () => {
       await running.addAll(list as Call[]);
       return Object.values(running.answers([status])[0]?.total ?? {});
     };
+
     expect(await ask([missed, again, later], null)).toEqual([1, 0]);
     expect(await ask([missed], null)).toEqual([null, null]);
     expect(await ask([missed], '2026-10-02T10:00:00Z')).toEqual([0, 0]);
@@ -281,12 +316,19 @@ describe('measures', () => {
     await expect(rowsOf({ measures: ['mean(pool_id)'] })).rejects.toThrow(
       'pool_id is not a number to measure',
     );
-    await expect(rowsOf({ measures: ['p90(campaign)'] })).rejects.toThrow('is not a number to measure');
+    await expect(rowsOf({ measures: ['p90(campaign)'] })).rejects.toThrow(
+      'is not a number to measure',
+    );
   });
 
   test('the days up to now are compared with the same hours of earlier days', async () => {
     const now = Date.UTC(2026, 9, 8, 19, 30, 0, 400);
-    const question = { from: '2026-10-01', to: '2026-10-08 19:30:01', compare: 'previous', timeZone: 'UTC' };
+    const question = {
+      from: '2026-10-01',
+      to: '2026-10-08 19:30:01',
+      compare: 'previous',
+      timeZone: 'UTC',
+    };
     const { compared, notes } = await answerQuestion(question, calls, { now });
     expect(compared).toEqual({ from: '2026-09-23 00:00:00', to: '2026-09-30 19:30:01' });
     expect(notes.filter(({ code }) => code === 'per_day')).toEqual([]);
@@ -299,23 +341,40 @@ describe('measures', () => {
           now: now === undefined ? undefined : Date.parse(now),
         })
       ).rows.map((row) => row.per_day);
+
     expect(await perDay({ period: '2026-10' }, '2027-01-01T00:00:00Z')).toEqual([5 / 31]);
     expect(await perDay({ period: '2026-10' }, '2026-10-03T12:00:00Z')).toEqual([2]);
     expect(await perDay({})).toEqual([5 / (47 / 24)]);
     expect(
-      await perDay({ groupBy: ['week'], period: '2026-10-01 to 2026-10-06' }, '2027-01-01T00:00:00Z'),
+      await perDay(
+        { groupBy: ['week'], period: '2026-10-01 to 2026-10-06' },
+        '2027-01-01T00:00:00Z',
+      ),
     ).toEqual([5 / 4, 0]);
-    const weekdays = { groupBy: ['weekday'], period: '2026-10-01 to 2026-10-10', where: "weekday = 'Thu'" };
+    const weekdays = {
+      groupBy: ['weekday'],
+      period: '2026-10-01 to 2026-10-10',
+      where: "weekday = 'Thu'",
+    };
     expect(await perDay(weekdays, '2027-01-01T00:00:00Z')).toEqual([1]);
-    const timeless = [...calls, { ...calls[0], sid: 'no time', date_added: null }] as unknown as typeof calls;
+    const timeless = [
+      ...calls,
+      { ...calls[0], sid: 'no time', date_added: null },
+    ] as unknown as typeof calls;
     const byWeekday = { groupBy: ['weekday'], measures: ['per_day'] };
     const { rows } = await answerQuestion({ ...byWeekday, timeZone: 'UTC' }, timeless, {});
-    expect(rows.filter(({ weekday }) => weekday === null).map((row) => row.per_day)).toEqual([null]);
+    expect(rows.filter(({ weekday }) => weekday === null).map((row) => row.per_day)).toEqual([
+      null,
+    ]);
   });
 
   test('the sequence of a caller is that of all calls, whatever the condition leaves', async () => {
     expect(
-      await rowsOf({ groupBy: ['caller_nth'], where: 'hours_since_previous_call >= 5', order: 'caller_nth' }),
+      await rowsOf({
+        groupBy: ['caller_nth'],
+        where: 'hours_since_previous_call >= 5',
+        order: 'caller_nth',
+      }),
     ).toEqual([
       { caller_nth: 2, calls: 1 },
       { caller_nth: 3, calls: 1 },
@@ -324,7 +383,12 @@ describe('measures', () => {
 
   describe('the first and the last touch of a caller are those of all calls of the account', () => {
     const touched = [
-      call('c', { date_added: '2026-10-03 10:00:00', ani: '5555550100', ppc_campaign: 'Last', referrer: '' }),
+      call('c', {
+        date_added: '2026-10-03 10:00:00',
+        ani: '5555550100',
+        ppc_campaign: 'Last',
+        referrer: '',
+      }),
       call('a', {
         date_added: '2026-09-01 10:00:00',
         ani: '15555550100',
@@ -380,8 +444,12 @@ describe('rows', () => {
       'Sat 2026-10-03',
       'Sun 2026-10-04',
     ]);
+
     const dates = async (where: string) =>
-      (await rowsOf({ groupBy: ['day'], period: '2026-10-01 to 2026-10-04', where })).map(({ day }) => day);
+      (await rowsOf({ groupBy: ['day'], period: '2026-10-01 to 2026-10-04', where })).map(
+        ({ day }) => day,
+      );
+
     expect(await dates("weekday NOT IN ('Sat', 'Sun')")).toEqual(['2026-10-01', '2026-10-02']);
     expect(await dates("date_added >= '2026-10-03'")).toEqual(['2026-10-03', '2026-10-04']);
     expect(await dates("date_added = '2026-10-03' OR day = '2026-10-04'")).toEqual([
@@ -432,6 +500,7 @@ describe('rows', () => {
       expect([compare, compared]).toEqual([compare, { from, to }]);
       expect(Number(total.calls_before) > 0).toBe(compare === 'this month');
     }
+
     await expect(
       answerQuestion({ ...question, compare: 'since 2026-01-01' }, calls, { now }),
     ).rejects.toThrow('A period to compare with needs both ends.');
@@ -439,7 +508,11 @@ describe('rows', () => {
 
   test.each([
     ['last week', 'previous', []],
-    ['last month', 'previous', ['The periods have 30 and 31 days: the change of calls is per day.']],
+    [
+      'last month',
+      'previous',
+      ['The periods have 30 and 31 days: the change of calls is per day.'],
+    ],
     [
       'this month',
       'last month',
@@ -471,9 +544,9 @@ describe('rows', () => {
   });
 
   test('a period is not compared with itself', async () => {
-    await expect(rowsOf({ period: '2026-10', compare: '2026-10-01 to 2026-10-31' })).rejects.toThrow(
-      'A period cannot be compared with itself',
-    );
+    await expect(
+      rowsOf({ period: '2026-10', compare: '2026-10-01 to 2026-10-31' }),
+    ).rejects.toThrow('A period cannot be compared with itself');
   });
 
   test('several accounts are one question: order and limit hold for all', async () => {
@@ -485,13 +558,18 @@ describe('rows', () => {
 
 test('several questions take one pass, over anything that gives calls', async () => {
   let read = 0;
+
   async function* source() {
     for (const each of calls) {
       read += 1;
       yield each;
     }
   }
-  const [first, second] = await answersOf([{ measures: ['callers'] }, { groupBy: ['day'] }], source());
+
+  const [first, second] = await answersOf(
+    [{ measures: ['callers'] }, { groupBy: ['day'] }],
+    source(),
+  );
   expect([read, first?.total, second?.rows.length]).toEqual([5, { callers: 2 }, 3]);
 });
 
@@ -508,21 +586,38 @@ test('parts that are merged give the answer of the whole', async () => {
 
 test('columns give the answer of the records, and a question says which it needs', async () => {
   const questions: Question[] = [
-    { groupBy: ['campaign'], measures: ['calls', 'first_time_callers', 'talk_p90'], where: 'rank >= 1' },
+    {
+      groupBy: ['campaign'],
+      measures: ['calls', 'first_time_callers', 'talk_p90'],
+      where: 'rank >= 1',
+    },
     { groupBy: ['click_kind'], period: '2026-10-02' },
   ];
   const { fields, period } = createAnswers(questions).needs;
   expect([...fields].sort()).toEqual([
-    ...['ani', 'conversion_page', 'date_added', 'first_touch', 'is_extension', 'landing_page', 'last_touch'],
+    ...[
+      'ani',
+      'conversion_page',
+      'date_added',
+      'first_touch',
+      'is_extension',
+      'landing_page',
+      'last_touch',
+    ],
     ...['ppc_campaign', 'ppc_gclid', 'rank', 'talk_minutes', 'url_tag'],
   ]);
   expect(period).toEqual({ from: null, to: null });
-  const { needs } = createAnswers([{ period: '2026-10-02', compare: 'previous' }, { from: '2026-10-02' }]);
+  const { needs } = createAnswers([
+    { period: '2026-10-02', compare: 'previous' },
+    { from: '2026-10-02' },
+  ]);
   expect(needs.period).toEqual({ from: parseNaive('2026-10-01 00:00:00'), to: null });
   const columns = Object.fromEntries(
     fields.map((name) => [
       name,
-      calls.map((each) => ({ ...each, is_extension: isCallExtension(each) })[name as keyof Call] ?? null),
+      calls.map(
+        (each) => ({ ...each, is_extension: isCallExtension(each) })[name as keyof Call] ?? null,
+      ),
     ]),
   );
   const batch: ColumnBatch = { length: calls.length, columns };
@@ -545,6 +640,8 @@ test('one sentence says how call extensions are counted', async () => {
     '1 call through call extensions is counted; the API leaves them out without inc_gce:1.',
   );
   const website = await answerQuestion({ calls: 'website' }, calls);
-  expect(extensionsSentence(website.extensions)).toBe('1 call through call extensions is not counted.');
+  expect(extensionsSentence(website.extensions)).toBe(
+    '1 call through call extensions is not counted.',
+  );
   expect(extensionsSentence({ counted: 0, leftOut: 0 })).toBe('');
 });

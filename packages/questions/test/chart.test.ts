@@ -27,7 +27,11 @@ import { measures } from '../src/measures.ts';
 
 const [plain] = fixtureCalls(1);
 const call = (date: string, campaign: string | null, talk = '1.5'): Call =>
-  Object.assign({}, plain, { date_added: `${date} 10:30:00`, ppc_campaign: campaign, talk_minutes: talk });
+  Object.assign({}, plain, {
+    date_added: `${date} 10:30:00`,
+    ppc_campaign: campaign,
+    talk_minutes: talk,
+  });
 const calls = [
   call('2026-10-05', 'Brand'),
   call('2026-10-06', 'Brand', '0.0'),
@@ -56,7 +60,8 @@ test.each<[string, string, string, string, string | null]>([
 });
 
 test('the days of a period cut by their weeks or months add up to it', () => {
-  const day = (at: number) => new Date(Date.UTC(2026, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
+  const day = (at: number) =>
+    new Date(Date.UTC(2026, 0, 1) + at * 86_400_000).toISOString().slice(0, 10);
   fc.assert(
     fc.property(
       fc.nat(800),
@@ -69,6 +74,7 @@ test('the days of a period cut by their weeks or months add up to it', () => {
           const monday = day(at - ((new Date(day(at)).getUTCDay() + 6) % 7));
           keys.add(name === 'week' ? monday : day(at).slice(0, 7));
         }
+
         const days = [...keys].map((key) => {
           const { first, last } = daysOfBucket(name, key) ?? { first: '', last: '' };
           const whole = (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1;
@@ -92,7 +98,10 @@ test('what was read ends a period earlier than it says', () => {
 });
 
 test.each<[string, string]>([
-  [formatPeriod({ from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' }), '1 Oct to 31 Oct 2026'],
+  [
+    formatPeriod({ from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' }),
+    '1 Oct to 31 Oct 2026',
+  ],
   [formatPeriod({ from: '2026-10-01 00:00:00', to: '2026-10-02 00:00:00' }), '1 Oct 2026'],
   [
     formatPeriod({ from: '2025-12-31 08:30:00', to: '2026-01-02 00:00:00' }),
@@ -141,7 +150,12 @@ test.each<[string, number, 'better' | 'worse' | null]>([
 });
 
 test('over time, calls are answered and missed, and the ends that are not whole are marked', async () => {
-  const question = { groupBy: ['week'], measures: ['calls', 'missed'], from: '2026-10-06', to: '2026-10-25' };
+  const question = {
+    groupBy: ['week'],
+    measures: ['calls', 'missed'],
+    from: '2026-10-06',
+    to: '2026-10-25',
+  };
   const svg = chartSvg(await answerQuestion(question, calls));
   expect(named(svg)).toBe(
     'Calls by week: 4 from 5 Oct to 11 Oct 2026 to 19 Oct to 25 Oct 2026; most in 12 Oct to 18 Oct 2026, 2 calls.',
@@ -178,6 +192,7 @@ test('a second group is stacked: the largest first, then none, then all others, 
     ['none', '(none): 16 calls'],
     ['rest', 'All others: 11 calls'],
   ]);
+
   // Of some of the groups, what is missing is drawn of the totals.
   const some = { ...answer, rows: answer.rows.filter(({ ppc_campaign }) => ppc_campaign === 'a') };
   const totals = await answerQuestion({ groupBy: ['day'], measures: ['calls'] }, many);
@@ -185,10 +200,16 @@ test('a second group is stacked: the largest first, then none, then all others, 
 });
 
 test('what does not add up is drawn as lines, and groups as bars, of any measure', async () => {
-  const rates = await answerQuestion({ groupBy: ['campaign', 'week'], measures: ['missed_rate'] }, calls);
+  const rates = await answerQuestion(
+    { groupBy: ['campaign', 'week'], measures: ['missed_rate'] },
+    calls,
+  );
   expect(count(chartSvg(rates), '<polyline')).toBe(3);
   expect(chartSvg(rates)).toContain('Brand: 50.0%');
-  const groups = await answerQuestion({ groupBy: ['campaign'], measures: ['calls', 'talk_mean'] }, calls);
+  const groups = await answerQuestion(
+    { groupBy: ['campaign'], measures: ['calls', 'talk_mean'] },
+    calls,
+  );
   const bars = chartSvg(groups, { measure: 'talk_mean' });
   expect(named(bars)).toMatch(/^Talk mean by campaign; most in /);
   expect(count(bars, 'class="bar ')).toBe(3);
@@ -238,9 +259,9 @@ test('every text stays within the picture and apart from the next, whatever the 
       };
       const svg = chartSvg(charted, { width });
       expect(svg).not.toMatch(/NaN|Infinity|undefined/);
-      const labels = [...svg.matchAll(/<text x="([\d.-]+)" y="\d+" text-anchor="middle"[^>]*>([^<]*)</g)].map(
-        ([, x, text]) => ({ x: Number(x), half: ((text ?? '').length * 7) / 2 }),
-      );
+      const labels = [
+        ...svg.matchAll(/<text x="([\d.-]+)" y="\d+" text-anchor="middle"[^>]*>([^<]*)</g),
+      ].map(([, x, text]) => ({ x: Number(x), half: ((text ?? '').length * 7) / 2 }));
       labels.forEach(({ x, half }, i) => {
         expect(x + half).toBeLessThanOrEqual(width);
         const before = labels[i - 1];

@@ -4,7 +4,10 @@ import { drawFrame } from '@call-attribution/query-dsl';
 import { expect, test } from 'vitest';
 import { answerQuestion, parseCondition, quote } from '../src/index.ts';
 
-/** What is wrong with a condition: the kind, the place, what is said of it, and the corrected condition. */
+/**
+ * What is wrong with a condition: the kind, the place, what is said of it, and the corrected
+ * condition.
+ */
 const wrong: readonly (readonly [
   text: string,
   code: string,
@@ -13,7 +16,13 @@ const wrong: readonly (readonly [
   corrected?: string,
 ])[] = [
   ['', 'empty', '', 'The condition is empty. Write one such as talk_minutes >= 2'],
-  ['talk_minuts >= 2', 'unknown_field', 'talk_minuts', 'Did you mean talk_minutes?', 'talk_minutes >= 2'],
+  [
+    'talk_minuts >= 2',
+    'unknown_field',
+    'talk_minuts',
+    'Did you mean talk_minutes?',
+    'talk_minutes >= 2',
+  ],
   ['zzz = 1', 'unknown_field', 'zzz', 'Some of the fields: sid, acct_id'],
   ['>= 2', 'expected_field', '>=', 'Expected the name of a field, found ">=".'],
   ["page = '/'", 'ambiguous_field', 'page', 'may mean landing_page or conversion_page'],
@@ -29,9 +38,25 @@ const wrong: readonly (readonly [
   ["state NOT = 'TX'", 'expected_operator', '=', 'After state comes'],
   ['missed > TRUE', 'expected_operator', '>', 'After missed comes = TRUE, = FALSE or IS NULL'],
   ['state = NULL', 'expected_operator', '= NULL', 'Nothing is equal to NULL.', 'state IS NULL'],
-  ['state <> null', 'expected_operator', '<> null', 'Nothing is equal to NULL.', 'state IS NOT NULL'],
-  ['date_added:[2026-01-01 TO *]', 'expected_operator', ':[2026-01-01', 'the filter language of the API'],
-  ['talk_minutes >=', 'expected_value', '', 'is compared with a number such as 2.5; found the end.'],
+  [
+    'state <> null',
+    'expected_operator',
+    '<> null',
+    'Nothing is equal to NULL.',
+    'state IS NOT NULL',
+  ],
+  [
+    'date_added:[2026-01-01 TO *]',
+    'expected_operator',
+    ':[2026-01-01',
+    'the filter language of the API',
+  ],
+  [
+    'talk_minutes >=',
+    'expected_value',
+    '',
+    'is compared with a number such as 2.5; found the end.',
+  ],
   ["talk_minutes >= '2'", 'expected_value', "'2'", 'Did you mean 2?', 'talk_minutes >= 2'],
   ['talk_minutes >= 1e3', 'expected_value', '1e3', 'found 1e3.'],
   ['zipcode = 60601', 'expected_value', '60601', "Did you mean '60601'?", "zipcode = '60601'"],
@@ -42,7 +67,13 @@ const wrong: readonly (readonly [
     "Did you mean 'Summer 2026 Sale'?",
     "ppc_campaign = 'Summer 2026 Sale' AND missed",
   ],
-  ['state = "O\'Neil"', 'expected_value', '"O\'Neil"', "Did you mean 'O''Neil'?", "state = 'O''Neil'"],
+  [
+    'state = "O\'Neil"',
+    'expected_value',
+    '"O\'Neil"',
+    "Did you mean 'O''Neil'?",
+    "state = 'O''Neil'",
+  ],
   ["state IN 'TX'", 'expected_value', "'TX'", 'After IN comes a list in brackets'],
   ['missed = 1', 'expected_value', '1', 'missed is compared with TRUE or FALSE; found 1.'],
   [
@@ -52,9 +83,27 @@ const wrong: readonly (readonly [
     "Did you mean '2026-09-30'?",
     "date_added >= '2026-09-30'",
   ],
-  ['day >= 2026-09-30', 'expected_value', '2026-09-30', "Did you mean '2026-09-30'?", "day >= '2026-09-30'"],
-  ["day = '2026-11-20 10:00'", 'expected_value', "'2026-11-20 10:00'", 'a day', "day = '2026-11-20'"],
-  ["weekday = 'Saturday'", 'unknown_value', "'Saturday'", "is never 'Saturday'.", "weekday = 'Sat'"],
+  [
+    'day >= 2026-09-30',
+    'expected_value',
+    '2026-09-30',
+    "Did you mean '2026-09-30'?",
+    "day >= '2026-09-30'",
+  ],
+  [
+    "day = '2026-11-20 10:00'",
+    'expected_value',
+    "'2026-11-20 10:00'",
+    'a day',
+    "day = '2026-11-20'",
+  ],
+  [
+    "weekday = 'Saturday'",
+    'unknown_value',
+    "'Saturday'",
+    "is never 'Saturday'.",
+    "weekday = 'Sat'",
+  ],
   ['weekday IN (1, 2)', 'expected_value', '1', "weekday is compared with 'Mon', 'Tue', 'Wed'"],
   ['weekday = Saturday', 'expected_value', 'Saturday', "Did you mean 'Sat'?", "weekday = 'Sat'"],
   ["caller_type = 'new'", 'unknown_value', "'new'", "it is one of 'first', 'returning'."],
@@ -69,28 +118,32 @@ const wrong: readonly (readonly [
   [`${'NOT '.repeat(2000)}missed`, 'too_deep', 'NOT', 'at most 100 nested conditions'],
 ];
 
-test.each(wrong.map(([text, code, found, said, corrected]) => ({ text, code, found, said, corrected })))(
-  '$code: $text',
-  ({ text, code, found, said, corrected }) => {
-    const result = parseCondition(text);
-    if (result.ok) throw new Error('It was read.');
-    const { problem } = result;
-    expect(problem).toMatchObject({ code, found, expected: expect.stringMatching(/./) });
-    expect(problem.message).toContain(said);
-    expect(problem.corrected).toBe(corrected);
-    expect(problem.frame).toBe(drawFrame(text, problem.start, problem.end - problem.start));
-  },
-);
+test.each(
+  wrong.map(([text, code, found, said, corrected]) => ({ text, code, found, said, corrected })),
+)('$code: $text', ({ text, code, found, said, corrected }) => {
+  const result = parseCondition(text);
+  if (result.ok) throw new Error('It was read.');
+  const { problem } = result;
+  expect(problem).toMatchObject({ code, found, expected: expect.stringMatching(/./) });
+  expect(problem.message).toContain(said);
+  expect(problem.corrected).toBe(corrected);
+  expect(problem.frame).toBe(drawFrame(text, problem.start, problem.end - problem.start));
+});
 
 test('names are read as people write them', () => {
   for (const name of ['Campaign', 'PPC_CAMPAIGN', 'ppc-campaign', 'campaign']) {
-    expect(parseCondition(`${name} = 'a'`)).toMatchObject({ ok: true, condition: { field: 'ppc_campaign' } });
+    expect(parseCondition(`${name} = 'a'`)).toMatchObject({
+      ok: true,
+      condition: { field: 'ppc_campaign' },
+    });
   }
 });
 
 test('a quoted text is that text, whatever is in it', async () => {
   const text = `T' OR 1 = 1 -- "\\%`;
   const call = { ...fixtureCalls(1)[0], state: text } as Call;
-  const { calls } = await answerQuestion({ where: `state == ${quote(text)} AND NOT state = 'T'` }, [call]);
+  const { calls } = await answerQuestion({ where: `state == ${quote(text)} AND NOT state = 'T'` }, [
+    call,
+  ]);
   expect(calls).toBe(1);
 });

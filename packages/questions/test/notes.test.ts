@@ -15,9 +15,24 @@ const call = (sid: string, values: Readonly<Record<string, unknown>>): Call =>
 
 // Thursday to Sunday.
 const calls = [
-  call('a', { date_added: '2026-10-01 10:00:00', ppc_campaign: 'Generic', rank: '1', vt_device: 'desktop' }),
-  call('b', { date_added: '2026-10-02 11:00:00', ppc_campaign: '', rank: '5', vt_device: 'desktop' }),
-  call('c', { date_added: '2026-10-03 12:00:00', ppc_campaign: null, rank: '7', vt_device: 'tablet' }),
+  call('a', {
+    date_added: '2026-10-01 10:00:00',
+    ppc_campaign: 'Generic',
+    rank: '1',
+    vt_device: 'desktop',
+  }),
+  call('b', {
+    date_added: '2026-10-02 11:00:00',
+    ppc_campaign: '',
+    rank: '5',
+    vt_device: 'desktop',
+  }),
+  call('c', {
+    date_added: '2026-10-03 12:00:00',
+    ppc_campaign: null,
+    rank: '7',
+    vt_device: 'tablet',
+  }),
   call('d', { date_added: '2026-10-04 13:00:00', ppc_campaign: null, rank: null, vt_device: null }),
 ];
 const ask = (question: Question, of: readonly Call[] = calls) => answerQuestion(question, of);
@@ -71,7 +86,9 @@ describe('a condition that is true of no call says what the field holds', () => 
 
   test('where another part of the condition or the period is the reason, nothing is said', async () => {
     expect(said(await ask({ where: "campaign = 'generic' AND rank = 5" }))).toEqual([]);
-    expect(said(await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' }))).toEqual([]);
+    expect(
+      said(await ask({ measures: ["count(campaign = 'generic')"], where: 'rank = 5' })),
+    ).toEqual([]);
   });
 });
 
@@ -92,7 +109,9 @@ test.each([
 
 describe('names of columns', () => {
   test('two columns of one name: the measure that is meant is named', async () => {
-    expect(await refusalOf({ groupBy: ['missed'], measures: ['missed'] })).toContain('"missed as how_many"');
+    expect(await refusalOf({ groupBy: ['missed'], measures: ['missed'] })).toContain(
+      '"missed as how_many"',
+    );
     expect(await refusalOf({ groupBy: ['missed'], measures: ['calls as missed'] })).toContain(
       '"calls as how_many"',
     );
@@ -102,7 +121,9 @@ describe('names of columns', () => {
     expect(await refusalOf({ measures: [`calls as ${name}`] })).toBe(
       `A column cannot be called ${name}: every object in JavaScript has it. Choose another name.`,
     );
-    expect(await refusalOf({ groupBy: [name] })).toContain(`There is no field "${name}" to group by.`);
+    expect(await refusalOf({ groupBy: [name] })).toContain(
+      `There is no field "${name}" to group by.`,
+    );
     expect(await refusalOf({ where: `${name} = 1` })).toContain(`There is no field ${name}.`);
     expect(await refusalOf({ where: `state ${name} 1` })).not.toContain('native code');
   });

@@ -114,8 +114,15 @@ test.each([
 
 test('28d begins at the midnight 28 days ago and ends now; its days are counted in the zone', () => {
   const at = Date.parse('2026-11-26T03:30:00Z');
-  const { from, to, moves } = readPeriod({ from: '28d' }, { now: at, timeZone: 'America/New_York' });
-  expect([shown(from), shown(to), moves]).toEqual(['2026-10-28 00:00:00', '2026-11-25 22:30:01', true]);
+  const { from, to, moves } = readPeriod(
+    { from: '28d' },
+    { now: at, timeZone: 'America/New_York' },
+  );
+  expect([shown(from), shown(to), moves]).toEqual([
+    '2026-10-28 00:00:00',
+    '2026-11-25 22:30:01',
+    true,
+  ]);
   expect(() => readPeriod({ from: '12h' }, clock)).toThrow('or 28d for 28 days ago');
   expect(() => readPeriod({ to: '28d' }, clock)).toThrow('not a time that exists');
 });

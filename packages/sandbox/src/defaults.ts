@@ -1,5 +1,5 @@
-// What a sandbox uses unless an option says otherwise, for programs that show or repeat it. Importing this loads no other code.
-// Start with sandboxDefaults.
+// What a sandbox uses unless an option says otherwise, for programs that show or repeat it.
+// Importing this loads no other code. Start with sandboxDefaults.
 
 /** The defaults of `startSandbox` and `generate`. */
 export const sandboxDefaults = {

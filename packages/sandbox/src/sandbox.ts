@@ -2,7 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
 import type { Fault } from '@call-attribution/core/testing';
-import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
+import {
+  type Clock,
+  type Duration,
+  durationMillis,
+  systemClock,
+} from '@call-attribution/core/time';
 import type { LogEntry, PageAccount } from '@call-attribution/service';
 import { createService, type ListenOptions, type ServiceOptions } from '@call-attribution/service';
 import type { Store } from '@call-attribution/store';
@@ -13,11 +18,18 @@ import { createFaultBook, type FaultBook } from './faults/fault-book.ts';
 import { createIntercept } from './faults/intercept.ts';
 import { createJournal, type Journal } from './faults/journal.ts';
 import type { GeneratedAccount } from './generate/account.ts';
-import { type GeneratedCalls, type GenerateOptions, generatedAccounts } from './generate/generate.ts';
+import {
+  type GeneratedCalls,
+  type GenerateOptions,
+  generatedAccounts,
+} from './generate/generate.ts';
 import { createLiveClock, type LiveOptions } from './live/live-clock.ts';
 import { createSchedule, type Schedule } from './live/schedule.ts';
 
-/** What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free port; the same calls all day. */
+/**
+ * What a sandbox serves, and how. Without options: 2,000 calls of one account up to now on a free
+ * port; the same calls all day.
+ */
 export interface SandboxOptions extends GenerateOptions, ListenOptions {
   /** Where the calls are kept, in the form of `openStore`. Default `sqlite::memory:`. */
   readonly store?: string | undefined;
@@ -27,7 +39,10 @@ export interface SandboxOptions extends GenerateOptions, ListenOptions {
   readonly faults?: Readonly<Record<string, string | readonly Fault[]>> | undefined;
   /** The number of requests that the journal keeps. Default 1,000. */
   readonly journal?: number | undefined;
-  /** Called now and then while the calls are made and stored, which takes seconds for many. An error that it throws ends the start. */
+  /**
+   * Called now and then while the calls are made and stored, which takes seconds for many. An error
+   * that it throws ends the start.
+   */
   readonly onProgress?: ((made: number, total: number) => void) | undefined;
   /** The clock of a sandbox and of its journal. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
@@ -55,14 +70,19 @@ export interface Sandbox extends AsyncDisposable {
   readonly faults: FaultBook;
   /** The last requests to the API. */
   readonly requests: Journal;
-  /** Lets so much time pass at once, such as `6h`: calls arrive and ad data changes. Works without `live` too. */
+  /**
+   * Lets so much time pass at once, such as `6h`: calls arrive and ad data changes. Works without
+   * `live` too.
+   */
   advance(span: Duration): Promise<{ arrived: number; changed: number }>;
   /** Stops the service and closes the store. */
   close(): Promise<void>;
 }
 
 /** The test keys of an account, which are the same in every sandbox. */
-export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'secretKey' | 'bearerToken'> {
+export function testKeys(
+  accountId: string,
+): Pick<PageAccount, 'accessKey' | 'secretKey' | 'bearerToken'> {
   return {
     accessKey: `test_access_${accountId}`,
     secretKey: `test_secret_${accountId}`,
@@ -74,11 +94,9 @@ export function testKeys(accountId: string): Pick<PageAccount, 'accessKey' | 'se
  * Starts the API over generated calls.
  *
  * @example
- * const sandbox = await startSandbox({ records: 500 });
- * const [account] = sandbox.accounts;
- * const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(account.accessKey, account.secretKey) });
- * // ...
- * await sandbox.close();
+ * const sandbox = await startSandbox({ records: 500 }); const [account] = sandbox.accounts; const
+ * client = createClient({ baseUrl: sandbox.url, auth: apiKeys(account.accessKey, account.secretKey)
+ * }); // ... await sandbox.close();
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { live = false, clock = systemClock, service: more = {}, journal, onProgress } = options;
@@ -97,11 +115,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     serviceOptions({ live, service: more }, { store, accounts, clock, intercept, routes }),
   );
   let closed: Promise<void> | undefined;
+
   const closeAll = async () => {
     await time.close();
     await service.close();
     await store.close();
   };
+
   const close = () => (closed ??= closeAll());
   try {
     await fill(store, sources, schedules, onProgress);
@@ -178,7 +198,11 @@ function serviceOptions(
 }
 
 function storeFailed(now: number): LogEntry {
-  return { time: new Date(now).toISOString(), level: 'error', message: 'new calls could not be stored' };
+  return {
+    time: new Date(now).toISOString(),
+    level: 'error',
+    message: 'new calls could not be stored',
+  };
 }
 
 async function fill(
@@ -189,6 +213,7 @@ async function fill(
 ) {
   const total = sources.reduce((sum, { records }) => sum + records, 0);
   let made = 0;
+
   async function* counted(calls: Iterable<Call>): AsyncGenerator<Call> {
     for (const call of calls) {
       yield call;
@@ -199,6 +224,7 @@ async function fill(
       await setImmediate();
     }
   }
+
   for (const [index, source] of sources.entries()) {
     const { id, name } = source.account;
     await store.putAccount({ id, name });

@@ -32,11 +32,13 @@ describe('await using', () => {
 
   test('an error in the block is the error that arrives, also when the stream failed with it', async () => {
     await using sandbox = await startSandbox({ records: 50 });
+
     const read = async () => {
       await using client = createClient({ baseUrl: sandbox.url, auth: apiKeys('wrong', 'keys') });
       await using calls = createCallStream(client);
       for await (const call of calls) void call;
     };
+
     await expect(read()).rejects.toMatchObject({ code: 'unauthorized' });
   });
 

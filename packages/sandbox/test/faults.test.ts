@@ -109,6 +109,7 @@ describe('faults on a real connection', () => {
       server.closeAllConnections();
     });
     const { port } = server.address() as AddressInfo;
+
     const request = (path: string, headers: Record<string, string> = {}) =>
       new Promise<Answer>((resolve, reject) => {
         get({ port, path, headers }, (response) => {
@@ -123,8 +124,10 @@ describe('faults on a real connection', () => {
           response.on('error', () => done('broken'));
         }).on('error', reject);
       });
+
     return { book, journal, changes, request };
   }
+
   const calls = '/v3/user/bid-management';
 
   test('stall leaves the connection open and silent', async () => {
@@ -145,7 +148,10 @@ describe('faults on a real connection', () => {
     const refused = await request(calls, { access_key: 'test_access_101' });
     expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
     const page = await request(calls, { 'x-sandbox-faults': 'html' });
-    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+    expect(page).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+    });
   });
 
   test('waits add up, and of two responses the later fault decides', async () => {
@@ -167,7 +173,10 @@ describe('faults on a real connection', () => {
     ['cut=0', { status: 200, body: '', end: 'broken' }],
     ['quiet-cut=0.25', { status: 200, body: '0123', end: 'complete' }],
     ['drip=3, drip-every=1ms', { status: 200, body: '0123456789abcdef', end: 'complete' }],
-    ['type=text/csv', { status: 200, body: '0123456789abcdef', headers: { 'content-type': 'text/csv' } }],
+    [
+      'type=text/csv',
+      { status: 200, body: '0123456789abcdef', headers: { 'content-type': 'text/csv' } },
+    ],
     ['redirect=https://b.example/', { status: 302, headers: { location: 'https://b.example/' } }],
     ['error-body=invalid session', { status: 200, body: '{"error":"invalid session"}' }],
     ['encoding=gzip', { status: 200, headers: { 'content-encoding': 'gzip' }, end: 'complete' }],
@@ -205,17 +214,30 @@ describe('faults on a real connection', () => {
 
   test.each([
     ['rows=1&secret_key=hush', {}, 'rows=1&secret_key=***', null],
-    ['secret%5Fkey=hush&secret_access_key=hush', {}, 'secret%5Fkey=***&secret_access_key=***', null],
-    ['bearer_token=hush&q=talk_minutes:2&secret', {}, 'bearer_token=***&q=talk_minutes:2&secret', null],
+    [
+      'secret%5Fkey=hush&secret_access_key=hush',
+      {},
+      'secret%5Fkey=***&secret_access_key=***',
+      null,
+    ],
+    [
+      'bearer_token=hush&q=talk_minutes:2&secret',
+      {},
+      'bearer_token=***&q=talk_minutes:2&secret',
+      null,
+    ],
     ['rows=1', { authorization: 'Bearer hush' }, 'rows=1', 'bearer'],
     ['access_key=A', { authorization: 'Bearer hush' }, 'access_key=A', 'A'],
-  ])('the journal shows of %s with the headers %j no secret', async (query, headers, shown, key) => {
-    const { request, journal } = await serve();
-    await request(`${calls}?${query}`, headers);
-    while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
-    expect(journal.entries()).toEqual([expect.objectContaining({ query: shown, key })]);
-    expect(JSON.stringify(journal.entries())).not.toContain('hush');
-  });
+  ])(
+    'the journal shows of %s with the headers %j no secret',
+    async (query, headers, shown, key) => {
+      const { request, journal } = await serve();
+      await request(`${calls}?${query}`, headers);
+      while (journal.total < 1) await new Promise((resolve) => setImmediate(resolve));
+      expect(journal.entries()).toEqual([expect.objectContaining({ query: shown, key })]);
+      expect(JSON.stringify(journal.entries())).not.toContain('hush');
+    },
+  );
 
   test('the journal has requests and responses without secrets', async () => {
     const { request, journal } = await serve();
@@ -226,10 +248,24 @@ describe('faults on a real connection', () => {
     while (journal.total < 2) await new Promise((resolve) => setImmediate(resolve));
     const [sms, cut] = journal.entries();
     expect(sms).toEqual({
-      ...{ number: 1, at: 1234, method: 'GET', path: '/ibp_api.php', key: 'A', status: 200, complete: true },
+      ...{
+        number: 1,
+        at: 1234,
+        method: 'GET',
+        path: '/ibp_api.php',
+        key: 'A',
+        status: 200,
+        complete: true,
+      },
       query: 'action=sms.get_numbers&access_key=A&secret_access_key=***',
       faults: ['latency=1ms'],
     });
-    expect(cut).toMatchObject({ number: 2, key: 'B', query: 'rows=5', complete: false, faults: ['cut=0.5'] });
+    expect(cut).toMatchObject({
+      number: 2,
+      key: 'B',
+      query: 'rows=5',
+      complete: false,
+      faults: ['cut=0.5'],
+    });
   });
 });

@@ -19,7 +19,9 @@ describe('generated calls', () => {
     const digest = createHash('sha256');
     for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
       digest.update(JSON.stringify(call));
-    expect(digest.digest('hex')).toBe('98dcb4255aab25e7efdd319ae1666c6351481832a27ad790033d60deed6c3e7e');
+    expect(digest.digest('hex')).toBe(
+      '98dcb4255aab25e7efdd319ae1666c6351481832a27ad790033d60deed6c3e7e',
+    );
   });
 
   test('they differ from seed to seed', () => {
@@ -36,12 +38,15 @@ describe('generated calls', () => {
     }
   });
 
-  test.each(['v2', 'v3'] as const)('they match the %s schema of the OpenAPI document', async (version) => {
-    const { components } = (await openApiDocument()) as unknown as Schema;
-    const schema = components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
-    for (const call of generate({ records: 400, seed: 3 }))
-      expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
-  });
+  test.each(['v2', 'v3'] as const)(
+    'they match the %s schema of the OpenAPI document',
+    async (version) => {
+      const { components } = (await openApiDocument()) as unknown as Schema;
+      const schema = components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
+      for (const call of generate({ records: 400, seed: 3 }))
+        expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
+    },
+  );
 
   test('they are ordered by time, their ids are unique, and the ids do not reveal the order', () => {
     for (const account of generatedAccounts({ records: 3000, accounts: 2 })) {
@@ -88,13 +93,20 @@ describe('generated calls', () => {
         parents.set(child as string, parent as string);
       }
     }
+
     expect(parents.size).toBeGreaterThan(50);
   });
 
   test('calls from call extensions have no fields of a web visit', () => {
     expect(share(calls, (call) => call.channel === 'Call Extension')).toBeCloseTo(0.1, 1);
     for (const call of extensions) {
-      const none = { first_touch: null, last_touch: null, ppc_gclid: null, os: null, browser: null };
+      const none = {
+        first_touch: null,
+        last_touch: null,
+        ppc_gclid: null,
+        os: null,
+        browser: null,
+      };
       expect(call).toMatchObject(none);
     }
   });
@@ -113,7 +125,9 @@ describe('generated calls', () => {
     expect(shares).toEqual({ ...platforms, k_clickid: 54, mkwid: 23, pcrid: 23 });
     const ios = ads.filter(having('[gw]braid'));
     expect(new Set(ios.map((call) => call.os))).toEqual(new Set(['iOS']));
-    const minutes = visits.map((call) => (seconds(call.date_added) - seconds(call.displayed_timestamp)) / 60);
+    const minutes = visits.map(
+      (call) => (seconds(call.date_added) - seconds(call.displayed_timestamp)) / 60,
+    );
     const within = (most: number) =>
       Math.round((minutes.filter((age) => age <= most).length / minutes.length) * 100);
     expect([within(22), within(24 * 60), within(31 * 24 * 60)]).toEqual([62, 84, 100]);
@@ -143,16 +157,22 @@ describe('generated calls', () => {
       const who = `${call.acct_id} ${call.ani}`;
       const known = people.get(who);
       if (known)
-        expect([call.pid, call.last_name, call.city]).toEqual([known.pid, known.last_name, known.city]);
+        expect([call.pid, call.last_name, call.city]).toEqual([
+          known.pid,
+          known.last_name,
+          known.city,
+        ]);
       else people.set(who, call);
     }
+
     expect(people.size / calls.length).toBeGreaterThan(0.3);
     expect(people.size / calls.length).toBeLessThan(0.8);
   });
 
   test('they follow the rhythm of the day and the week', () => {
     const hour = (call: Call) => Number(call.date_added.slice(11, 13));
-    const weekday = (call: Call) => new Date(`${call.date_added.slice(0, 10)}T00:00:00Z`).getUTCDay();
+    const weekday = (call: Call) =>
+      new Date(`${call.date_added.slice(0, 10)}T00:00:00Z`).getUTCDay();
     expect(share(calls, (call) => hour(call) >= 8 && hour(call) < 18)).toBeGreaterThan(0.7);
     expect(share(calls, (call) => hour(call) < 6)).toBeLessThan(0.05);
     expect(share(calls, (call) => weekday(call) === 0 || weekday(call) === 6)).toBeLessThan(0.2);
@@ -168,11 +188,15 @@ describe('generated calls', () => {
 
   test('they are divided among the accounts without losing any', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 1, max: 9 }), (records, accounts) => {
-        const made = generatedAccounts({ records, accounts });
-        expect(made.reduce((sum, account) => sum + [...account.calls()].length, 0)).toBe(records);
-        expect(new Set(made.map((account) => account.account.id)).size).toBe(accounts);
-      }),
+      fc.property(
+        fc.integer({ min: 0, max: 300 }),
+        fc.integer({ min: 1, max: 9 }),
+        (records, accounts) => {
+          const made = generatedAccounts({ records, accounts });
+          expect(made.reduce((sum, account) => sum + [...account.calls()].length, 0)).toBe(records);
+          expect(new Set(made.map((account) => account.account.id)).size).toBe(accounts);
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -180,7 +204,9 @@ describe('generated calls', () => {
   test('they stay within the given days', () => {
     for (const days of [1, 7, 400]) {
       const to = '2026-03-08 12:34:56';
-      const times = [...generate({ records: 300, days, to })].map((call) => seconds(call.date_added));
+      const times = [...generate({ records: 300, days, to })].map((call) =>
+        seconds(call.date_added),
+      );
       expect(Math.min(...times)).toBeGreaterThanOrEqual(seconds(to) - days * 86_400);
       expect(Math.max(...times)).toBeLessThan(seconds(to));
     }
@@ -196,10 +222,13 @@ describe('generated calls', () => {
           [...account.calls()].map(({ sid, date_added }) => ({ sid, date_added })),
         );
       };
+
       // A Friday after a closed day.
-      const [first, noon, later] = ['2026-01-02 00:00:00', '2026-01-02 12:00:00', '2026-01-02 16:30:00'].map(
-        at,
-      );
+      const [first, noon, later] = [
+        '2026-01-02 00:00:00',
+        '2026-01-02 12:00:00',
+        '2026-01-02 16:30:00',
+      ].map(at);
       expect(at('2026-01-02 12:00:00')).toEqual(noon);
       for (const [index, calls] of (noon ?? []).entries()) {
         const evening = later?.[index] ?? [];
@@ -226,6 +255,7 @@ describe('generated calls', () => {
       const later = account.at(i, time + 9 * 86_400).call;
       expect({ ...account.at(i, time).call, ...adData(later) }).toEqual(later);
     }
+
     expect(states).toContain('Not Processed > Waiting For Keyword > Processed');
     expect(states).toContain('Not Processed > Waiting For Keyword > No Match');
     expect(states).toContain('N/A');

@@ -36,7 +36,8 @@ describe('a schedule', () => {
     const whole = one.schedule.advance(one.source.to + 1800);
     const parts: Happening[] = [];
     for (let at = 60; at <= 1800; at += 60) parts.push(many.schedule.advance(many.source.to + at));
-    const sids = (list: readonly Happening[]) => list.flatMap((part) => part.arrived.map((call) => call.sid));
+    const sids = (list: readonly Happening[]) =>
+      list.flatMap((part) => part.arrived.map((call) => call.sid));
     expect(sids(parts)).toEqual(sids([whole]));
   });
 
@@ -54,6 +55,7 @@ describe('a schedule', () => {
       }
       for (const call of [...arrived, ...changed]) stored.set(call.sid, call);
     }
+
     expect(changes).toBeGreaterThan(1000);
   });
 });
@@ -63,11 +65,16 @@ describe('the live clock', () => {
     const { source, schedule } = begin(600);
     const errors: unknown[] = [];
     let now = 0;
-    const clock = createLiveClock([schedule], source.to, () => Promise.reject(new Error('disk full')), {
-      clock: { now: () => (now += 10_000) },
-      tick: 1,
-      onError: (error) => errors.push(error),
-    });
+    const clock = createLiveClock(
+      [schedule],
+      source.to,
+      () => Promise.reject(new Error('disk full')),
+      {
+        clock: { now: () => (now += 10_000) },
+        tick: 1,
+        onError: (error) => errors.push(error),
+      },
+    );
     clock.start();
     while (errors.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
     await clock.close();

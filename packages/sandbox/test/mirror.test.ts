@@ -29,13 +29,17 @@ test.each(stores)(
     const sandbox = await startSandbox({ ...data, live: { callsPerMinute: 0.2 } });
     const client = createClient({ baseUrl: sandbox.url, auth: apiKeys(accessKey, secretKey) });
     const store = await openStore(await newUrl());
-    const service = createService({ store, accounts: [{ id: '101', name: 'Mirror', ...testKeys('101') }] });
+    const service = createService({
+      store,
+      accounts: [{ id: '101', name: 'Mirror', ...testKeys('101') }],
+    });
     const { url } = await service.listen();
     afterAll(async () => {
       await Promise.all([client.close(), service.close()]);
       await Promise.all([store.close(), sandbox.close()]);
     });
-    const sync = () => syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1', lookback: '4d' });
+    const sync = () =>
+      syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1', lookback: '4d' });
 
     expect((await sync()).new).toBe(300);
     expect(await everyCall(url)).toEqual(await everyCall(sandbox.url));

@@ -17,7 +17,11 @@ describe('the client against the faults of a sandbox', () => {
       // So long that only a server that sends nothing meets it, on a busy machine, too.
       timeout: { idle: 2_000 },
     };
-    v3 = createClient({ ...settings, version: 'v3', auth: apiKeys('test_access_101', 'test_secret_101') });
+    v3 = createClient({
+      ...settings,
+      version: 'v3',
+      auth: apiKeys('test_access_101', 'test_secret_101'),
+    });
     v2 = createClient({ ...settings, version: 'v2', auth: bearerToken('test_bearer_101') });
   });
   afterEach(() => sandbox.faults.clear());

@@ -24,7 +24,10 @@ async function start(options: SandboxOptions = {}) {
   return { sandbox, account };
 }
 
-const keys = ({ accessKey, secretKey }: SandboxAccount) => ({ access_key: accessKey, secret_key: secretKey });
+const keys = ({ accessKey, secretKey }: SandboxAccount) => ({
+  access_key: accessKey,
+  secret_key: secretKey,
+});
 
 afterAll(async () => {
   for (const sandbox of open) await sandbox.close();
@@ -36,7 +39,9 @@ test('a sandbox refuses a store with other accounts, and does not change it', as
   const own = await openStore(url);
   await own.putAccount({ id: 'acme', name: 'Acme' });
   await own.close();
-  await expect(startSandbox({ records: 5, store: url })).rejects.toMatchObject({ code: 'store_url' });
+  await expect(startSandbox({ records: 5, store: url })).rejects.toMatchObject({
+    code: 'store_url',
+  });
   const after = await openStore(url);
   expect((await after.accounts()).map(({ id }) => id)).toEqual(['acme']);
   await after.close();
@@ -70,11 +75,13 @@ describe('a sandbox', () => {
       ...{ id, accessKey: `test_access_${id}`, secretKey: `test_secret_${id}` },
       bearerToken: `test_bearer_${id}`,
     });
+
     expect(sandbox.accounts).toMatchObject([keysFor('101'), keysFor('102')]);
     for (const own of sandbox.accounts) {
       const response = await get(`${list}?q=inc_gce:1`, keys(own));
       expect(response.headers.get('content-range')).toBe(`1-100/${own.records}`);
-      for (const call of (await response.json()) as { acct_id: string }[]) expect(call.acct_id).toBe(own.id);
+      for (const call of (await response.json()) as { acct_id: string }[])
+        expect(call.acct_id).toBe(own.id);
     }
   });
 
@@ -95,7 +102,10 @@ describe('a sandbox', () => {
 
   test('the fault "shift" sends other records with the range that was requested', async () => {
     const plain = (await (await get(`${list}?rows=11`)).json()) as object[];
-    const response = await get(`${list}?rows=10`, { ...keys(account), 'x-sandbox-faults': 'shift=1' });
+    const response = await get(`${list}?rows=10`, {
+      ...keys(account),
+      'x-sandbox-faults': 'shift=1',
+    });
     expect(response.headers.get('content-range')).toMatch(/^1-10\//);
     expect(await response.json()).toEqual(plain.slice(1));
   });
@@ -114,7 +124,10 @@ describe('a sandbox', () => {
     ['array', (n: number) => [{ count: n }]],
     ['header', () => []],
   ])('the fault "count=%s" sends the count in that shape', async (shape, expected) => {
-    const headers = { authorization: `Bearer ${account.bearerToken}`, 'x-sandbox-faults': `count=${shape}` };
+    const headers = {
+      authorization: `Bearer ${account.bearerToken}`,
+      'x-sandbox-faults': `count=${shape}`,
+    };
     const response = await get('/v2/user/bid-management/count', headers);
     expect(await response.json()).toEqual(expected(account.records));
     expect(response.headers.get('content-range')).toBe(`*/${account.records}`);
@@ -130,7 +143,9 @@ describe('a sandbox', () => {
   test('another process can set faults for a key, and they count their times', async () => {
     const faults = encodeURIComponent('status=503, retry-after=0, times=2');
     const set = await control(`/sandbox/faults?key=${account.accessKey}&faults=${faults}`, 'PUT');
-    expect(await set.json()).toEqual({ test_access_101: [{ status: 503, retryAfter: '0', times: 2 }] });
+    expect(await set.json()).toEqual({
+      test_access_101: [{ status: 503, retryAfter: '0', times: 2 }],
+    });
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await get(`${list}?rows=1`)).status);
     expect(statuses).toEqual([503, 503, 200]);
@@ -163,10 +178,14 @@ describe('a sandbox', () => {
 describe('a sandbox in which time passes', () => {
   test('it gets new calls and changes the ad data of old ones, with exact totals', async () => {
     const { sandbox, account } = await start({ days: 3, to: '2026-11-01 00:00:00' });
+
     const total = async () => {
-      const response = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, { headers: keys(account) });
+      const response = await fetch(`${sandbox.url}${list}?rows=1&q=inc_gce:1`, {
+        headers: keys(account),
+      });
       return Number(response.headers.get('content-range')?.split('/')[1]);
     };
+
     const before = await total();
     const [first, second] = await Promise.all([sandbox.advance('6h'), sandbox.advance('10m')]);
     expect(first.arrived).toBeGreaterThan(3000);
@@ -181,16 +200,23 @@ describe('a sandbox in which time passes', () => {
       live: { tick: 5, speed: 10, callsPerMinute: 60 },
       clock: { now: () => (now += 200) },
     });
+
     const newest = async () => {
       const headers = keys(account);
       const address = `${sandbox.url}${list}?q=inc_gce:1`;
-      const head = await fetch(`${address},talk_minutes:[0 TO *]&rows=1`, { method: 'HEAD', headers });
+      const head = await fetch(`${address},talk_minutes:[0 TO *]&rows=1`, {
+        method: 'HEAD',
+        headers,
+      });
       const total = Number(head.headers.get('content-range')?.split('/')[1]);
-      const [call] = (await (await fetch(`${address}&rows=1&start=${total - 1}`, { headers })).json()) as {
+      const [call] = (await (
+        await fetch(`${address}&rows=1&start=${total - 1}`, { headers })
+      ).json()) as {
         date_added: string;
       }[];
       return { total, time: parseNaive(call?.date_added) / 1000 };
     };
+
     const began = parseNaive('2026-03-01 12:00:00') / 1000;
     expect((await newest()).time).toBeLessThan(began);
     while ((await newest()).time < began) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -201,7 +227,8 @@ describe('a sandbox in which time passes', () => {
     'it closes although a client waits because of the fault "%s"',
     async (fault) => {
       const { sandbox, account } = await start({ faults: { '*': fault } });
-      const read = async () => (await fetch(`${sandbox.url}${list}`, { headers: keys(account) })).text();
+      const read = async () =>
+        (await fetch(`${sandbox.url}${list}`, { headers: keys(account) })).text();
       const gone = expect(read()).rejects.toThrow();
       await new Promise((resolve) => setTimeout(resolve, 50));
       await sandbox.close();
@@ -212,10 +239,14 @@ describe('a sandbox in which time passes', () => {
 
   test('it refuses wrong options and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
-    await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow('"explode" is not a fault');
+    await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow(
+      '"explode" is not a fault',
+    );
     await expect(startSandbox({ faults: { test_acces_101: 'html' } })).rejects.toThrow(
       'no account has the key "test_acces_101": expected *, test_access_101, test_bearer_101',
     );
-    await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow('cannot listen');
+    await expect(startSandbox({ records: 1, host: '203.0.113.9' })).rejects.toThrow(
+      'cannot listen',
+    );
   });
 });

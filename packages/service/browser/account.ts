@@ -14,7 +14,10 @@ export interface About {
   readonly isZoneKnown: boolean;
   /** Whether one password opened this page with all accounts: the browser sends it by itself. */
   readonly hasPassword: boolean;
-  /** Accounts to choose from, those of a sandbox with their test keys; empty where keys are asked for. */
+  /**
+   * Accounts to choose from, those of a sandbox with their test keys; empty where keys are asked
+   * for.
+   */
   readonly accounts: readonly Account[];
 }
 
@@ -45,10 +48,17 @@ export function chooseAccount(
     }),
   );
   select.addEventListener('change', () => changed(select.value));
-  byId('account').replaceChildren(el('label', { for: 'account-choice', class: 'hidden' }, 'Account'), select);
+  byId('account').replaceChildren(
+    el('label', { for: 'account-choice', class: 'hidden' }, 'Account'),
+    select,
+  );
   if (hasPassword) return { ...noKeys, account: account.id };
   byId('keys').replaceChildren(
-    el('p', { class: 'muted small' }, 'Test keys of this account, which work in this sandbox only.'),
+    el(
+      'p',
+      { class: 'muted small' },
+      'Test keys of this account, which work in this sandbox only.',
+    ),
     ...(
       [
         ['Access key', account.accessKey],
@@ -68,7 +78,10 @@ export function chooseAccount(
   return { ...account, account: null };
 }
 
-/** Sets up the sign-in with keys; `enter` is called with what was typed. The keys stay in this page until it is closed. */
+/**
+ * Sets up the sign-in with keys; `enter` is called with what was typed. The keys stay in this page
+ * until it is closed.
+ */
 export function createSignIn(enter: (keys: Credentials) => void): {
   ask(problem: string | null): void;
   done(): void;

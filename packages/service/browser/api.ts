@@ -79,7 +79,9 @@ async function send(
   signal: AbortSignal | null,
 ): Promise<Response> {
   const { account } = keys;
-  const query = new URLSearchParams(account === null ? parameters : { ...parameters, account }).toString();
+  const query = new URLSearchParams(
+    account === null ? parameters : { ...parameters, account },
+  ).toString();
   const response = await fetch(query === '' ? path : `${path}?${query}`, {
     headers: authHeaders(keys),
     signal,
@@ -89,7 +91,9 @@ async function send(
   const isTold = typeof problem === 'object' && problem !== null && 'detail' in problem;
   throw new ApiError(
     response.status,
-    isTold ? String(problem.detail) : `The service responded with ${response.status} ${response.statusText}.`,
+    isTold
+      ? String(problem.detail)
+      : `The service responded with ${response.status} ${response.statusText}.`,
   );
 }
 

@@ -17,8 +17,14 @@ const mono = new Set(
   ),
 );
 
-/** Draws a page of calls, newest first. `open` is called with the id of the call that is pressed. */
-export function drawCalls({ total, calls }: Listed, state: State, open: (sid: string) => void): void {
+/**
+ * Draws a page of calls, newest first. `open` is called with the id of the call that is pressed.
+ */
+export function drawCalls(
+  { total, calls }: Listed,
+  state: State,
+  open: (sid: string) => void,
+): void {
   const { page, columns } = state;
   const first = page * rows + 1;
   const count = formatCount(total ?? 0);
@@ -27,11 +33,14 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
     const of = total === null ? '' : ` of ${count}`;
     range = `${formatCount(first)} to ${formatCount(first + calls.length - 1)}${of}, newest first`;
   } else if (total) range = `No calls on this page; there are ${count}`;
+
   byId('calls-range').textContent = range;
   const last = total === null ? page : Math.max(0, Math.ceil(total / rows) - 1);
+
   const disable = (id: string, off: boolean) => {
     byId<HTMLButtonElement>(id).disabled = off;
   };
+
   for (const id of ['first', 'previous']) disable(id, page === 0);
   for (const id of ['next', 'last']) disable(id, page >= last);
   byId('last').dataset.page = String(last);
@@ -41,12 +50,14 @@ export function drawCalls({ total, calls }: Listed, state: State, open: (sid: st
     place.replaceChildren(el('p', { class: 'muted' }, 'No calls match.'));
     return;
   }
+
   const heads = columns.map((name) =>
     el('th', { scope: 'col', role: 'columnheader', class: classOf(name) }, columnTitle(name)),
   );
   const body = calls.map((call) =>
     el('tr', { role: 'row' }, ...columns.map((name, i) => cellOf(call, name, i === 0, open))),
   );
+
   // On a narrow screen rows are laid out as cards; the roles keep them a table for screen readers.
   place.replaceChildren(
     el(
@@ -63,10 +74,16 @@ function classOf(name: string): string {
   return mono.has(name) ? 'mono' : 'long';
 }
 
-function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: string) => void): HTMLElement {
+function cellOf(
+  call: CallRecord,
+  name: string,
+  isFirst: boolean,
+  open: (sid: string) => void,
+): HTMLElement {
   const value = call[name];
   const text = value === null || value === undefined ? '' : String(value);
   const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': columnTitle(name) });
+
   // `N/A` is how the API says that there is nothing.
   if (text === '' || text === 'N/A') cell.classList.add('empty');
   else cell.title = foreignText(text);
@@ -85,12 +102,17 @@ function cellOf(call: CallRecord, name: string, isFirst: boolean, open: (sid: st
   } else if (name === 'ppc_status' && text !== '' && text !== 'N/A') {
     cell.append(el('span', { class: isFinalStatus(text) ? 'tag' : 'tag open' }, foreign(text)));
   } else if (text !== 'N/A') cell.append(foreign(text));
+
   return cell;
 }
 
 /** Sets up the choice of columns. */
-export function createColumnChoice(current: () => State, choose: (columns: readonly string[]) => void): void {
+export function createColumnChoice(
+  current: () => State,
+  choose: (columns: readonly string[]) => void,
+): void {
   const list = byId('columns-list');
+
   const draw = () => {
     const chosen = current().columns;
     list.replaceChildren(
@@ -114,6 +136,7 @@ export function createColumnChoice(current: () => State, choose: (columns: reado
       ),
     );
   };
+
   panelOf(byId<HTMLButtonElement>('columns'), byId('columns-panel'), draw);
   byId('columns-usual').addEventListener('click', () => {
     choose(usualColumns);
@@ -142,7 +165,9 @@ function drawRecord(place: HTMLElement, call: CallRecord): void {
     const spec = specs.get(name);
     const group = spec?.group ?? 'more';
     const isEmpty = value === null || value === '';
-    const shown = isEmpty ? el('dd', { class: 'empty' }, 'no value') : el('dd', {}, foreign(String(value)));
+    const shown = isEmpty
+      ? el('dd', { class: 'empty' }, 'no value')
+      : el('dd', {}, foreign(String(value)));
     const row = el(
       'div',
       isEmpty ? { class: 'row empty-row' } : { class: 'row' },
@@ -151,9 +176,15 @@ function drawRecord(place: HTMLElement, call: CallRecord): void {
     );
     byGroup.set(group, [...(byGroup.get(group) ?? []), row]);
   }
+
   place.replaceChildren(
     ...[...byGroup].map(([group, list]) =>
-      el('section', {}, el('h3', {}, group.charAt(0).toUpperCase() + group.slice(1)), el('dl', {}, ...list)),
+      el(
+        'section',
+        {},
+        el('h3', {}, group.charAt(0).toUpperCase() + group.slice(1)),
+        el('dl', {}, ...list),
+      ),
     ),
   );
 }

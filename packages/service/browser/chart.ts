@@ -25,17 +25,25 @@ const periodOf = (days: Days | null) => ({
   to: days === null ? null : `${addDays(days.last, 1)} 00:00:00`,
 });
 
-/** How much there is of the columns that are not whole: the period begins or ends in them, or the day is not over. */
+/**
+ * How much there is of the columns that are not whole: the period begins or ends in them, or the
+ * day is not over.
+ */
 function partsOf(numbers: Numbers, period: Days | null): Record<string, string> {
   const { by, buckets, latest } = numbers;
   const parts = buckets.flatMap(({ from: key }) => {
     const part = partOfBucket(by, key, periodOf(period));
     return part === null ? [] : [[key, part] as const];
   });
-  // The page knows no time zone: the last one in which it is still this day is twelve hours behind UTC.
+
+  // The page knows no time zone: the last one in which it is still this day is twelve hours behind
+  // UTC.
   const today = latest?.slice(0, 10) ?? '';
   const isRunning = by === 'day' && Date.now() < parseNaive(`${today} 00:00:00`) + day + 12 * hour;
-  return Object.fromEntries([...parts, ...(isRunning ? [[today, `until ${latest?.slice(11, 16)}`]] : [])]);
+  return Object.fromEntries([
+    ...parts,
+    ...(isRunning ? [[today, `until ${latest?.slice(11, 16)}`]] : []),
+  ]);
 }
 
 /** The columns of the page as an answer. */
@@ -53,8 +61,9 @@ function answerOf(numbers: Numbers, parts: Readonly<Record<string, string>>): Ch
 }
 
 /**
- * Draws calls over time as columns that can be hovered, reached by keyboard and pressed, with the same numbers in a table. `period` is
- * what the filter says; `narrow` is called with the days of a column, as far as they are in it.
+ * Draws calls over time as columns that can be hovered, reached by keyboard and pressed, with the
+ * same numbers in a table. `period` is what the filter says; `narrow` is called with the days of a
+ * column, as far as they are in it.
  */
 export function drawChart(
   place: HTMLElement,
@@ -68,13 +77,20 @@ export function drawChart(
     place.replaceChildren(el('p', { class: 'muted' }, 'No days to show.'));
     return;
   }
+
   const parts = partsOf(numbers, period);
   const answer = answerOf(numbers, parts);
+
   // Next to the breakdowns of a wide screen there is space.
   const height = innerWidth >= 1600 ? 480 : 240;
   const drawing = el('div');
+
   // The chart escapes what it is given, and this one has numbers and dates only.
-  drawing.innerHTML = chartSvg(answer, { width: place.clientWidth || 900, height, press: 'Show only these' });
+  drawing.innerHTML = chartSvg(answer, {
+    width: place.clientWidth || 900,
+    height,
+    press: 'Show only these',
+  });
   byId('legend').innerHTML = chartLegend(answer);
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   tip.hidden = true;
@@ -103,10 +119,12 @@ function listen(drawing: HTMLElement, tip: HTMLElement, press: (at: number) => v
       if (column === null) tip.hidden = true;
       else showTip(tip, drawing, column);
     });
+
   for (const kind of ['pointerleave', 'focusout'] as const)
     drawing.addEventListener(kind, () => {
       tip.hidden = true;
     });
+
   drawing.addEventListener('click', (event) => {
     const column = columnOf(event);
     if (column !== null) press(Number(column.dataset.at));

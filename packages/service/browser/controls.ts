@@ -45,7 +45,9 @@ export function createControls(
   const minutes = minutesInputs(current, narrow);
   const pickers = dimensions.map((name) => valuePicker(name, current, () => summary, narrow));
   const extensions = byId<HTMLInputElement>('extensions');
-  extensions.addEventListener('change', () => narrow({ q: withExtensions(current().q, extensions.checked) }));
+  extensions.addEventListener('change', () =>
+    narrow({ q: withExtensions(current().q, extensions.checked) }),
+  );
   byId('pickers').replaceChildren(...pickers.map(({ place }) => place));
   return {
     show(state, found) {
@@ -55,7 +57,8 @@ export function createControls(
       minutes(controls);
       extensions.checked = controls.extensions;
       const left = found?.extensionsLeftOut ?? 0;
-      byId('extensions-note').textContent = left > 0 ? `${formatCounted(left, 'call')} not included` : '';
+      byId('extensions-note').textContent =
+        left > 0 ? `${formatCounted(left, 'call')} not included` : '';
       for (const picker of pickers) picker.show(state);
       drawChips(state, narrow);
     },
@@ -71,11 +74,14 @@ function periodPicker(
   const opener = byId<HTMLButtonElement>('period');
   const panel = byId('period-panel');
   const input = (id: string) => byId<HTMLInputElement>(id);
+
   const choose = (period: string | null, q: string) => {
     panel.hidePopover();
     change({ period, q });
   };
-  const chooseWords = (words: string) => choose(words, withPeriod(current().q, periodAt(words, clock())));
+
+  const chooseWords = (words: string) =>
+    choose(words, withPeriod(current().q, periodAt(words, clock())));
   panelOf(opener, panel, () => {
     const { period, q } = current();
     const [latest, earliest] = [summary()?.latest ?? '', summary()?.earliest ?? ''];
@@ -89,10 +95,14 @@ function periodPicker(
         );
         const { from, to } = periodAt(words, clock());
         if (from !== null && to !== null)
-          item.append(el('small', {}, formatPeriod({ from: formatNaive(from), to: formatNaive(to) })));
+          item.append(
+            el('small', {}, formatPeriod({ from: formatNaive(from), to: formatNaive(to) })),
+          );
+
         return item;
       }),
     );
+
     for (const [id, value] of [
       ['words', period === null || usualPeriods.includes(period) ? '' : period],
       ['from', days?.first ?? earliest.slice(0, 10)],
@@ -101,11 +111,13 @@ function periodPicker(
       input(id).value = value;
       input(id).setCustomValidity('');
     }
+
     const { timeZone, isZoneKnown } = clock();
     byId('period-note').textContent = isZoneKnown
       ? `Days are those of ${timeZone}.`
       : `Days are those of ${timeZone}, where this service runs: it was not told the time zone of the calls.`;
   });
+
   /** Does what a form is for, or says at a field why not. */
   const onSubmit = (form: string, field: string, act: () => void) => {
     byId<HTMLFormElement>(form).addEventListener('submit', (event) => {
@@ -120,6 +132,7 @@ function periodPicker(
     });
     input(field).addEventListener('input', () => input(field).setCustomValidity(''));
   };
+
   onSubmit('words-form', 'words', () => chooseWords(input('words').value.trim()));
   onSubmit('period-form', 'to', () => {
     const [first, last] = [input('from').value, input('to').value];
@@ -134,7 +147,9 @@ function periodPicker(
     byId('period-text').textContent =
       label ?? (otherTime !== null ? 'Times in the filter' : dates || 'All time');
     const over =
-      period === null ? null : partOver(periodAt(period, clock()), naiveAt(clock().now, clock().timeZone));
+      period === null
+        ? null
+        : partOver(periodAt(period, clock()), naiveAt(clock().now, clock().timeZone));
     const part = over === null ? '' : `, ${over} are over`;
     byId('period-dates').textContent = label === null ? '' : `${dates}${part}`;
   };
@@ -145,13 +160,17 @@ function minutesInputs(
   change: (next: Change) => void,
 ): (controls: { least: number | null; most: number | null }) => void {
   const [low, high] = [byId<HTMLInputElement>('least'), byId<HTMLInputElement>('most')];
-  const minutesOf = ({ value }: HTMLInputElement) => (value === '' ? null : Math.max(0, Number(value)));
+  const minutesOf = ({ value }: HTMLInputElement) =>
+    value === '' ? null : Math.max(0, Number(value));
   for (const input of [low, high])
     input.addEventListener('change', () => {
       const [least, most] = [minutesOf(low), minutesOf(high)];
       const isTurned = least !== null && most !== null && least > most;
-      change({ q: isTurned ? withMinutes(current().q, most, least) : withMinutes(current().q, least, most) });
+      change({
+        q: isTurned ? withMinutes(current().q, most, least) : withMinutes(current().q, least, most),
+      });
     });
+
   return ({ least, most }) => {
     low.value = String(least ?? '');
     high.value = String(most ?? '');
@@ -194,6 +213,7 @@ function valuePicker(
     note,
     clear,
   );
+
   const draw = () => {
     const chosen = current().only[name] ?? [];
     const groups = summary()?.groups[name] ?? [];
@@ -207,15 +227,18 @@ function valuePicker(
     const listed = fitting.slice(0, mostListed);
     list.replaceChildren(...listed.map((group) => option(group, chosen.includes(group.value))));
     const hidden = (summary()?.values[name] ?? 0) - groups.length;
-    const rest = hidden > 0 ? `The ${groups.length} with most calls; ${formatCount(hidden)} more.` : '';
+    const rest =
+      hidden > 0 ? `The ${groups.length} with most calls; ${formatCount(hidden)} more.` : '';
     note.textContent = fitting.length === 0 ? 'No value has this in it.' : rest;
     clear.hidden = chosen.length === 0;
   };
+
   const option = (group: Group, isChosen: boolean) =>
     checkBox(group, isChosen, () => {
       change({ only: toggled(current().only, name, group.value) });
       clear.hidden = (current().only[name] ?? []).length === 0;
     });
+
   search.addEventListener('input', draw);
   panelOf(opener, panel, () => {
     search.value = '';
@@ -232,7 +255,11 @@ function valuePicker(
 }
 
 const searchIn = (title: string) =>
-  el('input', { type: 'search', 'aria-label': `Find in ${title.toLowerCase()}`, placeholder: 'Find' });
+  el('input', {
+    type: 'search',
+    'aria-label': `Find in ${title.toLowerCase()}`,
+    placeholder: 'Find',
+  });
 
 /** A value that can be chosen, with how many calls have it. */
 function checkBox({ value, calls }: Group, isChosen: boolean, onChange: () => void): HTMLElement {

@@ -1,6 +1,8 @@
 type Child = Node | string | null;
 
-/** Creates an element. Strings become text nodes, so that nothing a visitor wrote can become markup. */
+/**
+ * Creates an element. Strings become text nodes, so that nothing a visitor wrote can become markup.
+ */
 export function el<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -31,22 +33,28 @@ export function button(
 }
 
 /**
- * A panel that a button opens. It closes by itself when one clicks elsewhere or presses Escape, and the focus goes back to the
- * button. On a narrow screen it comes from below. `opening` fills it.
+ * A panel that a button opens. It closes by itself when one clicks elsewhere or presses Escape, and
+ * the focus goes back to the button. On a narrow screen it comes from below. `opening` fills it.
  */
 export function panelOf(opener: HTMLButtonElement, panel: HTMLElement, opening: () => void): void {
   panel.popover = 'auto';
   opener.popoverTargetElement = panel;
   opener.setAttribute('aria-expanded', 'false');
+
   const place = () => {
     const { left, bottom } = opener.getBoundingClientRect();
     const { offsetWidth: width } = panel;
     const isNarrow = innerWidth < 600;
     panel.classList.toggle('sheet', isNarrow);
-    panel.style.left = isNarrow ? '0px' : `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-    panel.style.top = isNarrow ? 'auto' : `${Math.max(8, Math.min(bottom + 6, innerHeight - 220))}px`;
+    panel.style.left = isNarrow
+      ? '0px'
+      : `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+    panel.style.top = isNarrow
+      ? 'auto'
+      : `${Math.max(8, Math.min(bottom + 6, innerHeight - 220))}px`;
     panel.style.maxHeight = isNarrow ? '' : `${Math.max(200, innerHeight - bottom - 20)}px`;
   };
+
   panel.addEventListener('beforetoggle', (event) => {
     if (event.newState === 'open') opening();
   });
@@ -77,6 +85,7 @@ export function copyButton(what: string, text: () => string): HTMLButtonElement 
     const say = (result: string) => {
       element.textContent = result;
     };
+
     navigator.clipboard.writeText(text()).then(
       () => say('Copied'),
       () => say('Not allowed'),

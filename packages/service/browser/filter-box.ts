@@ -5,11 +5,12 @@ import { button, byId, debounced, el } from './dom.ts';
 const pauseMs = 900;
 
 /**
- * Sets up the input for the filter, which shows its first problem with a caret and a fix: once typing pauses, never in the middle of a
- * word. `submit` is called with a filter that is right.
+ * Sets up the input for the filter, which shows its first problem with a caret and a fix: once
+ * typing pauses, never in the middle of a word. `submit` is called with a filter that is right.
  */
 export function createFilterBox(submit: (q: string) => void): { set(text: string): void } {
   const input = byId<HTMLInputElement>('q');
+
   /** The filter that is checked and explained; null while one types. */
   let explained: string | null = null;
   const explaining = debounced(pauseMs, check);

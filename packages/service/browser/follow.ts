@@ -2,7 +2,10 @@ import { byId } from './dom.ts';
 
 const everyMs = 2000;
 
-/** Shows the button that follows the calls of a live sandbox: `newest` is called every two seconds while it is pressed. */
+/**
+ * Shows the button that follows the calls of a live sandbox: `newest` is called every two seconds
+ * while it is pressed.
+ */
 export function offerFollowing(newest: () => Promise<void>): void {
   const opener = byId<HTMLButtonElement>('follow');
   let timer: ReturnType<typeof setTimeout> | undefined;

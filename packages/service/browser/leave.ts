@@ -28,6 +28,7 @@ export async function download(
   } catch (error) {
     fail(error);
   }
+
   opener.disabled = false;
   opener.textContent = label;
 }
@@ -55,6 +56,7 @@ export function drawShell(state: State): void {
 /** Lines for a shell that give what is seen. Keys are named by variables, never shown. */
 function shellLines(state: State, base: string): Record<string, string> {
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
   const curl = (path: string, parameters: Readonly<Record<string, string>>) => {
     const data = Object.entries(parameters).map(
       ([name, value]) => ` \\\n  --data-urlencode ${quote(`${name}=${value}`)}`,
@@ -62,12 +64,16 @@ function shellLines(state: State, base: string): Record<string, string> {
     const keys = '-H "access_key: $CALLS_ACCESS_KEY" -H "secret_key: $CALLS_SECRET_KEY"';
     return `curl -G ${quote(new URL(path, base).href)} ${keys}${data.join('')}`;
   };
+
   const q = state.q.trim();
   const csv = curl('page/calls.csv', { ...selection(state), fields: state.columns.join() });
   const api = quote(new URL('.', base).href.replace(/\/$/, ''));
   return {
     'These calls as CSV': `${csv} \\\n  -o calls.csv`,
-    'The API, with curl': curl('v3/user/bid-management', { ...(q === '' ? {} : { q }), rows: String(rows) }),
+    'The API, with curl': curl('v3/user/bid-management', {
+      ...(q === '' ? {} : { q }),
+      rows: String(rows),
+    }),
     'The calls command': `CALLS_BASE_URL=${api} calls list${q === '' ? '' : ` --q ${quote(q)}`} -n ${rows}`,
   };
 }

@@ -1,6 +1,11 @@
 // The page at `/`. It sends requests to its own service only.
 import { naiveAt } from '@call-attribution/core/time';
-import { formatCount, formatCounted, formatDate, formatDays } from '@call-attribution/questions/chart';
+import {
+  formatCount,
+  formatCounted,
+  formatDate,
+  formatDays,
+} from '@call-attribution/questions/chart';
 import { type About, chooseAccount, createSignIn } from './account.ts';
 import {
   ApiError,
@@ -64,7 +69,8 @@ async function load({ quietly = false } = {}): Promise<void> {
   const { signal } = running;
   showBusy(!quietly);
   try {
-    if (state.period !== null) state = { ...state, q: withPeriod(state.q, periodAt(state.period, clock())) };
+    if (state.period !== null)
+      state = { ...state, q: withPeriod(state.q, periodAt(state.period, clock())) };
     if (!quietly) showState();
     const parameters = selection(state);
     // Each part of the page is drawn when it is there; the table mostly is first.
@@ -73,13 +79,15 @@ async function load({ quietly = false } = {}): Promise<void> {
       if (listed !== null) showCalls(listed, numbers);
     };
     const [last] = await Promise.all([
-      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, signal).then((known) => {
-        numbers = known;
-        summary = known;
-        showNumbers(known);
-        drawTable();
-        return known;
-      }),
+      getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, signal).then(
+        (known) => {
+          numbers = known;
+          summary = known;
+          showNumbers(known);
+          drawTable();
+          return known;
+        },
+      ),
       getJson<Listed>('page/calls.json', pageParameters(parameters), keys, signal).then((found) => {
         listed = found;
         drawTable();
@@ -93,6 +101,7 @@ async function load({ quietly = false } = {}): Promise<void> {
     fail(error);
     showBusy(false);
   }
+
   if (!signal.aborted) showBusy(false);
 }
 
@@ -135,7 +144,12 @@ function showNumbers(numbers: Summary): void {
   byId('nothing-reset').hidden = numbers.none !== null;
   drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
   byId('by-text').textContent = `Calls by ${numbers.by}`;
-  drawBreakdowns(numbers, state, go, (name, opener) => void download(name, opener, state, keys, fail));
+  drawBreakdowns(
+    numbers,
+    state,
+    go,
+    (name, opener) => void download(name, opener, state, keys, fail),
+  );
   drawTimes(numbers);
 }
 
@@ -165,6 +179,7 @@ function fail(error: unknown): void {
     signIn.ask(messageOf(error));
     return;
   }
+
   byId('problem-banner').hidden = false;
   byId('problem-text').textContent = messageOf(error);
 }
@@ -181,6 +196,7 @@ function listen(): void {
       const { account, columns } = state;
       go({ ...initial, account, columns });
     });
+
   const csv = byId<HTMLButtonElement>('csv');
   csv.addEventListener('click', () => void download('calls', csv, state, keys, fail));
   byId('retry').addEventListener('click', () => void load());
@@ -205,7 +221,9 @@ function listen(): void {
 }
 
 function enterAccount(): void {
-  const found = chooseAccount(about, state.account, (account) => go({ account, only: {}, page: 0 }));
+  const found = chooseAccount(about, state.account, (account) =>
+    go({ account, only: {}, page: 0 }),
+  );
   if (found !== null) keys = found;
 }
 

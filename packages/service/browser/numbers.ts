@@ -13,7 +13,10 @@ import { type Change, type Dimension, dimensions, type State, toggled } from './
 import { foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
-export function drawNumbers({ total, before, comparedWith }: Summary, showMissed: () => void): void {
+export function drawNumbers(
+  { total, before, comparedWith }: Summary,
+  showMissed: () => void,
+): void {
   const mean = (value: number | null) => (value === null ? '–' : `${value.toFixed(1)} min`);
   const share = ({ missed, calls }: Measures) => (calls === 0 ? 0 : missed / calls);
   const missed = el('span', {}, `${formatShare(share(total))} of calls`);
@@ -22,8 +25,14 @@ export function drawNumbers({ total, before, comparedWith }: Summary, showMissed
       ' · ',
       button('Show', { class: 'link', 'aria-label': 'Show missed calls only' }, showMissed),
     );
+
   byId('numbers').replaceChildren(
-    tile('Calls', formatCount(total.calls), null, change('calls', total.calls, before?.calls ?? null)),
+    tile(
+      'Calls',
+      formatCount(total.calls),
+      null,
+      change('calls', total.calls, before?.calls ?? null),
+    ),
     tile(
       'Missed',
       formatCount(total.missed),
@@ -69,7 +78,10 @@ function tile(
   );
 }
 
-/** The change of a measure since the period before, and whether it is good: of a rate in percentage points, otherwise in percent. */
+/**
+ * The change of a measure since the period before, and whether it is good: of a rate in percentage
+ * points, otherwise in percent.
+ */
 function change(measure: string, now: number, was: number | null): HTMLElement | null {
   const isRate = measure === 'missed_rate';
   if (was === null || (!isRate && was === 0)) return null;
@@ -80,7 +92,9 @@ function change(measure: string, now: number, was: number | null): HTMLElement |
   const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
   const column = measures.find(({ name }) => name === measure);
   const judged = judgeChange(column, rounded);
-  // That fewer missed calls are better is said in a word too, since there the arrow points the other way.
+
+  // That fewer missed calls are better is said in a word too, since there the arrow points the
+  // other way.
   const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}${isRate ? ` ${judged}` : ''}`;
   const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
   return el(
@@ -120,7 +134,12 @@ export function drawBreakdowns(
           () => narrow({ page: 0, only: toggled(state.only, name, value) }),
         );
         row.append(
-          el('span', { class: 'count' }, formatCount(calls), el('span', { class: 'hidden' }, ' calls, ')),
+          el(
+            'span',
+            { class: 'count' },
+            formatCount(calls),
+            el('span', { class: 'hidden' }, ' calls, '),
+          ),
           el(
             'span',
             { class: 'rate muted' },
@@ -133,11 +152,13 @@ export function drawBreakdowns(
       });
       const more = groups.length - few;
       const label = isOpen ? 'Show fewer' : `Show ${more} more`;
+
       const open = () => {
         if (!expanded.delete(name)) expanded.add(name);
         drawBreakdowns(summary, state, narrow, save);
         byId(`breakdown-${name}`).querySelector<HTMLElement>('.link')?.focus();
       };
+
       const toggle =
         more <= 0 ? null : button(label, { class: 'link', 'aria-expanded': String(isOpen) }, open);
       const saver: HTMLButtonElement = button(
@@ -147,7 +168,11 @@ export function drawBreakdowns(
       );
       return el(
         'section',
-        { class: 'card breakdown', id: `breakdown-${name}`, 'aria-labelledby': `breakdown-${name}-title` },
+        {
+          class: 'card breakdown',
+          id: `breakdown-${name}`,
+          'aria-labelledby': `breakdown-${name}-title`,
+        },
         el(
           'div',
           { class: 'heads' },
@@ -155,7 +180,9 @@ export function drawBreakdowns(
           el('span', { class: 'muted small', 'aria-hidden': 'true' }, 'Calls'),
           el('span', { class: 'muted small', 'aria-hidden': 'true' }, 'Missed'),
         ),
-        rows.length === 0 ? el('p', { class: 'muted' }, 'No calls.') : el('ul', { class: 'groups' }, ...rows),
+        rows.length === 0
+          ? el('p', { class: 'muted' }, 'No calls.')
+          : el('ul', { class: 'groups' }, ...rows),
         el('div', { class: 'spread' }, toggle ?? '', saver),
       );
     }),

@@ -13,7 +13,10 @@ export type Dimension = PageDimension;
 export interface State {
   /** The filter as text. */
   readonly q: string;
-  /** The words that the time in the filter comes from, such as `last month`; null when it was chosen otherwise. */
+  /**
+   * The words that the time in the filter comes from, such as `last month`; null when it was chosen
+   * otherwise.
+   */
   readonly period: string | null;
   readonly only: Readonly<Partial<Record<Dimension, readonly (string | null)[]>>>;
   readonly by: 'auto' | 'day' | 'week' | 'month';
@@ -49,7 +52,10 @@ export const initial: State = {
   account: '',
 };
 
-/** The state in an address, such as `#period=last+7+days&page=2`. What cannot be read is as at first. */
+/**
+ * The state in an address, such as `#period=last+7+days&page=2`. What cannot be read is as at
+ * first.
+ */
 export function readAddress(hash: string): State {
   const found = new URLSearchParams(hash.replace(/^#/, ''));
   if ([...found.keys()].length === 0) return initial;
@@ -76,7 +82,10 @@ function readWords(words: string | null): string | null {
   }
 }
 
-/** The address of a state. With a period in words it has no dates, so that a bookmark of the last 28 days stays one. */
+/**
+ * The address of a state. With a period in words it has no dates, so that a bookmark of the last 28
+ * days stays one.
+ */
 export function addressOf(state: State): string {
   const found = new URLSearchParams();
   const q = state.period === null ? state.q : withoutField(state.q, 'date_added');
@@ -125,7 +134,8 @@ export function periodTitle(words: string): string {
 }
 
 /** What words mean, as everywhere. Throws a `QuestionError` with the fix for what is no period. */
-export const periodAt = (words: string, clock: PeriodClock): Period => readPeriod({ period: words }, clock);
+export const periodAt = (words: string, clock: PeriodClock): Period =>
+  readPeriod({ period: words }, clock);
 
 /** What the controls show of a filter. */
 export interface Controls {
@@ -205,9 +215,15 @@ export function withPeriod(q: string, { from, to }: Period): string {
 
 /** The filter for some talk time in minutes. */
 export function withMinutes(q: string, least: number | null, most: number | null): string {
-  const bound = (value: number | null) => (value === null ? null : { text: String(value), inclusive: true });
+  const bound = (value: number | null) =>
+    value === null ? null : { text: String(value), inclusive: true };
   const isOpen = least === null && most === null;
-  const clause: Clause = { kind: 'range', field: 'talk_minutes', lower: bound(least), upper: bound(most) };
+  const clause: Clause = {
+    kind: 'range',
+    field: 'talk_minutes',
+    lower: bound(least),
+    upper: bound(most),
+  };
   return withClause(q, 'talk_minutes', isOpen ? null : clause);
 }
 

@@ -17,14 +17,21 @@ export const fieldGroups = ((): ReadonlyMap<string, readonly string[]> => {
 // Control characters, and those that turn the direction of text around or join it invisibly.
 const invisible = /([\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff])/u;
 
-/** Text that somebody else wrote: characters that cannot be seen are shown as marks, and its direction stays its own. */
+/**
+ * Text that somebody else wrote: characters that cannot be seen are shown as marks, and its
+ * direction stays its own.
+ */
 export function foreign(text: string): HTMLElement {
   const mark = (character: string) => {
     const code = codeOf(character);
     return el('span', { class: 'mark-char', title: `Invisible character ${code}` }, code);
   };
   // What is between the parts of a split is at odd places.
-  return el('bdi', {}, ...text.split(invisible).map((part, i) => (i % 2 === 1 ? mark(part) : part)));
+  return el(
+    'bdi',
+    {},
+    ...text.split(invisible).map((part, i) => (i % 2 === 1 ? mark(part) : part)),
+  );
 }
 
 /** The same as one string, for places that take no elements. */

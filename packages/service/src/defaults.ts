@@ -1,8 +1,11 @@
-// Shapes and limits of a service with their defaults, once for createService, openApiDocument and programs that read them from a file.
-// Start with shapeDefaults and limitDefaults.
+// Shapes and limits of a service with their defaults, once for createService, openApiDocument and
+// programs that read them from a file. Start with shapeDefaults and limitDefaults.
 import type { Duration } from '@call-attribution/core/time';
 
-/** The port that programs listen on unless another one is named (`listen()` itself takes a free one), and the address. */
+/**
+ * The port that programs listen on unless another one is named (`listen()` itself takes a free
+ * one), and the address.
+ */
 export const serviceDefaults = { port: 8_675, host: '127.0.0.1' } as const;
 
 /** Limits of size: the longest request head with its URL, and the longest URL. */
@@ -13,15 +16,18 @@ export interface ShapeOptions {
   /** A single record as an object, or in an array of one. Default `object`. */
   readonly singleAs?: 'object' | 'array' | undefined;
   /**
-   * The v2 count: `object` `{"count":18}`, `number` `18`, `text` `"18"`, `array` `[{"count":18}]`, or `header`: `[]`, with the
-   * total in the header only. Default `object`.
+   * The v2 count: `object` `{"count":18}`, `number` `18`, `text` `"18"`, `array` `[{"count":18}]`,
+   * or `header`: `[]`, with the total in the header only. Default `object`.
    */
   readonly countAs?: 'object' | 'number' | 'text' | 'array' | 'header' | undefined;
   /** Rows of a page when the request names none. Default 100. */
   readonly defaultRows?: number | undefined;
   /** Most rows of one page. Default 1,000. */
   readonly maxRows?: number | undefined;
-  /** A request for more rows is refused with 400 (`reject`) or gets `maxRows` rows (`clamp`). Default `reject`. */
+  /**
+   * A request for more rows is refused with 400 (`reject`) or gets `maxRows` rows (`clamp`).
+   * Default `reject`.
+   */
   readonly rowsOver?: 'reject' | 'clamp' | undefined;
 }
 
@@ -45,7 +51,10 @@ export interface LimitOptions {
   readonly atOnce?: number | undefined;
   /** Time for a request to arrive, and for a TLS handshake. Default `10s`. */
   readonly headTimeout?: Duration | undefined;
-  /** A response of which the client takes nothing for this time is ended, after twice the time at the latest. Default `30s`. */
+  /**
+   * A response of which the client takes nothing for this time is ended, after twice the time at
+   * the latest. Default `30s`.
+   */
   readonly sendTimeout?: Duration | undefined;
   /** Time without a byte after which a connection is closed. Default `1m`. */
   readonly idleTimeout?: Duration | undefined;

@@ -1,5 +1,6 @@
-// The call-attribution API itself over a store: v2, v3, count and the SMS listing, a page for people and an OpenAPI document.
-// Start with createService({ store }).listen(); the sandbox package starts one over generated calls.
+// The call-attribution API itself over a store: v2, v3, count and the SMS listing, a page for
+// people and an OpenAPI document. Start with createService({ store }).listen(); the sandbox package
+// starts one over generated calls.
 export type { LimitOptions, Shape, ShapeOptions } from './defaults.ts';
 export { type Access, hashPassword } from './feeds/access.ts';
 export type { Feed, Once } from './feeds/feed.ts';

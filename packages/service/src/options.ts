@@ -1,4 +1,9 @@
-import { type Clock, type Duration, durationMillis, systemClock } from '@call-attribution/core/time';
+import {
+  type Clock,
+  type Duration,
+  durationMillis,
+  systemClock,
+} from '@call-attribution/core/time';
 import type { Store } from '@call-attribution/store';
 import {
   type LimitOptions,
@@ -33,16 +38,23 @@ export interface PageAccount extends AccountWithKeys {
 
 /** What the page at `/` shows. */
 export interface PageOptions {
-  /** The accounts of a sandbox, whose test keys the page shows. Default none: the page has input fields for keys. */
+  /**
+   * The accounts of a sandbox, whose test keys the page shows. Default none: the page has input
+   * fields for keys.
+   */
   readonly accounts?: readonly PageAccount[] | undefined;
   /** Are new calls coming in? Default false. */
   readonly live?: boolean | undefined;
   /**
-   * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has it sees all accounts, and keys do
-   * not open the page any more. The API stays as it is. Default: the page asks for keys.
+   * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has
+   * it sees all accounts, and keys do not open the page any more. The API stays as it is. Default:
+   * the page asks for keys.
    */
   readonly password?: string | null | undefined;
-  /** The time zone of the calls' times: words such as `yesterday` are about its days. Default: that of this machine, and the page says so. */
+  /**
+   * The time zone of the calls' times: words such as `yesterday` are about its days. Default: that
+   * of this machine, and the page says so.
+   */
   readonly timeZone?: string | undefined;
   /** Folder of the built page. Default: the one in this package. */
   readonly assets?: string | undefined;
@@ -64,18 +76,24 @@ export interface ServiceOptions extends ShapeOptions, LimitOptions {
   readonly page?: false | PageOptions | undefined;
   /** Upload sheets at fixed addresses, with their status for people at `/feeds`. Default none. */
   readonly feeds?: readonly Feed[] | undefined;
-  /** What keeps the service from being ready, in a few words, or null. Default: nothing but the store does. */
+  /**
+   * What keeps the service from being ready, in a few words, or null. Default: nothing but the
+   * store does.
+   */
   readonly ready?: (() => string | null) | undefined;
   /** Further metrics in the text format of Prometheus. Default none. */
   readonly metrics?: (() => string) | undefined;
   /** Receives one entry per request. Default none. */
   readonly log?: ((entry: LogEntry) => void) | null | undefined;
   /**
-   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords of feeds count for the
-   * clients that they name last in `x-forwarded-for`. Default none.
+   * Addresses or networks of your own proxies, such as `127.0.0.1` or `10.0.0.0/8`: wrong passwords
+   * of feeds count for the clients that they name last in `x-forwarded-for`. Default none.
    */
   readonly proxies?: readonly string[] | undefined;
-  /** Path under which an application mounts the service, such as `/calls`. Not needed where the application cuts it off. Default none. */
+  /**
+   * Path under which an application mounts the service, such as `/calls`. Not needed where the
+   * application cuts it off. Default none.
+   */
   readonly prefix?: string | undefined;
   /** The clock. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
@@ -128,8 +146,14 @@ export interface ListenOptions {
 /** The points that the text of the API leaves open, with their defaults. */
 export const shapeOf = (options: ShapeOptions): Shape => withDefaults(shapeDefaults, options);
 
-function withDefaults<T extends object>(defaults: T, given: { readonly [N in keyof T]?: unknown }): T {
-  const values = Object.entries(defaults).map(([name, usual]) => [name, given[name as keyof T] ?? usual]);
+function withDefaults<T extends object>(
+  defaults: T,
+  given: { readonly [N in keyof T]?: unknown },
+): T {
+  const values = Object.entries(defaults).map(([name, usual]) => [
+    name,
+    given[name as keyof T] ?? usual,
+  ]);
   return Object.fromEntries(values) as T;
 }
 

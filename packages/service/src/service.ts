@@ -13,7 +13,12 @@ import { createTries } from './http/passwords.ts';
 import type { Fetch, NodeHandler } from './http/public-types.ts';
 import { Refusal } from './http/refusal.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
-import { type ListenOptions, type ServiceOptions, type ServiceSettings, serviceSettings } from './options.ts';
+import {
+  type ListenOptions,
+  type ServiceOptions,
+  type ServiceSettings,
+  serviceSettings,
+} from './options.ts';
 import { pageRoutes } from './page/page-routes.ts';
 
 /** Where a service listens. */
@@ -26,13 +31,18 @@ export interface Listening {
 
 /** The API over a store. `await using` closes it. */
 export interface Service extends AsyncDisposable {
-  /** Responds to a request: for Hono, Bun, Deno and whatever else speaks in requests and responses. */
+  /**
+   * Responds to a request: for Hono, Bun, Deno and whatever else speaks in requests and responses.
+   */
   readonly fetch: Fetch;
   /** The same for a server of Node.js, for Express and for Fastify. */
   readonly handler: NodeHandler;
   /** Starts a server of its own. */
   listen(at?: ListenOptions): Promise<Listening>;
-  /** Stops listening and waits for responses in progress, up to `drainTimeout`. The store stays open. */
+  /**
+   * Stops listening and waits for responses in progress, up to `drainTimeout`. The store stays
+   * open.
+   */
   close(): Promise<void>;
 }
 
@@ -82,18 +92,23 @@ export function createService(given: ServiceOptions): Service {
       async handle(c) {
         await prepare();
         if (isStopping && servers.length === 0)
-          throw new Refusal('closing', 'The service is closing.', { headers: { 'retry-after': '1' } });
+          throw new Refusal('closing', 'The service is closing.', {
+            headers: { 'retry-after': '1' },
+          });
         return route.handle(c);
       },
     }),
   );
+
   const followOf = (paths: readonly AppRoute[]) =>
     followed({
       ...{ metrics, clock, progress, log: options.log, sendTimeout: options.sendTimeout },
       app: createApp(prefix, paths).fetch,
       isStopping: () => isStopping,
     });
-  const handlerOf = (paths: readonly AppRoute[]) => nodeHandler(followOf(paths), options.intercept, progress);
+
+  const handlerOf = (paths: readonly AppRoute[]) =>
+    nodeHandler(followOf(paths), options.intercept, progress);
   const follow = followOf([...admin, ...routes]);
   const handler = nodeHandler(follow, options.intercept, progress);
 
@@ -104,6 +119,7 @@ export function createService(given: ServiceOptions): Service {
     const ledgers = new Set(options.feeds.map(({ once }) => once?.ledger));
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
   };
+
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeAll());
   return {
@@ -121,11 +137,24 @@ export function createService(given: ServiceOptions): Service {
           'invalid_option',
           'The service is listening already. Create another one for another port.',
         );
+
       refuseOpenFeeds(options, host);
       await prepare();
-      const open = async (handle: NodeHandler, at: number, certificate: typeof tls): Promise<string> => {
+
+      const open = async (
+        handle: NodeHandler,
+        at: number,
+        certificate: typeof tls,
+      ): Promise<string> => {
         const server = await listen(handle, {
-          ...{ host, port: at, tls: certificate, connections, idleTimeout, onDrop: metrics.dropped },
+          ...{
+            host,
+            port: at,
+            tls: certificate,
+            connections,
+            idleTimeout,
+            onDrop: metrics.dropped,
+          },
           ...{ headersTimeout: headTimeout, requestTimeout: headTimeout },
           maxHeaderSize: limits.headerBytes,
           connectionsCheckingInterval: Math.min(headTimeout, 5_000),
@@ -134,10 +163,12 @@ export function createService(given: ServiceOptions): Service {
         servers.push(server);
         return server.url;
       };
+
       if (adminPort === null) {
         const url = await open(handler, port, tls);
         return { url, adminUrl: url };
       }
+
       const health = admin.filter(({ path }) => path !== '/metrics');
       const url = await open(handlerOf([...health, ...routes]), port, tls);
       return { url, adminUrl: await open(handlerOf(admin), adminPort, null) };
@@ -156,6 +187,7 @@ function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<voi
       await store.putCredential(id, { kind: 'bearer', token: bearerToken });
     }
   };
+
   let added: Promise<void> | undefined;
   return () => {
     added ??= addAll().catch((error: unknown) => {

@@ -22,7 +22,11 @@ let time = start;
 const call = (number: number, more: Partial<Record<keyof Call, unknown>> = {}): Call =>
   callWith({
     ...{ sid: String(1_000 + number), date_added: '2026-11-18 10:00:00', talk_minutes: '4.0' },
-    ...{ ani: `20255501${String(number).padStart(2, '0')}`, first_touch: null, displayed_timestamp: null },
+    ...{
+      ani: `20255501${String(number).padStart(2, '0')}`,
+      first_touch: null,
+      displayed_timestamp: null,
+    },
     ppc_gclid: `Cj0K-click-${number}`,
     ...more,
   });
@@ -110,10 +114,12 @@ describe('a feed', () => {
 
   test('it is made once for all who fetch it within a minute, and not at all without a password', async () => {
     let reads = 0;
+
     const calls = async function* () {
       reads += 1;
       for (let number = 0; number < 3_000; number += 1) yield call(number);
     };
+
     const { get } = await serving([feed], {}, { store: reading(calls) });
     expect((await get({})).status).toBe(401);
     const bodies = await Promise.all(Array.from({ length: 5 }, async () => (await get()).text()));
@@ -129,6 +135,7 @@ describe('a feed', () => {
     const calls = async function* () {
       for (let number = 0; number < 5_000; number += 1) yield call(number);
     };
+
     const { get } = await serving([feed], {}, { store: reading(calls) });
     const order: string[] = [];
     const slow = get().then(() => order.push('feed'));
@@ -136,6 +143,7 @@ describe('a feed', () => {
       expect((await get({}, '/healthz')).status).toBe(200);
       order.push('health');
     }
+
     await slow;
     expect(order).toEqual(['health', 'health', 'health', 'feed']);
   });
@@ -152,6 +160,7 @@ describe('a feed', () => {
     const calls = async function* () {
       yield call(1, { ppc_gclid: undefined, landing_page: 'https://a.example/?msclkid=short' });
     };
+
     const microsoft = { ...feed, format: 'microsoft-ads', path: '/feeds/ms.csv' };
     const { get } = await serving([microsoft], {}, { store: reading(calls) });
     const text = await (await get(basic(), '/feeds/ms.csv')).text();
@@ -180,7 +189,8 @@ test('a feed of a copy that is not whole carries on, and its status says what th
   const { get } = await serving([feed], {}, { store: reading(store.calls, async () => verdict) });
   expect((await get(basic(), feed.path)).status).toBe(200);
   expect(await (await get(basic(), '/feeds')).text()).toContain(`INCOMPLETE: ${lacks}`);
-  const status = async () => (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
+  const status = async () =>
+    (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
   expect(await status()).toMatchObject({ feeds: [{ incomplete: lacks }] });
   verdict = null;
   expect(await status()).toMatchObject({ feeds: [{ incomplete: null }] });
@@ -189,14 +199,24 @@ test('a feed of a copy that is not whole carries on, and its status says what th
 
 describe('a feed that has each call once', () => {
   test('it has the same calls within a period, and only new ones in the next, also after a restart', async () => {
-    const once = { ...feed, format: 'marin', path: '/feeds/marin.tsv', once: '1d', ledger: 'once.ledger' };
+    const once = {
+      ...feed,
+      format: 'marin',
+      path: '/feeds/marin.tsv',
+      once: '1d',
+      ledger: 'once.ledger',
+    };
     const calls = [1, 2].map((number) => call(number, { url_tag: `mkwid=k${number}abc` }));
-    const rows = async (get: (headers: object, path: string) => Promise<Response>): Promise<string[]> =>
+
+    const rows = async (
+      get: (headers: object, path: string) => Promise<Response>,
+    ): Promise<string[]> =>
       (await (await get(basic(), once.path)).text())
         .trim()
         .split('\r\n')
         .slice(1)
         .map((line) => line.split('\t')[1] ?? '');
+
     const start = async () => {
       const service = createService({
         store: reading(async function* () {
@@ -209,6 +229,7 @@ describe('a feed that has each call once', () => {
       const get = (headers: object, path: string) => fetch(url + path, { headers: { ...headers } });
       return { service, get };
     };
+
     let { service, get } = await start();
     expect(await rows(get)).toEqual(['k1abc', 'k2abc']);
     calls.push(call(3, { url_tag: 'mkwid=k3abc' }));
@@ -262,12 +283,14 @@ describe('its password', () => {
       release = done;
     });
     let checks = 0;
+
     const accepts = async (_: string, secret: string) => {
       if (secret === password) return true;
       checks += 1;
       await held;
       return false;
     };
+
     const feeds = (await read([feed, { ...feed, path: '/feeds/other.csv' }])).map((each) => ({
       ...each,
       access: { user: 'google', accepts },
@@ -276,12 +299,15 @@ describe('its password', () => {
     const from = (address: string, secret: string, path = feed.path) =>
       get({ ...basic(secret), 'x-forwarded-for': address }, path);
     const paths = [feed.path, '/feeds/other.csv', '/feeds'];
-    const guesses = Array.from({ length: 20 }, (_, i) => from('192.0.2.1', `wrong ${i}`, paths[i % 3]));
+    const guesses = Array.from({ length: 20 }, (_, i) =>
+      from('192.0.2.1', `wrong ${i}`, paths[i % 3]),
+    );
     await expect.poll(() => checks).toBe(20);
     for (const path of paths) {
       const refused = await from('192.0.2.1', 'wrong', path);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     }
+
     expect((await from('192.0.2.2', password)).status).toBe(200);
     release();
     for (const guess of guesses) expect((await guess).status).toBe(401);
@@ -295,13 +321,19 @@ describe('its password', () => {
       { ...bare, path: '/feeds/file.csv', passwordFile: 'password' },
       { ...bare, path: '/feeds/hash.csv', passwordHash: await hashPassword(password) },
     ]);
+
     const statuses = async (headers: Record<string, string>) =>
       Promise.all(
-        ['/feeds/file.csv', '/feeds/hash.csv'].map(async (path) => (await get(headers, path)).status),
+        ['/feeds/file.csv', '/feeds/hash.csv'].map(
+          async (path) => (await get(headers, path)).status,
+        ),
       );
+
     expect(await statuses(basic())).toEqual([200, 200]);
     expect(await statuses(basic())).toEqual([200, 200]);
-    expect(await Promise.all([statuses(basic('wrong')), statuses(basic(password, 'other'))])).toEqual([
+    expect(
+      await Promise.all([statuses(basic('wrong')), statuses(basic(password, 'other'))]),
+    ).toEqual([
       [401, 401],
       [401, 401],
     ]);
@@ -312,7 +344,9 @@ describe('its password', () => {
     expect((await get({})).status).toBe(200);
     const rebound = await new Promise<number | undefined>((done) => {
       const headers = { host: 'evil.example' };
-      request(`${url}/feeds/clicks.csv`, { headers }, (response) => done(response.resume().statusCode)).end();
+      request(`${url}/feeds/clicks.csv`, { headers }, (response) =>
+        done(response.resume().statusCode),
+      ).end();
     });
     expect(rebound).toBe(403);
     const feeds = await read([openFeed]);
@@ -321,7 +355,9 @@ describe('its password', () => {
       [{ proxies: ['127.0.0.1'] }, '127.0.0.1'],
     ] as const) {
       const service = createService({ store, feeds, ...options });
-      await expect(service.listen({ host })).rejects.toThrow('The feed /feeds/clicks.csv has no password');
+      await expect(service.listen({ host })).rejects.toThrow(
+        'The feed /feeds/clicks.csv has no password',
+      );
     }
   });
 });
@@ -347,11 +383,13 @@ describe('the status', () => {
   test('a password shows its feeds, and those without one, which a wrong password does not show', async () => {
     const other = { ...feed, path: '/feeds/other.csv', user: 'other' };
     const { get } = await serving([feed, other, { ...openFeed, path: '/feeds/open.csv' }]);
+
     const shown = async (headers: Record<string, string>) => {
       const response = await get({ ...headers, accept: 'application/json' }, '/feeds');
       const { feeds } = (await response.json()) as { feeds?: { path: string }[] };
       return feeds?.map(({ path }) => path) ?? response.status;
     };
+
     expect(await shown(basic())).toEqual(['/feeds/clicks.csv', '/feeds/open.csv']);
     expect(await shown({})).toEqual(['/feeds/open.csv']);
     expect(await shown(basic('wrong'))).toBe(401);
@@ -363,7 +401,10 @@ describe('TLS', () => {
     const { url } = await serving([feed], { tls: localhostTls });
     expect(url).toMatch(/^https:/);
     const options = { headers: basic(), ca: localhostTls.cert, servername: 'localhost' };
-    const [response] = await once(requestSecure(`${url}/feeds/clicks.csv`, options).end(), 'response');
+    const [response] = await once(
+      requestSecure(`${url}/feeds/clicks.csv`, options).end(),
+      'response',
+    );
     expect([response.statusCode, await text(response)]).toEqual([
       200,
       expect.stringMatching(/^Google Click/),
@@ -394,7 +435,11 @@ describe('a file of feeds', () => {
       { passwordEnv: undefined },
       'feeds[0] has a user without a password; use passwordEnv',
     ],
-    ['a password without a user', { user: undefined }, 'feeds[0].user is missing: the feed has a password'],
+    [
+      'a password without a user',
+      { user: undefined },
+      'feeds[0].user is missing: the feed has a password',
+    ],
     [
       'a variable of another kind',
       { passwordEnv: 'SECRET' },
@@ -405,8 +450,16 @@ describe('a file of feeds', () => {
       { passwordEnv: 'CALLS_X_PASSWORD' },
       'feeds[0].passwordEnv names CALLS_X_PASSWORD, which holds no password',
     ],
-    ['a wrong hash', { passwordEnv: undefined, passwordHash: 'md5' }, 'feeds[0].passwordHash is not a hash'],
-    ['two passwords', { passwordFile: 'secret' }, 'feeds[0] has more than one password; use passwordEnv'],
+    [
+      'a wrong hash',
+      { passwordEnv: undefined, passwordHash: 'md5' },
+      'feeds[0].passwordHash is not a hash',
+    ],
+    [
+      'two passwords',
+      { passwordFile: 'secret' },
+      'feeds[0] has more than one password; use passwordEnv',
+    ],
     [
       'a password file that is missing',
       { passwordEnv: undefined, passwordFile: 'none' },
@@ -427,14 +480,22 @@ describe('a file of feeds', () => {
       { format: 'marin', path: '/m.tsv' },
       'feeds[0] is for Marin, revenue upload (add), which adds what it gets',
     ],
-    ['a period without a ledger', { once: '1d' }, 'feeds[0].ledger is missing: once needs it; write both'],
+    [
+      'a period without a ledger',
+      { once: '1d' },
+      'feeds[0].ledger is missing: once needs it; write both',
+    ],
     [
       'a period that is too short',
       { once: '5m', ledger: 'x' },
       'feeds[0].once must be a duration of an hour or more',
     ],
     ['another ending', { path: '/feeds/clicks.txt' }, 'feeds[0].path must be a path of letters'],
-    ['no conversion name', { conversionName: undefined }, 'feeds[0].conversionName is missing: Google Ads'],
+    [
+      'no conversion name',
+      { conversionName: undefined },
+      'feeds[0].conversionName is missing: Google Ads',
+    ],
     ['two values', { value: 1, valueRules: 'r.json' }, 'feeds[0] has both value and valueRules'],
     [
       'a rule file that is missing',

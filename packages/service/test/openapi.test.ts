@@ -19,19 +19,25 @@ function resolve(reference: string): unknown {
   return reference
     .slice(2)
     .split('/')
-    .reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], document);
+    .reduce<unknown>(
+      (part, name) => (part as Record<string, unknown> | undefined)?.[name],
+      document,
+    );
 }
 
 describe('the OpenAPI document', () => {
-  test.each(['v2', 'v3'] as const)('it describes every field of the table as %s has it', (version) => {
-    const schema = document.components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
-    const names = fields.flatMap((field) => field[version] ?? []);
-    expect(Object.keys(schema.properties ?? {})).toEqual(names);
-    expect(schema.required).toEqual(names);
-    for (const call of fixtureCalls(400, 3)) {
-      expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
-    }
-  });
+  test.each(['v2', 'v3'] as const)(
+    'it describes every field of the table as %s has it',
+    (version) => {
+      const schema = document.components?.schemas?.[`Call${version.toUpperCase()}`] as Schema;
+      const names = fields.flatMap((field) => field[version] ?? []);
+      expect(Object.keys(schema.properties ?? {})).toEqual(names);
+      expect(schema.required).toEqual(names);
+      for (const call of fixtureCalls(400, 3)) {
+        expect(schemaProblems(schema, fromCall(call, version), version)).toEqual([]);
+      }
+    },
+  );
 
   test('it does not match a record that differs from the table', () => {
     const schema = document.components?.schemas?.CallV3 as Schema;
@@ -81,10 +87,12 @@ describe('a running service', () => {
 
   test('what it answers has a status, headers and a code that the document names', async () => {
     const list = document.paths?.['/v3/user/bid-management']?.get as Schema;
+
     const described = (status: number) => {
       const response = list.responses?.[status] as Schema;
       return (response?.$ref === undefined ? response : resolve(String(response.$ref))) as Schema;
     };
+
     const ask = (query: string, headers: Record<string, string> = {}) =>
       fetch(`${url}/v3/user/bid-management${query}`, { headers });
     const good = keysOf('101');

@@ -1,6 +1,13 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { expect, test } from 'vitest';
-import { addressOf, controlsOf, periodAt, readAddress, withDays, withPeriod } from '../browser/state.ts';
+import {
+  addressOf,
+  controlsOf,
+  periodAt,
+  readAddress,
+  withDays,
+  withPeriod,
+} from '../browser/state.ts';
 
 test.each(['last 28 days', 'last month', '2026-Q3', 'since 2026-10-01', 'all time'])(
   'the address of the page keeps the period %j',
@@ -26,7 +33,10 @@ test.each([
   ['since 2026-10-01', '2026-10-01 00:00:00', null],
   ['all time', null, null],
 ])('%j counts back from now, in the zone of the account', (words, from, to) => {
-  const period = periodAt(words, { now: Date.parse('2026-10-21T03:59:58Z'), timeZone: 'America/New_York' });
+  const period = periodAt(words, {
+    now: Date.parse('2026-10-21T03:59:58Z'),
+    timeZone: 'America/New_York',
+  });
   const shown = (millis: number | null) => (millis === null ? null : formatNaive(millis));
   expect([shown(period.from), shown(period.to)]).toEqual([from, to]);
 });

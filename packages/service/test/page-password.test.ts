@@ -14,7 +14,11 @@ const basic = (password: string, user = 'anybody') => ({
 
 beforeAll(async () => {
   store = await openStore('sqlite::memory:');
-  service = createService({ store, accounts: [accountOf('101')], page: { password: 'correct horse' } });
+  service = createService({
+    store,
+    accounts: [accountOf('101')],
+    page: { password: 'correct horse' },
+  });
   ({ url } = await service.listen());
   await store.putAccount({ id: '102', name: 'Two' });
   await store.upsert('101', [callWith({ sid: 'A' })]);
@@ -25,7 +29,8 @@ afterAll(async () => {
   await store.close();
 });
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, { headers });
 
 describe('a page with a password', () => {
   test('every path of it asks for the password, from someone with keys too', async () => {
@@ -48,11 +53,13 @@ describe('a page with a password', () => {
         { id: '102', name: 'Two' },
       ],
     });
+
     const sids = async (query: string) => {
       const answer = await get(`/page/calls.json?fields=sid${query}`, basic('correct horse', ''));
       const { calls } = (await answer.json()) as { calls: { sid: string }[] };
       return calls.map(({ sid }) => sid).sort();
     };
+
     expect(await sids('')).toEqual(['A']);
     expect(await sids('&account=102')).toEqual(['B', 'C']);
     const unknown = await get('/page/calls.json?account=103', basic('correct horse'));

@@ -23,7 +23,11 @@ afterAll(async () => {
   await store.close();
 });
 
-async function get(path: string, parameters: Record<string, string> = {}, headers: object = bearer) {
+async function get(
+  path: string,
+  parameters: Record<string, string> = {},
+  headers: object = bearer,
+) {
   const response = await fetch(`${url}/page/${path}?${new URLSearchParams(parameters)}`, {
     headers: { ...headers },
   });
@@ -53,7 +57,8 @@ const made = fc.record({
 });
 type Made = Record<string, string | null>;
 
-const callerOf = ({ ani }: Made) => (ani === 'Anonymous' ? null : String(ani).replace(/\D/g, '').slice(-10));
+const callerOf = ({ ani }: Made) =>
+  ani === 'Anonymous' ? null : String(ani).replace(/\D/g, '').slice(-10);
 const timeOf = ({ date_added }: Made) => (date_added === 'soon' ? '9' : String(date_added));
 
 /** The numbers as one would count them by hand. */
@@ -75,7 +80,8 @@ function byHand(calls: readonly Made[], from: string, to: string, only: string |
   );
   const inTime = (call: Made) => timeOf(call) >= from && timeOf(call) < to;
   const kept = calls.filter(
-    (call) => inTime(call) && call.channel === 'Tracker' && (only === null || call.ppc_campaign === only),
+    (call) =>
+      inTime(call) && call.channel === 'Tracker' && (only === null || call.ppc_campaign === only),
   );
   const talked = kept.filter(({ talk_minutes }) => talk_minutes !== null);
   const sum = talked.reduce((all, { talk_minutes }) => all + Number(talk_minutes), 0);
@@ -122,7 +128,9 @@ describe('the numbers of the page', () => {
             expect(found.total).toEqual(byHand(all, '2026-10-11', '2026-10-21', only));
             expect(found.before).toEqual(byHand(all, '2026-10-01', '2026-10-11', only));
             expect(found.none).toBe(model.size === 0 ? 'Nothing was synced yet.' : null);
-            expect(found.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(found.total.calls);
+            expect(found.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(
+              found.total.calls,
+            );
             const pagesSum = found.groups.landing_page.reduce((sum, { calls }) => sum + calls, 0);
             expect(pagesSum).toBe(found.total.calls);
           }
@@ -155,7 +163,10 @@ describe('the numbers of the page', () => {
     ]);
     const csv = await get('calls.csv', { q, fields: 'sid,ppc_campaign' });
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
-    expect(csv.text.split('\r\n').slice(0, 2)).toEqual(['sid,ppc_campaign', `t3,"'=HYPERLINK(""x"")"`]);
+    expect(csv.text.split('\r\n').slice(0, 2)).toEqual([
+      'sid,ppc_campaign',
+      `t3,"'=HYPERLINK(""x"")"`,
+    ]);
     expect(await json('calls.json', { sid: 't1' })).toMatchObject({ sid: 't1', landing_page: '/' });
   });
 
@@ -178,7 +189,11 @@ describe('the numbers of the page', () => {
 
   test('the values of a field are a CSV with all of them, narrowed by the other fields', async () => {
     const many = Array.from({ length: 150 }, (_, n) =>
-      callWith({ sid: `m${n}`, ppc_campaign: `Campaign ${n}`, landing_page: n < 120 ? '/' : '/contact' }),
+      callWith({
+        sid: `m${n}`,
+        ppc_campaign: `Campaign ${n}`,
+        landing_page: n < 120 ? '/' : '/contact',
+      }),
     );
     await store.upsert('101', [
       ...many,
@@ -199,7 +214,10 @@ describe('the numbers of the page', () => {
       callWith({ sid: 'e1', date_added: '2028-01-01 10:00:00', channel: 'Call Extension' }),
     ]);
     const q = 'date_added:[2028-01-01 00:00:00 TO *]';
-    expect(await json('summary.json', { q })).toMatchObject({ total: { calls: 0 }, extensionsLeftOut: 1 });
+    expect(await json('summary.json', { q })).toMatchObject({
+      total: { calls: 0 },
+      extensionsLeftOut: 1,
+    });
     expect((await json('summary.json', { q: `${q},inc_gce:1` })).total.calls).toBe(1);
   });
 
@@ -223,11 +241,13 @@ describe('the numbers of the page', () => {
       }),
     );
     await store.upsert('101', calls);
+
     const wanted = (values: readonly (string | null)[]) =>
       calls
         .filter(({ ppc_campaign }) => values.some((value) => value === ppc_campaign))
         .sort((a, b) => (`${a.date_added} ${a.sid}` < `${b.date_added} ${b.sid}` ? 1 : -1))
         .map(({ sid }) => sid);
+
     const q = 'date_added:[2029-01-01 00:00:00 TO 2030-01-01 00:00:00}';
     for (const values of [['Brand'], [null], [''], ['brand', null], ['', null], ['Nobody']]) {
       const only = JSON.stringify({ ppc_campaign: values });
@@ -257,7 +277,10 @@ describe('the numbers of the page', () => {
     const period = { from: '2030-12-30', to: '2031-03-31' };
     const found: PageSummary = await json('summary.json', { q });
     const measures = ['calls', 'missed'] as const;
-    const sites = await answerQuestion({ ...period, groupBy: ['referrer'], measures, limit: 100 }, calls);
+    const sites = await answerQuestion(
+      { ...period, groupBy: ['referrer'], measures, limit: 100 },
+      calls,
+    );
     const shown = (rows: readonly object[]) => rows.map((row) => Object.values(row));
     expect(shown(found.groups.referrer)).toEqual(shown(sites.rows));
     expect(found.groups.referrer.slice(0, 2).map(({ value, calls }) => [value, calls])).toEqual([
@@ -291,6 +314,7 @@ describe('the numbers of the page', () => {
     const left = new Promise<string>((done) => {
       ended = done;
     });
+
     const columns: Store['columns'] = async function* (_account, _selection, _fields, signal) {
       client.abort();
       await new Promise((_, reject) => {
@@ -301,6 +325,7 @@ describe('the numbers of the page', () => {
       });
       yield { length: 0, columns: {} };
     };
+
     const counting: Store = Object.assign(Object.create(store), { columns });
     const slow = createService({ store: counting });
     const at = await slow.listen();

@@ -35,7 +35,8 @@ describe('health', () => {
     const { get } = await started({ rateLimit: { requests: 1, per: '1m' } });
     await get(list);
     expect((await get(list)).status).toBe(429);
-    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await get(path, {})).status).toBe(200);
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await get(path, {})).status).toBe(200);
   });
 
   test('it can have another port, and metrics are only there', async () => {
@@ -49,7 +50,9 @@ describe('health', () => {
 
   test('the service is not ready when the store does not respond, but alive', async () => {
     const closed = await openStore('sqlite::memory:');
-    const { get } = await started({ store: { ...closed, ping: () => Promise.reject(new Error('gone')) } });
+    const { get } = await started({
+      store: { ...closed, ping: () => Promise.reject(new Error('gone')) },
+    });
     expect((await get('/readyz')).status).toBe(503);
     expect((await get('/healthz')).status).toBe(200);
     await closed.close();
@@ -60,6 +63,7 @@ describe('health', () => {
     await get(list);
     await get('/v3/user/bid-management/secret-sid');
     await get('/nowhere/secret-path');
+
     // A request counts as completed after its last byte, which a client may have read before.
     const read = async () => (await get('/metrics')).text();
     await expect.poll(read).toMatch(/^calls_http_requests_in_flight 1$/m);
@@ -67,11 +71,15 @@ describe('health', () => {
     expect(metrics).toContain(
       'calls_http_requests_total{route="/v3/user/bid-management",method="GET",status="200"} 1',
     );
-    expect(metrics).toContain('{route="/v3/user/bid-management/{sid}",method="GET",status="404"} 1');
+    expect(metrics).toContain(
+      '{route="/v3/user/bid-management/{sid}",method="GET",status="404"} 1',
+    );
     expect(metrics).toContain('calls_http_request_seconds_bucket{route="unknown",le="+Inf"} 1');
     expect(metrics).not.toContain('secret');
     for (const line of metrics.trim().split('\n'))
-      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*(?:\{sid\})?[^}]*\})? [\d.e+-]+)$/);
+      expect(line).toMatch(
+        /^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*(?:\{sid\})?[^}]*\})? [\d.e+-]+)$/,
+      );
   });
 });
 
@@ -79,7 +87,8 @@ describe('closing the service', () => {
   test('it lets a response in progress finish, accepts no new request, and ends', async () => {
     const held: (() => void)[] = [];
     const { url, service } = await started({
-      intercept: (_request, _response, next) => new Promise((done) => held.push(() => done(next()))),
+      intercept: (_request, _response, next) =>
+        new Promise((done) => held.push(() => done(next()))),
     });
     const slow = fetch(url + list, { headers: keys });
     await expect.poll(() => held.length).toBe(1);
@@ -113,9 +122,13 @@ describe('a request', () => {
     const log: LogEntry[] = [];
     const { get } = await started({ log: (entry) => log.push(entry) });
     const logged = () => log.map(({ requestId }) => requestId);
-    expect((await get(list, { ...keys, 'x-request-id': 'abc-1' })).headers.get('x-request-id')).toBe('abc-1');
+    expect(
+      (await get(list, { ...keys, 'x-request-id': 'abc-1' })).headers.get('x-request-id'),
+    ).toBe('abc-1');
     await expect.poll(logged).toEqual(['abc-1']);
-    const made = (await get(list, { ...keys, 'x-request-id': 'not ok!' })).headers.get('x-request-id');
+    const made = (await get(list, { ...keys, 'x-request-id': 'not ok!' })).headers.get(
+      'x-request-id',
+    );
     expect(made).toMatch(/^[0-9a-f-]{36}$/);
     await expect.poll(logged).toEqual(['abc-1', made]);
     expect(log[0]).toMatchObject({
@@ -131,18 +144,26 @@ describe('a request', () => {
   test('a page that the client has is not read again, until a call of the account changes', async () => {
     const own = await openStore('sqlite::memory:');
     let pages = 0;
+
     const page: Store['page'] = (id, query) => {
       pages += 1;
       return own.page(id, query);
     };
+
     const { get } = await started({ store: { ...own, page } });
     const { get: elsewhere } = await started({ store: own, maxRows: 50, rowsOver: 'clamp' });
     await own.upsert('101', calls.slice(0, 60));
     const first = await get(list);
     const tag = String(first.headers.get('etag'));
-    const again = (path = list, headers = {}) => get(path, { ...keys, 'if-none-match': tag, ...headers });
+    const again = (path = list, headers = {}) =>
+      get(path, { ...keys, 'if-none-match': tag, ...headers });
     const same = await again();
-    expect([same.status, await same.text(), same.headers.get('etag'), pages]).toEqual([304, '', tag, 1]);
+    expect([same.status, await same.text(), same.headers.get('etag'), pages]).toEqual([
+      304,
+      '',
+      tag,
+      1,
+    ]);
     expect((await again(`${list}&start=0`)).status).toBe(304);
     for (const path of [`${list}&rows=7`, `${list}&start=1`, list.replace('inc_gce:1', '')])
       expect((await again(path)).status).toBe(200);
@@ -180,6 +201,7 @@ describe('a request', () => {
       for (const call of fixtureCalls(600)) yield call;
       throw Object.assign(new Error('gone'), { code: 'short_page' });
     };
+
     const log: LogEntry[] = [];
     const { get } = await started({ store: { ...store, calls }, log: (entry) => log.push(entry) });
     await expect(get('/page/calls.csv').then((response) => response.text())).rejects.toThrow();
@@ -189,9 +211,11 @@ describe('a request', () => {
   test('for a client that reads slowly, the store is not read ahead', async () => {
     let read = 0;
     const [call] = fixtureCalls(1);
+
     const calls = async function* () {
       for (; read < 200_000; read += 1) yield call as Call;
     };
+
     const { url } = await started({ store: { ...store, calls } });
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.pause();
@@ -206,26 +230,31 @@ describe('a request', () => {
     const log: LogEntry[] = [];
     const two = accountOf('102');
     const { url } = await started({ accounts: [account, two], log: (entry) => log.push(entry) });
+
     const ask = (rows: number, token: string) =>
       connect(Number(new URL(url).port), '127.0.0.1').write(
         `GET ${list}&rows=${rows} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`,
       );
+
     for (let i = 0; i < 60; i += 1) ask(300, account.bearerToken);
     ask(1, two.bearerToken);
     await expect.poll(() => log.length, { timeout: 20_000 }).toBe(61);
     expect(log.findIndex((entry) => entry.account === '102')).toBeLessThan(20);
   });
 
-  test.each(['gzip', 'deflate'])('a page has the same records when it is compressed with %s', async (how) => {
-    const { get } = await started();
-    const plain = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': 'identity' });
-    const packed = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': how });
-    const encodings = [plain, packed].map(({ headers }) => headers.get('content-encoding'));
-    expect(encodings).toEqual([null, how]);
-    const records = await packed.json();
-    expect(records).toHaveLength(300);
-    expect(records).toEqual(await plain.json());
-  });
+  test.each(['gzip', 'deflate'])(
+    'a page has the same records when it is compressed with %s',
+    async (how) => {
+      const { get } = await started();
+      const plain = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': 'identity' });
+      const packed = await get(`${list}&rows=300`, { ...keys, 'accept-encoding': how });
+      const encodings = [plain, packed].map(({ headers }) => headers.get('content-encoding'));
+      expect(encodings).toEqual([null, how]);
+      const records = await packed.json();
+      expect(records).toHaveLength(300);
+      expect(records).toEqual(await plain.json());
+    },
+  );
 
   test('a revoked key and a disabled account are refused within seconds', async () => {
     let time = 0;
@@ -309,12 +338,17 @@ describe('a service in a server of the application', () => {
     expect([slash.status, slash.headers.get('location')]).toEqual([308, 'calls/']);
     expect((await fetch(`${url}/calls/page/about.json`)).status).toBe(200);
     expect((await (await fetch(`${url}/calls/`)).text()).length).toBeGreaterThan(10);
-    expect((await fetch(`${url}/calls/`)).headers.get('content-type')).toMatch(/^text\/(?:html|plain)/);
+    expect((await fetch(`${url}/calls/`)).headers.get('content-type')).toMatch(
+      /^text\/(?:html|plain)/,
+    );
     const metrics = async () => (await fetch(`${url}/calls/metrics`)).text();
     await expect.poll(metrics).toContain('calls_http_requests_in_flight 1\n');
     await service.close();
     const closed = await fetch(`${url}/calls${list}`, { headers: keys });
-    expect([closed.status, await closed.json()]).toEqual([503, expect.objectContaining({ code: 'closing' })]);
+    expect([closed.status, await closed.json()]).toEqual([
+      503,
+      expect.objectContaining({ code: 'closing' }),
+    ]);
     expect((await fetch(`${url}/calls/readyz`)).status).toBe(503);
   });
 
@@ -324,20 +358,25 @@ describe('a service in a server of the application', () => {
     ['/%5c%5cevil.example', '%5c%5cevil.example/'],
     ['//evil.example', 'evil.example/'],
     ['/a/tenant?x=1', 'tenant/?x=1'],
-  ])('below a mount with a parameter, %s does not lead to another server', async (originalUrl, expected) => {
-    const service = createService({ store, accounts: [account] });
-    // As Express does with `app.use('/:tenant', handler)`: what it has cut off is in originalUrl only.
-    const url = await host((request, response) =>
-      service.handler(Object.assign(request, { url: '/', originalUrl }), response),
-    );
-    const response = await fetch(`${url}/`, { redirect: 'manual' });
-    expect(response.headers.get('location')).toBe(expected);
-    expect(response.status === 308).toBe(expected !== null);
-    const from = new URL(originalUrl.replaceAll('\\', '%5C'), 'http://calls.example');
-    if (expected !== null && !originalUrl.startsWith('//'))
-      expect(new URL(expected, from).host).toBe('calls.example');
-    await service.close();
-  });
+  ])(
+    'below a mount with a parameter, %s does not lead to another server',
+    async (originalUrl, expected) => {
+      const service = createService({ store, accounts: [account] });
+
+      // As Express does with `app.use('/:tenant', handler)`: what it has cut off is in originalUrl
+      // only.
+      const url = await host((request, response) =>
+        service.handler(Object.assign(request, { url: '/', originalUrl }), response),
+      );
+      const response = await fetch(`${url}/`, { redirect: 'manual' });
+      expect(response.headers.get('location')).toBe(expected);
+      expect(response.status === 308).toBe(expected !== null);
+      const from = new URL(originalUrl.replaceAll('\\', '%5C'), 'http://calls.example');
+      if (expected !== null && !originalUrl.startsWith('//'))
+        expect(new URL(expected, from).host).toBe('calls.example');
+      await service.close();
+    },
+  );
 
   test('a form that a parser of the application has read is refused with what to do', async () => {
     const service = createService({ store, accounts: [account] });
@@ -345,10 +384,12 @@ describe('a service in a server of the application', () => {
       if (request.headers['x-body'] === 'lost') for await (const _ of request);
       service.handler(request, response);
     });
+
     const post = async (kind: string) => {
       const headers = { ...urlencoded, 'x-body': kind };
       return (await fetch(`${url}/ibp_api.php`, { method: 'POST', body: form, headers })).text();
     };
+
     expect(await post('whole')).toContain('Number(s) Returned');
     expect(await post('lost')).toContain('The form was read before it reached the service');
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
@@ -357,16 +398,24 @@ describe('a service in a server of the application', () => {
 
   test('fetch takes a Request; a client that leaves is noticed, and a response that nobody reads ends with the service', async () => {
     const entries: LogEntry[] = [];
+
     const page: Store['page'] = (id, query) =>
       query.rows === 7
-        ? new Promise((_, fail) => query.signal?.addEventListener('abort', () => fail(query.signal?.reason)))
+        ? new Promise((_, fail) =>
+            query.signal?.addEventListener('abort', () => fail(query.signal?.reason)),
+          )
         : store.page(id, query);
+
     const service = createService({
       ...{ store: { ...store, page }, accounts: [account], drainTimeout: 50, atOnce: 2 },
       log: (entry) => entries.push(entry),
     });
+
     const ask = (rows: number, init: RequestInit = {}) =>
-      service.fetch(new Request(`https://calls.example${list}&rows=${rows}`, { headers: keys, ...init }));
+      service.fetch(
+        new Request(`https://calls.example${list}&rows=${rows}`, { headers: keys, ...init }),
+      );
+
     const response = await ask(300);
     expect(response.headers.get('content-range')).toBe('1-300/300');
     expect(await response.json()).toHaveLength(300);
@@ -380,10 +429,12 @@ describe('a service in a server of the application', () => {
     expect((await left).status).toBe(499);
     const cancelled = await ask(300);
     await cancelled.body?.cancel();
+
     // Nobody reads these two, which have the places of the account.
     const unread = [await ask(300), await ask(300)];
     const waiting = ask(300);
-    const metrics = async () => (await service.fetch(new Request('https://calls.example/metrics'))).text();
+    const metrics = async () =>
+      (await service.fetch(new Request('https://calls.example/metrics'))).text();
     await expect.poll(metrics).toContain('calls_http_requests_waiting 1');
     const closed = service.close();
     await (await waiting).json();
@@ -403,7 +454,10 @@ describe('a service in a server of the application', () => {
   });
 
   test('feeds without a password are not served where others can reach them', async () => {
-    const service = createService({ store, feeds: [{ path: '/open.csv', access: null } as unknown as Feed] });
+    const service = createService({
+      store,
+      feeds: [{ path: '/open.csv', access: null } as unknown as Feed],
+    });
     await expect(service.fetch(new Request('https://calls.example/open.csv'))).rejects.toThrow(
       'has no password',
     );

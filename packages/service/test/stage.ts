@@ -5,14 +5,22 @@ export const password = 'correct horse battery';
 
 export const accountOf = (id: string) => ({
   ...{ id, name: `Account ${id}` },
-  ...{ accessKey: `access_${id}_key`, secretKey: `secret_${id}_key`, bearerToken: `bearer_${id}_key` },
+  ...{
+    accessKey: `access_${id}_key`,
+    secretKey: `secret_${id}_key`,
+    bearerToken: `bearer_${id}_key`,
+  },
 });
 
 /** The credentials of an account, as `fetch` takes them. */
-export const keysOf = (id: string) => ({ access_key: `access_${id}_key`, secret_key: `secret_${id}_key` });
+export const keysOf = (id: string) => ({
+  access_key: `access_${id}_key`,
+  secret_key: `secret_${id}_key`,
+});
 
 /** The same as lines of a request. */
-export const keyLinesOf = (id: string) => `access_key: access_${id}_key\r\nsecret_key: secret_${id}_key\r\n`;
+export const keyLinesOf = (id: string) =>
+  `access_key: access_${id}_key\r\nsecret_key: secret_${id}_key\r\n`;
 
 /** A feed without a password. */
 export const openFeed = {
@@ -22,7 +30,10 @@ export const openFeed = {
 export const feed = { ...openFeed, user: 'google', passwordEnv: 'CALLS_FEED_PASSWORD' };
 
 /** Feeds as the service reads them from a file. */
-export const feedsOf = (feeds: object[], { folder = '.', shared = { timeZone: 'UTC' } as object } = {}) =>
+export const feedsOf = (
+  feeds: object[],
+  { folder = '.', shared = { timeZone: 'UTC' } as object } = {},
+) =>
   readFeeds(JSON.stringify({ ...shared, feeds }), {
     source: 'feeds.json',
     folder,

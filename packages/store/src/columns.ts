@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type FieldType, fields } from '@call-attribution/core/fields';
 import { parseNaive } from '@call-attribution/core/time';
 
-// One row of `records` is one call: a column for each field of the field table, and `odd` for what a column cannot give back.
+// One row of `records` is one call: a column for each field of the field table, and `odd` for what
+// a column cannot give back.
 
 /** What a column holds. */
 export type Cell = string | number | null;
@@ -42,7 +43,8 @@ function printTenths(tenths: number): string {
 }
 
 /** A time that both databases can hold: PostgreSQL has no year 0. */
-const isTime = (text: string): boolean => !text.startsWith('0000') && !Number.isNaN(parseNaive(text));
+const isTime = (text: string): boolean =>
+  !text.startsWith('0000') && !Number.isNaN(parseNaive(text));
 
 function integerOf(value: unknown): number | null {
   if (typeof value === 'string') return integerForm.test(value) ? Number(value) : null;
@@ -63,9 +65,14 @@ const kinds = {
   text: { ...plain, type: 'text', read: readText },
   indexed: {
     ...{ ...plain, type: 'text' },
-    read: (value) => (typeof value === 'string' && value.length <= longestInIndex ? readText(value) : null),
+    read: (value) =>
+      typeof value === 'string' && value.length <= longestInIndex ? readText(value) : null,
   },
-  key: { ...plain, type: 'text', read: (value) => (typeof value === 'string' ? keyOf(value) : null) },
+  key: {
+    ...plain,
+    type: 'text',
+    read: (value) => (typeof value === 'string' ? keyOf(value) : null),
+  },
   integer: { ...plain, type: 'bigint', read: integerOf },
   digits: { ...plain, type: 'bigint', print: String, read: integerOf },
   tenths: {
@@ -76,7 +83,8 @@ const kinds = {
   },
   time: {
     ...{ ...plain, type: 'timestamp' },
-    read: (value) => (typeof value === 'string' && value.length === 19 && isTime(value) ? value : null),
+    read: (value) =>
+      typeof value === 'string' && value.length === 19 && isTime(value) ? value : null,
   },
   timeTenths: {
     ...{ ...plain, type: 'timestamp' },
@@ -112,19 +120,31 @@ export interface FieldColumn {
 }
 
 /** The columns of the fields, in the order of the field table. */
-export const fieldColumns: readonly FieldColumn[] = fields.map(({ name, type, v2, v3, meaning }) => {
-  const kind = ownKind[name] ?? kindOfType[type];
-  return { name, kind: kinds[kind], isTenthsOfSeconds: kind === 'timeTenths', v2, v3, meaning };
-});
+export const fieldColumns: readonly FieldColumn[] = fields.map(
+  ({ name, type, v2, v3, meaning }) => {
+    const kind = ownKind[name] ?? kindOfType[type];
+    return { name, kind: kinds[kind], isTenthsOfSeconds: kind === 'timeTenths', v2, v3, meaning };
+  },
+);
 
 /** The same by name. */
 export const columnOf: ReadonlyMap<string, FieldColumn> = new Map(
   fieldColumns.map((column) => [column.name, column]),
 );
 
-/** Fields that most questions ask for stand first in a row: SQLite reads a row up to the last column that is needed. */
+/**
+ * Fields that most questions ask for stand first in a row: SQLite reads a row up to the last column
+ * that is needed.
+ */
 const asked = ['date_added', 'talk_minutes', 'ani', 'channel', 'ppc_campaign', 'ppc_keywords'];
-const askedNext = ['landing_page', 'referrer', 'state', 'ppc_status', 'ppc_gclid', 'displayed_timestamp'];
+const askedNext = [
+  'landing_page',
+  'referrer',
+  'state',
+  'ppc_status',
+  'ppc_gclid',
+  'displayed_timestamp',
+];
 const hot = new Set(['sid', ...asked, ...askedNext]);
 
 /** The columns of `records` with their types, in order. */
@@ -146,10 +166,12 @@ const versionsAt = 3;
 export const [oddAt, dateAt] = [4, names.indexOf('date_added')] as const;
 
 /** The columns of the fields, and the place of each in a row. */
-export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = names.flatMap((name, at) => {
-  const column = columnOf.get(name);
-  return column === undefined ? [] : [{ ...column, at }];
-});
+export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = names.flatMap(
+  (name, at) => {
+    const column = columnOf.get(name);
+    return column === undefined ? [] : [{ ...column, at }];
+  },
+);
 
 /** What the view `calls` shows: the account, and each field under its name. */
 export const viewColumns: string = [
@@ -174,7 +196,9 @@ export interface CallRow {
 }
 
 const onlyIn = (one: 'v2' | 'v3', other: 'v2' | 'v3') =>
-  fieldColumns.filter((column) => column[one] !== null && column[other] === null).map(({ name }) => name);
+  fieldColumns
+    .filter((column) => column[one] !== null && column[other] === null)
+    .map(({ name }) => name);
 const [onlyV2, onlyV3] = [onlyIn('v2', 'v3'), onlyIn('v3', 'v2')];
 
 /** The versions that a call was read with, by the fields that it has. */
@@ -188,8 +212,8 @@ const covers = (versions: Versions, { v2, v3 }: Pick<FieldColumn, 'v2' | 'v3'>):
   (v2 !== null && versions !== 'v3') || (v3 !== null && versions !== 'v2');
 
 /**
- * The row of a call that was read again. What only the other version has stays as it was: fields of its own, and unknown ones. What was
- * read with the same version alone is replaced.
+ * The row of a call that was read again. What only the other version has stays as it was: fields of
+ * its own, and unknown ones. What was read with the same version alone is replaced.
  */
 export function mergedRow(was: Omit<CallRow, 'caller'>, now: CallRow): CallRow {
   if (now.versions === was.versions || now.versions === 'v2,v3') return now;
@@ -216,7 +240,10 @@ export interface Rows {
   readonly odd: ReadonlyMap<number, Fields>;
 }
 
-/** Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call, as `get` gives it. */
+/**
+ * Some fields of some calls, a column each: `columns.ppc_campaign[3]` is that of the fourth call,
+ * as `get` gives it.
+ */
 export interface ColumnBatch {
   /** The number of calls. */
   readonly length: number;
@@ -245,10 +272,14 @@ export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
       }
     columns[name] = values;
   }
+
   return { length: rows.length, columns };
 }
 
-/** The names that a call has in each form, and the columns that they come from. The neutral form has the fields that were read. */
+/**
+ * The names that a call has in each form, and the columns that they come from. The neutral form has
+ * the fields that were read.
+ */
 const forms = {
   v2: fieldColumns.flatMap((column) => (column.v2 === null ? [] : [{ name: column.v2, column }])),
   v3: fieldColumns.flatMap((column) => (column.v3 === null ? [] : [{ name: column.v3, column }])),
@@ -257,7 +288,11 @@ const forms = {
 
 /** The calls of rows, as a version sends them or in neutral form. */
 export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<string, unknown>[] {
-  const lists = forms[form].map(({ name, column }) => ({ name, column, cells: rows.cells(column.name) }));
+  const lists = forms[form].map(({ name, column }) => ({
+    name,
+    column,
+    cells: rows.cells(column.name),
+  }));
   const versions = form === 'neutral' ? rows.cells('versions') : [];
   return Array.from({ length: rows.length }, (_, at) => {
     const read = versions[at] as Versions | undefined;
@@ -269,11 +304,13 @@ export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<str
       record[name] = cell === null ? null : column.kind.print(cell);
       if (odd !== undefined && Object.hasOwn(odd, column.name)) record[name] = odd[column.name];
     }
+
     for (const name in odd)
       if (!columnOf.has(name) && !Object.hasOwn(record, name))
         Object.defineProperty(record, name, {
           ...{ value: odd[name], enumerable: true, configurable: true, writable: true },
         });
+
     return record;
   });
 }
@@ -291,8 +328,9 @@ export function rowsOf(rows: Rows): Omit<CallRow, 'caller'>[] {
 const longestKey = 500;
 
 /**
- * What a call is found by in the database: its sid, if every database can hold it. PostgreSQL takes neither NUL nor half of a surrogate
- * pair, so these are escaped by a backslash, as is the backslash itself. Different sids have different keys.
+ * What a call is found by in the database: its sid, if every database can hold it. PostgreSQL takes
+ * neither NUL nor half of a surrogate pair, so these are escaped by a backslash, as is the
+ * backslash itself. Different sids have different keys.
  */
 export function keyOf(sid: string): string {
   if (sid.length <= longestKey && !/[\0\\\ud800-\udfff]/.test(sid)) return sid;

@@ -1,5 +1,5 @@
-// Call records as rows: in SQLite or PostgreSQL, a column for each field, with accounts and their keys.
-// Start with openStore(url) and syncAccount(client, store).
+// Call records as rows: in SQLite or PostgreSQL, a column for each field, with accounts and their
+// keys. Start with openStore(url) and syncAccount(client, store).
 export type {
   Account,
   AccountCredential,
@@ -24,7 +24,14 @@ export {
   removalsEnding,
   type StoreRemovals,
 } from './removals.ts';
-export { dated, everything, type FieldRange, type Selection, selectionOf, undated } from './selection.ts';
+export {
+  dated,
+  everything,
+  type FieldRange,
+  type Selection,
+  selectionOf,
+  undated,
+} from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
 export type { AccountSize, Store } from './store.ts';
 export {

@@ -1,15 +1,28 @@
-import { inUseBy, isRunning, type LockOwner, newOwner, readOwner } from '@call-attribution/node-stream/files';
+import {
+  inUseBy,
+  isRunning,
+  type LockOwner,
+  newOwner,
+  readOwner,
+} from '@call-attribution/node-stream/files';
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 
 /**
- * An append-only list of strings with one writer at a time, such as the ledger of what was uploaded. Whoever reads it claims it,
- * until `close`. The claim of a process that has ended is taken over; that of another machine after a minute without a sign of life.
+ * An append-only list of strings with one writer at a time, such as the ledger of what was
+ * uploaded. Whoever reads it claims it, until `close`. The claim of a process that has ended is
+ * taken over; that of another machine after a minute without a sign of life.
  */
 export interface StoreJournal {
-  /** Claims the journal and reads everything in it, oldest first. Throws `claim_lost` while another process has it. */
+  /**
+   * Claims the journal and reads everything in it, oldest first. Throws `claim_lost` while another
+   * process has it.
+   */
   read(): AsyncGenerator<string, void, undefined>;
-  /** Adds a string in a transaction of its own. Throws `claim_lost` unless this process still has the claim. */
+  /**
+   * Adds a string in a transaction of its own. Throws `claim_lost` unless this process still has
+   * the claim.
+   */
   append(line: string): Promise<void>;
   /** Lets go of it. The connections belong to the store. */
   close(): Promise<void>;
@@ -25,6 +38,7 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
   const claim = ['', `journal ${name}`] as const;
   let timer: NodeJS.Timeout | undefined;
   let last = 0;
+
   const hold = async (session: Session): Promise<{ owner: LockOwner | null; age: number }> => {
     const [row] = await session.all(
       `SELECT holder, ${driver.dialect.now} - claimed_at AS age FROM claims WHERE account = $1 AND name = $2 ${driver.dialect.lock}`,
@@ -32,12 +46,15 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
     );
     return { owner: readOwner(String(row?.holder)), age: Number(row?.age) };
   };
+
   const setHolder = (session: Session, holder: string) =>
     session.run(
       `UPDATE claims SET token = token + 1, holder = $3, claimed_at = ${driver.dialect.now} WHERE account = $1 AND name = $2`,
       [...claim, holder],
     );
-  const inUse = (other: LockOwner) => new StoreError('claim_lost', inUseBy(`the ledger "${name}"`, other));
+
+  const inUse = (other: LockOwner) =>
+    new StoreError('claim_lost', inUseBy(`the ledger "${name}"`, other));
 
   const take = () =>
     driver.write(async (session) => {
@@ -50,9 +67,11 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
         throw inUse(other);
       await setHolder(session, JSON.stringify(owner));
     });
+
   const beat = () =>
     driver.write(async (session) => {
-      if ((await hold(session)).owner?.token === owner.token) await setHolder(session, JSON.stringify(owner));
+      if ((await hold(session)).owner?.token === owner.token)
+        await setHolder(session, JSON.stringify(owner));
       else clearInterval(timer);
     });
 
@@ -84,14 +103,20 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
             'claim_lost',
             `The journal "${name}" is not claimed by this process: read it first.`,
           );
+
         if (other.token !== owner.token) throw inUse(other);
         const added = await session.all(
           'INSERT INTO journals (name, n, line) VALUES ($1, $2, $3) ON CONFLICT (name, n) DO NOTHING RETURNING n',
           [name, n, line],
         );
         if (added.length > 0) return;
-        // When the connection breaks during a commit, the second attempt finds what the first has written.
-        const [found] = await session.all('SELECT line FROM journals WHERE name = $1 AND n = $2', [name, n]);
+
+        // When the connection breaks during a commit, the second attempt finds what the first has
+        // written.
+        const [found] = await session.all('SELECT line FROM journals WHERE name = $1 AND n = $2', [
+          name,
+          n,
+        ]);
         if (String(found?.line) === line) return;
         throw new StoreError(
           'claim_lost',
@@ -103,6 +128,7 @@ export function openJournal(driver: Driver, name: string): StoreJournal {
     async close() {
       clearInterval(timer);
       if (timer === undefined) return;
+
       // Where this fails, the claim ends with the process.
       await driver
         .write(async (session) => {

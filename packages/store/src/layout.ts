@@ -20,13 +20,15 @@ const table = (key: string, columns: string): Table => ({
 });
 
 /**
- * All tables. Every key begins with the account, except in `credentials`, which are looked up before the account is known. There are
- * no sequences and triggers. A distributed PostgreSQL can therefore shard by account. A key is what the account calls something, so
- * it is compared byte by byte.
+ * All tables. Every key begins with the account, except in `credentials`, which are looked up
+ * before the account is known. There are no sequences and triggers. A distributed PostgreSQL can
+ * therefore shard by account. A key is what the account calls something, so it is compared byte by
+ * byte.
  *
  * `erased` has hashes of the numbers of erased callers, with the key that they were made with, and `purged_before` the time before
- * which an account has no calls; its `revision` grows with each change of its calls. `credentials` tells those that a sync reads with from
- * those that somebody added; `claims` also has the states of syncs as their notes, and `journals` the lines of append-only lists.
+ * which an account has no calls; its `revision` grows with each change of its calls. `credentials`
+ * tells those that a sync reads with from those that somebody added; `claims` also has the states
+ * of syncs as their notes, and `journals` the lines of append-only lists.
  */
 const tables: Readonly<Record<string, Table>> = {
   accounts: table(
@@ -54,8 +56,9 @@ const tables: Readonly<Record<string, Table>> = {
 };
 
 /**
- * The index of times has what pages and counts are found by, and what questions ask of every call, so that none of them reads the rows
- * for it. That of odd rows has no entries as long as servers send what the field table says.
+ * The index of times has what pages and counts are found by, and what questions ask of every call,
+ * so that none of them reads the rows for it. That of odd rows has no entries as long as servers
+ * send what the field table says.
  */
 const indexes: Readonly<Record<string, string>> = {
   records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
@@ -76,14 +79,22 @@ const layout = createHash('sha256')
 const sqlOf = (name: string, type: string, dialect: Dialect) =>
   `"${name}" ${type.replace(/^key/, dialect.key)}`;
 
-/** Errors that occur when another process makes the tables at the same moment. The next attempt finds the work done. */
+/**
+ * Errors that occur when another process makes the tables at the same moment. The next attempt
+ * finds the work done.
+ */
 const sameMoment = new Set(['23505', '42P07', '42P01', '42701']);
 
 /**
- * Makes the tables of a new store, and adds columns that an earlier one lacks; one that is only read is not changed. Several processes may
- * do so at the same time. Refuses a store with any other difference.
+ * Makes the tables of a new store, and adds columns that an earlier one lacks; one that is only
+ * read is not changed. Several processes may do so at the same time. Refuses a store with any other
+ * difference.
  */
-export async function prepareTables(driver: Driver, name: string, isReadOnly: boolean): Promise<void> {
+export async function prepareTables(
+  driver: Driver,
+  name: string,
+  isReadOnly: boolean,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     if ((await layoutOf(driver)) === layout) return;
     const missing = await differences(driver, name);
@@ -117,19 +128,30 @@ async function layoutOf(driver: Driver): Promise<string | null> {
   }
 }
 
-/** Columns of `records` that are not there yet; null for a database without a store. Any other difference is refused by its name. */
+/**
+ * Columns of `records` that are not there yet; null for a database without a store. Any other
+ * difference is refused by its name.
+ */
 async function differences(driver: Driver, name: string): Promise<string[] | null> {
   const found = new Map<string, Map<string, string>>();
-  for (const row of await driver.all(driver.dialect.columnsQuery([...Object.keys(tables), 'meta']))) {
+  for (const row of await driver.all(
+    driver.dialect.columnsQuery([...Object.keys(tables), 'meta']),
+  )) {
     const columns = found.get(String(row.table_name)) ?? new Map<string, string>();
-    found.set(String(row.table_name), columns.set(String(row.name), String(row.type).toLowerCase()));
+    found.set(
+      String(row.table_name),
+      columns.set(String(row.name), String(row.type).toLowerCase()),
+    );
   }
+
   if (found.size === 0) return null;
+
   const refuse = (what: string): StoreError =>
     new StoreError('store_url', {
       message: `${name} is not a store of this release: ${what}.`,
       hint: 'Sync into a new one, such as sqlite:new.db.',
     });
+
   if (!found.get('meta')?.has('layout'))
     throw refuse('it has tables of a store, and none "meta" that says of which kind');
   if ((await layoutOf(driver)) === null) throw refuse('its table "meta" is empty');
@@ -146,6 +168,7 @@ async function differences(driver: Driver, name: string): Promise<string[] | nul
     if (missing !== undefined && of !== 'records')
       throw refuse(`its table "${of}" has no column "${missing}"`);
   }
+
   return [...recordColumns.keys()].filter((column) => !found.get('records')?.has(column));
 }
 
@@ -165,21 +188,29 @@ async function makeTables(
   if (missing === null)
     for (const [name, { columns, key }] of Object.entries(tables)) {
       const parts = [...columns].map(([column, type]) => sqlOf(column, type, dialect));
-      await session.run(`CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key}))`);
+      await session.run(
+        `CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key}))`,
+      );
     }
+
   for (const name of missing ?? [])
     await session.run(
       `ALTER TABLE ${schema}records ADD COLUMN ${sqlOf(name, recordColumns.get(name) ?? '', dialect)}`,
     );
+
   for (const [name, of] of Object.entries(indexes)) {
     await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
     await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);
   }
+
   await session.run(`DROP VIEW IF EXISTS ${schema}calls`);
   await session.run(`CREATE VIEW ${schema}calls AS SELECT ${viewColumns} FROM records`);
   if (dialect.hasComments)
     for (const of of ['records', 'calls'])
       for (const { name, meaning } of fieldColumns)
-        await session.run(`COMMENT ON COLUMN ${of}."${name}" IS '${meaning.replaceAll("'", "''")}'`);
+        await session.run(
+          `COMMENT ON COLUMN ${of}."${name}" IS '${meaning.replaceAll("'", "''")}'`,
+        );
+
   await session.run('UPDATE meta SET layout = $1 WHERE id = 1', [layout]);
 }

@@ -2,12 +2,18 @@ import { propertyOf } from '@call-attribution/core/errors';
 import type { Driver } from './database/driver.ts';
 import { isOutOfFiles, StoreError, tooManyFiles } from './database/errors.ts';
 import { prepareTables } from './layout.ts';
-import { readStoreOptions, type StoreOptions, type StoreSettings, type storeLimits } from './options.ts';
+import {
+  readStoreOptions,
+  type StoreOptions,
+  type StoreSettings,
+  type storeLimits,
+} from './options.ts';
 import { createSqlStore } from './sql-store.ts';
 import type { Store } from './store.ts';
 
 /**
- * Opens a store, makes the tables of a new one, and adds columns to one that an earlier release made. The URL is `sqlite:<file>`,
+ * Opens a store, makes the tables of a new one, and adds columns to one that an earlier release
+ * made. The URL is `sqlite:<file>`,
  * `sqlite::memory:` or `postgres://user@host/database`. A store whose tables differ in another way is refused.
  *
  * @example
@@ -37,12 +43,18 @@ export async function openLimitedStore(
   }
 }
 
-/** The databases are loaded when they are needed: their packages are large, and who uses one does not need the other. */
+/**
+ * The databases are loaded when they are needed: their packages are large, and who uses one does
+ * not need the other.
+ */
 async function openDriver(url: string, settings: StoreSettings): Promise<Driver> {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    const { openPostgres } = await import('./database/postgres.ts').catch(needs('pg', 'PostgreSQL'));
+    const { openPostgres } = await import('./database/postgres.ts').catch(
+      needs('pg', 'PostgreSQL'),
+    );
     return openPostgres(url, settings);
   }
+
   const file = fileOf(url);
   const { openSqlite } = await import('./database/sqlite.ts').catch(needs('libsql', 'SQLite'));
   return openSqlite(file, settings);
@@ -81,14 +93,17 @@ function scheme(url: string): string {
 }
 
 /**
- * The URL of a store as messages may show it: of a server its address and the database, without user, password and options.
+ * The URL of a store as messages may show it: of a server its address and the database, without
+ * user, password and options.
  *
  * @example
  * storeName('postgres://calls:secret@db/calls'); // postgres://db/calls
  */
 export function storeName(url: string): string {
   if (!/^postgres(?:ql)?:/i.test(url)) return url;
-  // In a password that is not encoded, a slash or a question mark ends the address too early: what follows may be part of it.
+
+  // In a password that is not encoded, a slash or a question mark ends the address too early: what
+  // follows may be part of it.
   const afterAddress = url.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
   if (!URL.canParse(url) || afterAddress.includes('@')) return 'postgres://';
   const { protocol, host, pathname } = new URL(url);

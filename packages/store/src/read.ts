@@ -4,7 +4,13 @@ import { revisionOf } from './accounts/claims.ts';
 import type { Cell, ColumnBatch, Rows } from './columns.ts';
 import { batchOf, columnOf, fieldColumns, recordColumns, recordsOf } from './columns.ts';
 import type { Driver, Session, Value } from './database/driver.ts';
-import { otherConditions, parameters, type Selection, type Stretch, stretchesOf } from './selection.ts';
+import {
+  otherConditions,
+  parameters,
+  type Selection,
+  type Stretch,
+  stretchesOf,
+} from './selection.ts';
 
 /** Which page of an account to read. */
 export interface PageQuery {
@@ -72,24 +78,33 @@ interface Start {
 }
 
 /** `FROM records WHERE …`, from a place on, and the order. */
-function from({ selection, isDown = false, only }: Reading, start: Start, put: (value: Value) => string) {
+function from(
+  { selection, isDown = false, only }: Reading,
+  start: Start,
+  put: (value: Value) => string,
+) {
   const { stretch, place, isAfter = false } = start;
   const order = isDown ? ' DESC' : '';
   const after = `${isDown ? '<' : '>'}${isAfter ? '' : '='}`;
   let rest = stretch.isDated ? '' : ' AND date_added IS NULL';
+
   // A bound next to that of the place would be the one by which SQLite looks up the first row.
-  if (stretch.from !== null && (place === null || isDown)) rest += ` AND date_added >= ${put(stretch.from)}`;
-  if (stretch.to !== null && (place === null || !isDown)) rest += ` AND date_added < ${put(stretch.to)}`;
+  if (stretch.from !== null && (place === null || isDown))
+    rest += ` AND date_added >= ${put(stretch.from)}`;
+  if (stretch.to !== null && (place === null || !isDown))
+    rest += ` AND date_added < ${put(stretch.to)}`;
   if (place !== null)
     rest += stretch.isDated
       ? ` AND (date_added, sid) ${after} (${put(place.date)}, ${put(place.sid)})`
       : ` AND sid ${after} ${put(place.sid)}`;
+
   for (const [field, wanted] of only ?? []) {
     const named = wanted.filter((value) => value !== null);
     const isIn = named.length === 0 ? [] : [`"${field}" IN (${named.map(put).join(', ')})`];
     const isNone = named.length === wanted.length ? [] : [`"${field}" IS NULL`];
     rest += ` AND (${[...isIn, ...isNone].join(' OR ') || '1 = 0'})`;
   }
+
   const where = `account = $1${rest}${otherConditions(selection, put)}`;
   return {
     where,
@@ -97,7 +112,10 @@ function from({ selection, isDown = false, only }: Reading, start: Start, put: (
   };
 }
 
-/** The call that comes so many calls after a start; null when there are fewer. It reads the index alone. */
+/**
+ * The call that comes so many calls after a start; null when there are fewer. It reads the index
+ * alone.
+ */
 async function placeAfter(reading: Reading, start: Start, skip: number): Promise<Place | null> {
   const { values, put } = parameters(reading.account);
   const { where, order } = from(reading, start, put);
@@ -127,7 +145,10 @@ async function readRows(
   );
 }
 
-/** Some columns of the calls of a statement, each column as one text of JSON: a value of its own costs more in a driver. */
+/**
+ * Some columns of the calls of a statement, each column as one text of JSON: a value of its own
+ * costs more in a driver.
+ */
 async function rowsIn(
   { session, driver: { dialect } }: Pick<Reading, 'session' | 'driver'>,
   names: readonly string[],
@@ -136,10 +157,14 @@ async function rowsIn(
 ): Promise<Rows> {
   const lists = names.map((name, i) => {
     const { kind, isTenthsOfSeconds } = columnOf.get(name) ?? {};
-    const value = kind?.type === 'timestamp' ? dialect.text(`"${name}"`, isTenthsOfSeconds) : `"${name}"`;
+    const value =
+      kind?.type === 'timestamp' ? dialect.text(`"${name}"`, isTenthsOfSeconds) : `"${name}"`;
     return `, ${dialect.jsonOf(value)} AS c${i}`;
   });
-  const [row] = await session.all(`SELECT count(*) AS n${lists.join('')} FROM (${sql}) AS calls`, values);
+  const [row] = await session.all(
+    `SELECT count(*) AS n${lists.join('')} FROM (${sql}) AS calls`,
+    values,
+  );
   const cells = new Map(
     names.map((name, i) => [name, JSON.parse(String(row?.[`c${i}`] ?? '[]')) as readonly Cell[]]),
   );
@@ -157,17 +182,30 @@ export function rowsOfKeys(
   keys: readonly string[],
 ): Promise<Rows> {
   const { dialect } = driver;
-  return rowsIn({ session, driver }, allColumns, dialect.lookUp('*'), [account, dialect.list(keys)]);
+  return rowsIn({ session, driver }, allColumns, dialect.lookUp('*'), [
+    account,
+    dialect.list(keys),
+  ]);
 }
 
-/** The calls of a selection, or a part of them. A call that changes meanwhile is as it is when it is reached. */
+/**
+ * The calls of a selection, or a part of them. A call that changes meanwhile is as it is when it is
+ * reached.
+ */
 export async function* eachCall(
   driver: Driver,
   account: string,
   selection: Selection,
   { offset = 0, limit = Number.POSITIVE_INFINITY, newestFirst = false, only }: Part,
 ): AsyncGenerator<Call> {
-  const reading: Reading = { session: driver, driver, account, selection, isDown: newestFirst, only };
+  const reading: Reading = {
+    session: driver,
+    driver,
+    account,
+    selection,
+    isDown: newestFirst,
+    only,
+  };
   let [skip, left] = [offset, limit];
   const stretches = stretchesOf(selection);
   for (const stretch of newestFirst ? [...stretches].reverse() : stretches) {
@@ -194,7 +232,10 @@ export async function* eachCall(
   }
 }
 
-/** Some fields of the calls of a selection, in the order of time and sid, in batches from one snapshot. */
+/**
+ * Some fields of the calls of a selection, in the order of time and sid, in batches from one
+ * snapshot.
+ */
 export function readColumns(
   driver: Driver,
   account: string,
@@ -210,6 +251,7 @@ export function readColumns(
     );
     const own = (name: string) => (name === 'is_extension' ? 'extension' : name);
     const names = fields.map(own).filter((name) => recordColumns.has(name));
+
     // Without it, an index may have all that is asked for.
     if (odd !== undefined) names.push('odd');
     for (const stretch of stretchesOf(selection)) {
@@ -229,7 +271,10 @@ export function readColumns(
 async function countStretch(reading: Reading, stretch: Stretch): Promise<number> {
   const { values, put } = parameters(reading.account);
   const { where } = from(reading, { stretch, place: null }, put);
-  const [row] = await reading.session.all(`SELECT count(*) AS n FROM records WHERE ${where}`, values);
+  const [row] = await reading.session.all(
+    `SELECT count(*) AS n FROM records WHERE ${where}`,
+    values,
+  );
   return Number(row?.n);
 }
 
@@ -247,7 +292,10 @@ const mostCounted = 200;
 /** Calls between two remembered places. */
 const anchorRows = 10_000;
 
-/** Counts calls and reads pages. What was counted is remembered as long as the revision of the account stays the same. */
+/**
+ * Counts calls and reads pages. What was counted is remembered as long as the revision of the
+ * account stays the same.
+ */
 export function createCounter(driver: Driver) {
   const known = new Map<string, Counted>();
 
@@ -259,17 +307,27 @@ export function createCounter(driver: Driver) {
     known.delete(key);
     if (found?.revision !== revision) {
       const counts: number[] = [];
-      for (const stretch of stretchesOf(selection)) counts.push(await countStretch(reading, stretch));
+      for (const stretch of stretchesOf(selection))
+        counts.push(await countStretch(reading, stretch));
       found = { revision, counts, anchors: [] };
     }
+
     known.set(key, found);
     const [oldest] = known.keys();
     if (known.size > mostCounted && oldest !== undefined) known.delete(oldest);
     return found;
   }
 
-  /** The start of the call with a rank in the last stretch: the nearest remembered place, and from there on by the index. */
-  async function startAt(reading: Reading, stretch: Stretch, rank: number, anchors: Place[]): Promise<Start> {
+  /**
+   * The start of the call with a rank in the last stretch: the nearest remembered place, and from
+   * there on by the index.
+   */
+  async function startAt(
+    reading: Reading,
+    stretch: Stretch,
+    rank: number,
+    anchors: Place[],
+  ): Promise<Start> {
     let start: Start = { stretch, place: null };
     const last = Math.floor(rank / anchorRows);
     for (let i = 1; i <= last; i += 1) {
@@ -278,15 +336,21 @@ export function createCounter(driver: Driver) {
       anchors[i] = place;
       start = { stretch, place };
     }
+
     const rest = rank - last * anchorRows;
     return rest === 0 ? start : { stretch, place: await placeAfter(reading, start, rest) };
   }
 
   return {
     count: (account: string, selection: Selection): Promise<number> =>
-      driver.read(async (session) => sum((await countsOf({ session, driver, account, selection })).counts)),
+      driver.read(async (session) =>
+        sum((await countsOf({ session, driver, account, selection })).counts),
+      ),
 
-    async page(account: string, { selection, version, offset, rows, signal }: PageQuery): Promise<Page> {
+    async page(
+      account: string,
+      { selection, version, offset, rows, signal }: PageQuery,
+    ): Promise<Page> {
       signal?.throwIfAborted();
       return driver.read(async (session) => {
         signal?.throwIfAborted();
@@ -303,7 +367,12 @@ export function createCounter(driver: Driver) {
           }
           skip = Math.max(0, skip - here);
         }
-        return { total: sum(counts), count: records.length, body: Buffer.from(JSON.stringify(records)) };
+
+        return {
+          total: sum(counts),
+          count: records.length,
+          body: Buffer.from(JSON.stringify(records)),
+        };
       });
     },
   };

@@ -11,14 +11,18 @@ import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 import { everything } from './selection.ts';
 
-// What was removed on purpose: the form in which it travels with copies, and keeps later syncs from bringing it back. The database has hashes
-// of callers in `erased`, and the time before which an account has no calls in `accounts`.
+// What was removed on purpose: the form in which it travels with copies, and keeps later syncs from
+// bringing it back. The database has hashes of callers in `erased`, and the time before which an
+// account has no calls in `accounts`.
 
-/** What was removed from an account on purpose, as copies and exports of its calls take it along. */
+/**
+ * What was removed from an account on purpose, as copies and exports of its calls take it along.
+ */
 export interface RemovalNote {
   /**
-   * Callers who were erased, an item for each copy in which they were first: HMAC-SHA256 of each number in its shortest spelling, in
-   * base64url, and the key. Without it no copy could tell whose call a sync brings.
+   * Callers who were erased, an item for each copy in which they were first: HMAC-SHA256 of each
+   * number in its shortest spelling, in base64url, and the key. Without it no copy could tell whose
+   * call a sync brings.
    */
   readonly erased: readonly { readonly key: string; readonly callers: readonly string[] }[];
   /** Calls from before this time (`YYYY-MM-DD HH:MM:SS`) were purged; null when none were. */
@@ -40,17 +44,21 @@ export interface Erasure {
   /** The ids of these calls, by which other files can be searched. */
   readonly sids: readonly string[];
   /**
-   * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM FULL; `in_use`, another process had the
-   * file open. Empty when no byte is left.
+   * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM
+   * FULL; `in_use`, another process had the file open. Empty when no byte is left.
    */
   readonly remains: readonly ('vacuum' | 'in_use')[];
 }
 
-/** What follows the name of a single file in the name of the file next to it that says what was removed. */
+/**
+ * What follows the name of a single file in the name of the file next to it that says what was
+ * removed.
+ */
 export const removalsEnding = '.removals.json';
 
 /**
- * What was removed from some accounts, as JSON for a file next to Parquet files, since whoever loads these needs it. Null for nothing.
+ * What was removed from some accounts, as JSON for a file next to Parquet files, since whoever
+ * loads these needs it. Null for nothing.
  *
  * @example
  * const text = await printRemovals(store, ['101']);
@@ -87,8 +95,13 @@ function openRemovals({ erased, purgedBefore }: RemovalNote): Removals {
 const batch = 2_000;
 
 /** What was erased and purged from an account. */
-export async function readRemovals(session: Pick<Session, 'all'>, account: string): Promise<Removals> {
-  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [account]);
+export async function readRemovals(
+  session: Pick<Session, 'all'>,
+  account: string,
+): Promise<Removals> {
+  const [found] = await session.all('SELECT purged_before FROM accounts WHERE account = $1', [
+    account,
+  ]);
   const rows = await session.all(
     'SELECT made_with, caller FROM erased WHERE account = $1 ORDER BY made_with',
     [account],
@@ -101,11 +114,16 @@ export async function readRemovals(session: Pick<Session, 'all'>, account: strin
     if (last?.key === key) last.callers.push(String(row.caller));
     else erased.push({ key, callers: [String(row.caller)] });
   }
+
   return openRemovals({ erased, purgedBefore });
 }
 
 /** Adds to what was erased from an account, in a transaction that holds it. */
-async function addErased(session: Session, account: string, erased: RemovalNote['erased']): Promise<void> {
+async function addErased(
+  session: Session,
+  account: string,
+  erased: RemovalNote['erased'],
+): Promise<void> {
   for (const { key, callers } of erased)
     for (const caller of callers)
       await session.run(
@@ -114,7 +132,10 @@ async function addErased(session: Session, account: string, erased: RemovalNote[
       );
 }
 
-/** Moves the time before which an account has no calls, in a transaction that holds it. It never moves back. */
+/**
+ * Moves the time before which an account has no calls, in a transaction that holds it. It never
+ * moves back.
+ */
 async function setBorder(session: Session, account: string, before: string): Promise<void> {
   await session.run(
     'UPDATE accounts SET purged_before = $2 WHERE account = $1 AND (purged_before IS NULL OR purged_before < $2)',
@@ -125,20 +146,22 @@ async function setBorder(session: Session, account: string, before: string): Pro
 /** What deletes calls for good, and keeps them from coming back. */
 export interface StoreRemovals {
   /**
-   * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), but none without a usable date, now and in later writes. Returns the number
-   * of deleted calls.
+   * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), but none without a usable date, now
+   * and in later writes. Returns the number of deleted calls.
    */
   purge(account: string, before: string): Promise<number>;
   /**
-   * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out of later writes. Only keyed hashes of
-   * the numbers stay; what else the database has about these calls goes, too.
+   * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out
+   * of later writes. Only keyed hashes of the numbers stay; what else the database has about these
+   * calls goes, too.
    */
   erase(account: string, callers: readonly string[]): Promise<Erasure>;
   /** What was erased and purged from an account. */
   removals(account: string): Promise<Removals>;
   /**
-   * Takes over what was removed from a copy whose calls come into this account, and deletes the calls of callers who were erased there.
-   * Where the account has calls from before a purge, they stay. Returns the number of deleted calls.
+   * Takes over what was removed from a copy whose calls come into this account, and deletes the
+   * calls of callers who were erased there. Where the account has calls from before a purge, they
+   * stay. Returns the number of deleted calls.
    */
   addRemovals(account: string, note: RemovalNote): Promise<number>;
 }
@@ -149,7 +172,11 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
     // Plain JavaScript may pass anything.
     const millis = String(time).length === 19 ? parseNaive(String(time)) : Number.NaN;
     if (Number.isNaN(millis))
-      throw new StoreError('unfit_record', 'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.');
+      throw new StoreError(
+        'unfit_record',
+        'The time of a purge must have the form YYYY-MM-DD HH:MM:SS.',
+      );
+
     const before = formatNaive(millis);
     let purged = 0;
     for (let deleted = batch; deleted > 0; purged += deleted)
@@ -162,6 +189,7 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
         const keys = rows.map(({ sid }) => String(sid));
         return deleteKeys(driver, session, account, keys);
       });
+
     if (purged > 0) await driver.overwriteDeleted(false);
     return purged;
   },
@@ -169,11 +197,17 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
   async erase(account, callers) {
     const keys = callers.map((caller) => phoneKey(caller).trim());
     if (keys.length === 0 || keys.includes(''))
-      throw new StoreError('unfit_record', 'Name the numbers to erase: expected text that is not empty.');
+      throw new StoreError(
+        'unfit_record',
+        'Name the numbers to erase: expected text that is not empty.',
+      );
+
     await writeHeld(driver, account, async (session) => {
       const { erased } = await readRemovals(session, account);
       const key = erased[0]?.key ?? randomBytes(16).toString('base64url');
-      await addErased(session, account, [{ key, callers: keys.map((caller) => callerHash(caller, key)) }]);
+      await addErased(session, account, [
+        { key, callers: keys.map((caller) => callerHash(caller, key)) },
+      ]);
     });
     const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
     const deleted = callers.map(() => 0);
@@ -219,15 +253,19 @@ export async function deleteKeys(
   return deleted;
 }
 
-/** Deletes the calls of some callers, with what else the database has about them. Returns their ids. */
+/**
+ * Deletes the calls of some callers, with what else the database has about them. Returns their ids.
+ */
 async function deleteCallsOf(
   driver: Driver,
   account: string,
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
   const sids: string[] = [];
+
   // A journal has entries of many accounts, by the ids that the API has given them.
   const accounts = new Set([account]);
+
   // No writer can add such a call any longer, so one pass over the rows finds every one.
   for await (const { columns } of readColumns(
     driver,
@@ -242,16 +280,22 @@ async function deleteCallsOf(
       const owner = columns.acct_id?.[at];
       if (typeof owner === 'string') accounts.add(owner);
     }
-  // The calls go last: a run that is killed before finds them again, and with them what else there is of them.
+
+  // The calls go last: a run that is killed before finds them again, and with them what else there
+  // is of them.
   if (sids.length > 0) await forgetTraces(driver, account, new Set(sids), accounts);
   for (let from = 0; from < sids.length; from += batch)
     await writeHeld(driver, account, (session) =>
       deleteKeys(driver, session, account, sids.slice(from, from + batch).map(keyOf)),
     );
+
   return sids;
 }
 
-/** Removes the ids of calls from the state of the sync, and the entries of these calls from journals. */
+/**
+ * Removes the ids of calls from the state of the sync, and the entries of these calls from
+ * journals.
+ */
 async function forgetTraces(
   driver: Driver,
   account: string,
@@ -278,8 +322,8 @@ async function forgetTraces(
 }
 
 /**
- * Changes the state of the sync of an account. A sync that is under way remembers more than the state: it loses its claim, and the next
- * run goes on from the changed state.
+ * Changes the state of the sync of an account. A sync that is under way remembers more than the
+ * state: it loses its claim, and the next run goes on from the changed state.
  */
 async function changeState(
   session: Session,

@@ -26,7 +26,9 @@ export interface Selection {
   readonly ranges: readonly FieldRange[];
 }
 
-/** The second of calls whose `date_added` is not a date: before all dates, so that no range has it. */
+/**
+ * The second of calls whose `date_added` is not a date: before all dates, so that no range has it.
+ */
 const noTime = -(2 ** 37);
 const beginning = noTime + 1;
 const end = 2 ** 38;
@@ -41,8 +43,8 @@ export const dated: Selection = { ...everything, from: beginning };
 export const undated: Selection = { ...everything, to: beginning };
 
 /**
- * The selection of a parsed filter. `extensions` says whether calls from call extensions are included when the filter does not
- * have `inc_gce:1`: true in v2, false in v3.
+ * The selection of a parsed filter. `extensions` says whether calls from call extensions are
+ * included when the filter does not have `inc_gce:1`: true in v2, false in v3.
  *
  * @example
  * const filter = parse('talk_minutes:[2 TO *]', { version: 'v3' });
@@ -55,6 +57,7 @@ export function selectionOf(filter: Filter, options: { extensions: boolean }): S
     else if (clause.field === 'date_added') selection = withinDates(selection, clause);
     else selection = { ...selection, ranges: [...selection.ranges, rangeOf(clause)] };
   }
+
   return selection;
 }
 
@@ -69,13 +72,20 @@ function withinDates(selection: Selection, { lower, upper }: RangeClause): Selec
 function secondAt({ text }: Bound, isNext: boolean): number {
   const millis = text.length === 19 ? parseNaive(text) : Number.NaN;
   if (!Number.isNaN(millis)) return millis / 1000 + Number(isNext);
-  throw new StoreError('unfit_filter', 'A bound of a time passed the filter check, but is not a time.');
+  throw new StoreError(
+    'unfit_filter',
+    'A bound of a time passed the filter check, but is not a time.',
+  );
 }
 
-/** A range of any field but `date_added`. Ignoring a field here would select more calls than the filter does. */
+/**
+ * A range of any field but `date_added`. Ignoring a field here would select more calls than the
+ * filter does.
+ */
 function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
   const column = columnOf.get(field);
-  if (column === undefined) throw new StoreError('unfit_filter', `The store has no column ${field}.`);
+  if (column === undefined)
+    throw new StoreError('unfit_filter', `The store has no column ${field}.`);
   const { type, read } = column.kind;
   if (type === 'text' && (lower !== null || upper !== null))
     throw new StoreError('unfit_filter', `The values of ${field} are text, which has no ranges.`);
@@ -88,12 +98,16 @@ function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
   };
 }
 
-/** The least whole number of parts (such as tenths) at a bound, or the one after it, without rounding errors. */
+/**
+ * The least whole number of parts (such as tenths) at a bound, or the one after it, without
+ * rounding errors.
+ */
 function partAt({ text }: Bound, isNext: boolean, scale: number): number {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const digits = scale === 10 ? whole + (fraction[0] ?? '0') : whole;
   const rest = /[1-9]/.test(scale === 10 ? fraction.slice(1) : fraction);
   const parts = Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
+
   // Not -0 for 0.
   const toZero = sign === '-' ? 0 - parts : parts;
   return toZero + Number(rest ? sign !== '-' : isNext);
@@ -110,7 +124,10 @@ const [firstTime, lastTime] = [
   Date.parse('9999-12-31T23:59:59Z') / 1000,
 ];
 
-/** A run of calls in the index of times: those without a time, which come first, or those of a period. */
+/**
+ * A run of calls in the index of times: those without a time, which come first, or those of a
+ * period.
+ */
 export interface Stretch {
   readonly isDated: boolean;
   /** The time from which it is read; null for calls without one. */
@@ -133,13 +150,17 @@ export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
 }
 
 /** The conditions on anything but the time. */
-export function otherConditions({ extensions, ranges }: Selection, put: (value: Value) => string): string {
+export function otherConditions(
+  { extensions, ranges }: Selection,
+  put: (value: Value) => string,
+): string {
   const parts = extensions ? [] : [' AND extension = 0'];
   for (const { field, from, before } of ranges) {
     if (from === null && before === null) parts.push(` AND "${field}" IS NOT NULL`);
     if (from !== null) parts.push(` AND "${field}" >= ${put(from)}`);
     if (before !== null) parts.push(` AND "${field}" < ${put(before)}`);
   }
+
   return parts.join('');
 }
 

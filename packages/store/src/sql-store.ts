@@ -24,8 +24,12 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
   let closed: Promise<void> | undefined;
   const journals = new Set<StoreJournal>();
   const [accounts, counter] = [accountsIn(driver), createCounter(driver)];
+
   const close = () =>
-    (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() => driver.close()));
+    (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() =>
+      driver.close(),
+    ));
+
   return {
     name,
 
@@ -33,7 +37,9 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     ...removalsIn(driver),
     upsert: (account, calls) => upsertCalls(driver, account, calls),
     remove: (account, sids) =>
-      writeHeld(driver, account, (session) => deleteKeys(driver, session, account, sids.map(keyOf))),
+      writeHeld(driver, account, (session) =>
+        deleteKeys(driver, session, account, sids.map(keyOf)),
+      ),
 
     count: counter.count,
     page: counter.page,
@@ -44,8 +50,10 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     get: async (account, sid) =>
       (recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), 'neutral')[0] ??
         null) as Call | null,
-    calls: (account, selection = everything, part = {}) => eachCall(driver, account, selection, part),
-    columns: (account, selection, fields, signal) => readColumns(driver, account, selection, fields, signal),
+    calls: (account, selection = everything, part = {}) =>
+      eachCall(driver, account, selection, part),
+    columns: (account, selection, fields, signal) =>
+      readColumns(driver, account, selection, fields, signal),
     revision: (account) => revisionOf(driver, account),
 
     claim: (account, holder) => takeClaim(driver, account, holder, clock.now()),
@@ -62,7 +70,8 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
       return stored;
     },
     note: (account) => readNote(driver, account),
-    verdict: async (account, period) => copyVerdict((await readNote(driver, account))?.note, period),
+    verdict: async (account, period) =>
+      copyVerdict((await readNote(driver, account))?.note, period),
     journal(journalName) {
       const journal = openJournal(driver, journalName);
       journals.add(journal);
@@ -75,8 +84,15 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
         const [row] = await driver.all(agesQuery(driver.dialect), [account]);
         const { oldest, newest } = row as Record<'oldest' | 'newest', string | null>;
         const syncedAt = (await readNote(driver, account))?.notedAt ?? null;
-        sizes.push({ account, calls: await counter.count(account, everything), oldest, newest, syncedAt });
+        sizes.push({
+          account,
+          calls: await counter.count(account, everything),
+          oldest,
+          newest,
+          syncedAt,
+        });
       }
+
       return sizes;
     },
     async ping() {

@@ -14,36 +14,45 @@ export interface SqlOptions {
 }
 
 /**
- * Runs one statement of SQL over a store, which it can read and not change: SELECT, WITH, VALUES or EXPLAIN. The view `calls` has every
- * field of the API under its name.
+ * Runs one statement of SQL over a store, which it can read and not change: SELECT, WITH, VALUES or
+ * EXPLAIN. The view `calls` has every field of the API under its name.
  *
  * @example
- * const rows = await querySql('sqlite:calls.db', 'select ppc_campaign, count(*) as calls from calls group by 1');
- * for await (const { ppc_campaign, calls } of rows) console.log(ppc_campaign, calls);
+ * const rows = await querySql('sqlite:calls.db', 'select ppc_campaign, count(*) as calls from calls
+ * group by 1'); for await (const { ppc_campaign, calls } of rows) console.log(ppc_campaign, calls);
  */
-export async function querySql(url: string, sql: string, options: SqlOptions = {}): Promise<SqlResult> {
+export async function querySql(
+  url: string,
+  sql: string,
+  options: SqlOptions = {},
+): Promise<SqlResult> {
   const { signal, most = Number.POSITIVE_INFINITY } = options;
   const timeLimit = deadlineMillis(options.timeLimit ?? '1m', 'timeLimit');
   const text = readingStatement(sql);
   signal?.throwIfAborted();
   const statement = await statementOf(url, text, { most, timeLimit, name: storeName(url) });
   let ended: unknown;
+
   const stop = (why: unknown) => {
     ended ??= why;
     statement.interrupt();
   };
+
   const timer = setTimeout(() => stop(tookTooLong(timeLimit)), timeLimit);
   const onAbort = () => stop(signal?.reason);
   signal?.addEventListener('abort', onAbort);
+
   // It may have come while the driver was loaded.
   if (signal?.aborted) onAbort();
   let closed: Promise<void> | undefined;
+
   const close = () => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
     closed ??= statement.close();
     return closed;
   };
+
   /** Runs a step. What was stopped says why, whatever the database calls it. */
   const step = async <T>(run: () => Promise<T>): Promise<T> => {
     try {
@@ -56,7 +65,9 @@ export async function querySql(url: string, sql: string, options: SqlOptions = {
       throw ended ?? error;
     }
   };
+
   const { columns, next } = await step(() => statement.open());
+
   async function* rows(): AsyncGenerator<SqlRow, void, undefined> {
     let left = most;
     try {
@@ -73,16 +84,22 @@ export async function querySql(url: string, sql: string, options: SqlOptions = {
       await close();
     }
   }
+
   return { columns, close, [Symbol.asyncIterator]: rows, [Symbol.asyncDispose]: close };
 }
 
 async function statementOf(url: string, sql: string, limits: StatementLimits): Promise<Statement> {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
-    const { postgresStatement } = await import('./database/postgres-sql.ts').catch(needs('pg', 'PostgreSQL'));
+    const { postgresStatement } = await import('./database/postgres-sql.ts').catch(
+      needs('pg', 'PostgreSQL'),
+    );
     return postgresStatement(url, sql, limits);
   }
+
   const file = fileOf(url);
-  const { sqliteStatement } = await import('./database/sqlite-sql.ts').catch(needs('libsql', 'SQLite'));
+  const { sqliteStatement } = await import('./database/sqlite-sql.ts').catch(
+    needs('libsql', 'SQLite'),
+  );
   return sqliteStatement(file, sql, limits);
 }
 

@@ -24,13 +24,17 @@ export interface AccountSize {
   readonly syncedAt: number | null;
 }
 
-/** Calls, accounts and keys in one database. Several processes may call every method at the same time. */
+/**
+ * Calls, accounts and keys in one database. Several processes may call every method at the same
+ * time.
+ */
 export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   /** The URL of the store, without a password. */
   readonly name: string;
 
   /**
-   * Adds calls or replaces them by sid: any number, 1,000 in a transaction of SQLite and 5,000 in one of PostgreSQL. When one cannot be read, those before it are stored.
+   * Adds calls or replaces them by sid: any number, 1,000 in a transaction of SQLite and 5,000 in
+   * one of PostgreSQL. When one cannot be read, those before it are stored.
    *
    * @example
    * await store.upsert('101', client.calls({ filter: 'inc_gce:1' }));
@@ -47,14 +51,19 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   document(account: string, sid: string, version: 'v2' | 'v3'): Promise<Buffer | null>;
   /** One call in neutral form, or null. */
   get(account: string, sid: string): Promise<Call | null>;
-  /** The calls of a selection, or a part of them, in neutral form, in order. A call that changes while they are read is as it is when reached. */
+  /**
+   * The calls of a selection, or a part of them, in neutral form, in order. A call that changes
+   * while they are read is as it is when reached.
+   */
   calls(account: string, selection?: Selection, part?: Part): AsyncIterable<Call>;
 
   /**
-   * Some fields of the calls of a selection, in the order of time and sid, in batches from one snapshot.
+   * Some fields of the calls of a selection, in the order of time and sid, in batches from one
+   * snapshot.
    *
    * @example
-   * for await (const { columns } of store.columns('101', everything, ['ppc_campaign'])) count(columns.ppc_campaign);
+   * for await (const { columns } of store.columns('101', everything, ['ppc_campaign']))
+   * count(columns.ppc_campaign);
    */
   columns(
     account: string,
@@ -68,17 +77,24 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   /** Claims the sync of an account: from then on earlier claims cannot write. */
   claim(account: string, holder: string): Promise<Claim>;
   /**
-   * Upserts calls, and writes the note of a claim, if there is a new one, in one transaction. Throws `claim_lost` when the account was
-   * claimed again, or when the database went back to an earlier state.
+   * Upserts calls, and writes the note of a claim, if there is a new one, in one transaction.
+   * Throws `claim_lost` when the account was claimed again, or when the database went back to an
+   * earlier state.
    */
   commitClaimed(claim: Claim, batch: { calls: readonly Call[]; note?: unknown }): Promise<Stored>;
   /** The note of an account, such as the state of its sync; null when none was committed. */
   note(account: string): Promise<Note | null>;
 
-  /** What the syncs of an account have proved of the calls of a period, by default of all. Null when none has begun. */
+  /**
+   * What the syncs of an account have proved of the calls of a period, by default of all. Null when
+   * none has begun.
+   */
   verdict(account: string, period?: Span): Promise<CopyVerdict | null>;
 
-  /** An append-only list of strings with one writer, kept with the calls, such as the ledger of what was uploaded. */
+  /**
+   * An append-only list of strings with one writer, kept with the calls, such as the ledger of what
+   * was uploaded.
+   */
   journal(name: string): StoreJournal;
 
   /** The size and age of each account. */

@@ -2,7 +2,12 @@ import { hostname } from 'node:os';
 import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import type { SyncOptions, SyncState, SyncSummary, UpsertSink } from '@call-attribution/node-stream';
+import type {
+  SyncOptions,
+  SyncState,
+  SyncSummary,
+  UpsertSink,
+} from '@call-attribution/node-stream';
 import { syncInto } from '@call-attribution/node-stream';
 import { withUnread } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
@@ -14,7 +19,10 @@ import type { Store } from './store.ts';
 
 /** Settings of `mirrorSink`. */
 export interface MirrorOptions extends Pick<SyncOptions, 'onError'> {
-  /** Who syncs, for the error of a sync that is overtaken. Default: the name of the machine and the id of the process. */
+  /**
+   * Who syncs, for the error of a sync that is overtaken. Default: the name of the machine and the
+   * id of the process.
+   */
   readonly holder?: string | undefined;
   /** Reads all calls again, whatever the store has. Default false. */
   readonly restart?: boolean | undefined;
@@ -26,10 +34,11 @@ export interface MirrorOptions extends Pick<SyncOptions, 'onError'> {
 const thisProcess = `process ${process.pid} on ${hostname()}`;
 
 /**
- * A sink by which `syncInto` writes into an account of a store: page by page, each in one transaction with the state of the sync after it.
+ * A sink by which `syncInto` writes into an account of a store: page by page, each in one
+ * transaction with the state of the sync after it.
  *
- * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`. The account must
- * exist.
+ * Of two syncs of one account only the one that started later goes on; the other one fails with
+ * `claim_lost`. The account must exist.
  *
  * @example
  * await syncInto(client, mirrorSink(store, '101'), { filter: 'inc_gce:1' });
@@ -38,10 +47,12 @@ export function mirrorSink(store: Store, account: string, options: MirrorOptions
   const { holder = thisProcess, restart = false, onError = 'fail', onRefused } = options;
   let claim: Claim | undefined;
   let removals: Removals | undefined;
+
   const claimed = async () => {
     claim ??= await store.claim(account, holder);
     return claim;
   };
+
   return {
     async load() {
       claim = undefined;
@@ -62,7 +73,10 @@ export function mirrorSink(store: Store, account: string, options: MirrorOptions
           if (call !== undefined) onRefused?.(call, error);
         }
         const others = calls.filter((_, at) => !refused.has(at));
-        return { ...(await store.commitClaimed(own, { calls: others, note: state })), refused: refused.size };
+        return {
+          ...(await store.commitClaimed(own, { calls: others, note: state })),
+          refused: refused.size,
+        };
       }
     },
   };
@@ -75,7 +89,10 @@ export type AccountClient = Pick<Client, 'version' | 'fetchPage' | 'listCalls'>;
 export interface AccountSyncOptions extends SyncOptions, MirrorOptions {
   /** The ID of the account in the store. Default: the one that the API gives with its calls. */
   readonly account?: string | undefined;
-  /** The credentials of the account. They open the copy, too, until the API refuses them. Default: none. */
+  /**
+   * The credentials of the account. They open the copy, too, until the API refuses them. Default:
+   * none.
+   */
   readonly keys?: readonly AccountCredential[] | undefined;
 }
 
@@ -86,10 +103,12 @@ export interface AccountSyncSummary extends SyncSummary {
 }
 
 /**
- * Brings an account of a store up to date: adds it where it is not there, claims its sync, reads what is due and commits it page by page.
- * Calls through call extensions are read whatever the filter says, since a service over the store answers for both versions of the API.
+ * Brings an account of a store up to date: adds it where it is not there, claims its sync, reads
+ * what is due and commits it page by page. Calls through call extensions are read whatever the
+ * filter says, since a service over the store answers for both versions of the API.
  *
- * Of two syncs of one account only the one that started later goes on; the other one fails with `claim_lost`.
+ * Of two syncs of one account only the one that started later goes on; the other one fails with
+ * `claim_lost`.
  *
  * @example
  * const summary = await syncAccount(client, store, { account: '101', signal });
@@ -105,10 +124,16 @@ export async function syncAccount(
   try {
     account ??= await accountIn(client, reading.signal);
     const accounts = await store.accounts();
-    if (!accounts.some(({ id }) => id === account)) await store.putAccount({ id: account, name: account });
+    if (!accounts.some(({ id }) => id === account))
+      await store.putAccount({ id: account, name: account });
     // Who reads the copy while it is filled may use the same keys.
     await store.noteSyncKeys(account, keys, 'unknown');
-    const sink = mirrorSink(store, account, { holder, restart, onRefused, onError: reading.onError });
+    const sink = mirrorSink(store, account, {
+      holder,
+      restart,
+      onRefused,
+      onError: reading.onError,
+    });
     const filter = toFilter(reading.filter ?? '', { version: client.version });
     const summary = await syncInto(client, sink, {
       ...reading,
@@ -123,8 +148,9 @@ export async function syncAccount(
 }
 
 /**
- * Notes that calls of a period are not in the store any more, whatever its syncs have proved: the next sync reads them again. Resolves
- * with false when there was no sync, so that there is nothing to note.
+ * Notes that calls of a period are not in the store any more, whatever its syncs have proved: the
+ * next sync reads them again. Resolves with false when there was no sync, so that there is nothing
+ * to note.
  *
  * @example
  * await markUnread(store, '101', { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' });
@@ -136,13 +162,17 @@ export async function markUnread(
 ): Promise<boolean> {
   const claim = await store.claim(account, thisProcess);
   if (claim.note === null) return false;
-  await store.commitClaimed(claim, { calls: [], note: withUnread(claim.note as SyncState, period) });
+  await store.commitClaimed(claim, {
+    calls: [],
+    note: withUnread(claim.note as SyncState, period),
+  });
   return true;
 }
 
 /** The ID of the account whose calls the API gives. */
 async function accountIn(client: AccountClient, signal: AbortSignal | undefined): Promise<string> {
   const { records } = await client.listCalls({ rows: 1, signal });
+
   // A few servers send it as a number.
   const id = String(records[0]?.acct_id ?? '');
   if (isAccountName(id)) return id;

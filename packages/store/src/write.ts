@@ -34,9 +34,13 @@ export interface Stored {
 
 const nothing: readonly null[] = Array.from(recordColumns, () => null).slice(oddAt);
 
-/** A call as a row. One without a sid is refused, because it could not be told from others, and so is one nested too deep. */
+/**
+ * A call as a row. One without a sid is refused, because it could not be told from others, and so
+ * is one nested too deep.
+ */
 function rowOf(account: string, given: Call): CallRow {
   const call = given as unknown as Readonly<Record<string, unknown>>;
+
   // A few servers send it as a number.
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
@@ -45,6 +49,7 @@ function rowOf(account: string, given: Call): CallRow {
   const values: Cell[] = [account, key, isCallExtension(given) ? 1 : 0, versions, ...nothing];
   let odd: Record<string, unknown> | null = null;
   let left = 0;
+
   // Without a prototype, since a name may be __proto__.
   const keep = (name: string, value: unknown) => {
     if (typeof value === 'object' && value !== null && isTooDeep(value))
@@ -52,9 +57,11 @@ function rowOf(account: string, given: Call): CallRow {
         'unfit_record',
         'A call has a value nested more than 1,000 levels deep, so it cannot be stored.',
       );
+
     odd ??= Object.create(null) as Record<string, unknown>;
     odd[name] = value;
   };
+
   for (const { name, kind, at } of rowColumns) {
     const value = call[name];
     if (value !== undefined) left += 1;
@@ -63,9 +70,12 @@ function rowOf(account: string, given: Call): CallRow {
     values[at] = cell;
     if (cell !== value && (cell === null || kind.print(cell) !== value)) keep(name, value);
   }
+
   for (const _ in call) left -= 1;
   if (left !== 0)
-    for (const name in call) if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
+    for (const name in call)
+      if (!columnOf.has(name) && call[name] !== undefined) keep(name, call[name]);
+
   if (odd !== null) values[oddAt] = JSON.stringify(odd);
   return { key, versions, values, caller: call.ani };
 }
@@ -84,13 +94,14 @@ export function callRows(account: string, calls: readonly Call[], first = 0): Ca
       refused.push(first + index);
     }
   }
+
   if (reason !== undefined) throw new StoreError(reason.code, reason.message, { refused });
   return rows;
 }
 
 /**
- * Upserts calls by sid, in a transaction that `hold` makes the only writer of the account. They are sent to the database before that, so
- * that others wait only while they are added.
+ * Upserts calls by sid, in a transaction that `hold` makes the only writer of the account. They are
+ * sent to the database before that, so that others wait only while they are added.
  */
 export async function writeCalls<T>(
   driver: Driver,
@@ -99,12 +110,14 @@ export async function writeCalls<T>(
   calls: readonly CallRow[],
   hold: () => Promise<T>,
 ): Promise<{ stored: Stored; held: T }> {
-  // Of several calls with the same sid the last one wins, as if they had been written one after the other.
+  // Of several calls with the same sid the last one wins, as if they had been written one after the
+  // other.
   const batch = new Map<string, CallRow>();
   for (const call of calls) {
     const earlier = batch.get(call.key);
     batch.set(call.key, earlier === undefined ? call : mergedRow(earlier, call));
   }
+
   const send = () => session.stage(Array.from(batch.values(), ({ values }) => values));
   if (batch.size > 0) await send();
   const held = await hold();
@@ -116,7 +129,9 @@ export async function writeCalls<T>(
     const isOld = purgedBefore !== null && date !== null && String(date) < purgedBefore;
     if (isOld || isErased(caller)) unwanted.push(key);
   }
+
   for (const key of unwanted) batch.delete(key);
+
   // A call that is now said to be of an erased caller was stored when it had another number.
   if (unwanted.length > 0) await deleteKeys(driver, session, account, unwanted);
   const { dialect } = driver;
@@ -133,6 +148,7 @@ export async function writeCalls<T>(
       const now = batch.get(was.key);
       if (now !== undefined) batch.set(was.key, mergedRow(was, now));
     }
+
   if (unwanted.length + mixed.length > 0) await send();
   const written = batch.size === 0 ? 0 : await session.put(before.length === 0);
   if (written > 0) await moveOn(session, account);
@@ -152,12 +168,15 @@ export async function upsertCalls(
   const sum = { stored: 0, added: 0, changed: 0, leftOut: 0 };
   let done = 0;
   let writing = Promise.resolve();
+
   const write = async (rows: readonly CallRow[]) => {
     const { stored } = await driver.write((session) =>
       writeCalls(driver, session, account, rows, () => holdAccount(driver, session, account)),
     );
-    for (const name of ['stored', 'added', 'changed', 'leftOut'] as const) sum[name] += stored[name];
+    for (const name of ['stored', 'added', 'changed', 'leftOut'] as const)
+      sum[name] += stored[name];
   };
+
   try {
     for await (const some of inBatches(calls, driver.writesAtOnce)) {
       // While PostgreSQL adds some, the rows of the next ones are made.
@@ -172,10 +191,14 @@ export async function upsertCalls(
   } finally {
     await writing;
   }
+
   return sum;
 }
 
-async function* inBatches(calls: Iterable<Call> | AsyncIterable<Call>, size: number): AsyncGenerator<Call[]> {
+async function* inBatches(
+  calls: Iterable<Call> | AsyncIterable<Call>,
+  size: number,
+): AsyncGenerator<Call[]> {
   let some: Call[] = [];
   try {
     for await (const call of calls) {
@@ -187,5 +210,6 @@ async function* inBatches(calls: Iterable<Call> | AsyncIterable<Call>, size: num
     yield some;
     throw error;
   }
+
   yield some;
 }

@@ -50,10 +50,15 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
               await committed;
               last = batch.state;
               expect((await store.get(id, 'X'))?.city).toBe(`sync ${turn}.${sync.steps}`);
-            } else await expect(committed).rejects.toMatchObject({ code: 'claim_lost', isRetryable: false });
+            } else
+              await expect(committed).rejects.toMatchObject({
+                code: 'claim_lost',
+                isRetryable: false,
+              });
           }
           sync.steps += 1;
         }
+
         expect((await store.note(id))?.note ?? null).toEqual(last);
       }),
       { numRuns: 12 },
@@ -100,6 +105,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     const commit = (n: number) =>
       store.commitClaimed(claim, { calls: [recordOf('sync', n)], note: stateOf('sync', n) });
     await commit(1);
+
     // What a replica that was behind has: the claim, without the commits since.
     await runOn(url, "UPDATE claims SET commits = 0, note = NULL WHERE account = '1'");
     await expect(commit(2)).rejects.toMatchObject({
@@ -109,6 +115,8 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     const again = await store.claim('1', 'this process');
     await store.commitClaimed(again, { calls: [recordOf('sync', 2)], note: stateOf('sync', 2) });
     await runOn(url, 'DELETE FROM claims');
-    await expect(store.commitClaimed(again, { calls: [] })).rejects.toMatchObject({ code: 'claim_lost' });
+    await expect(store.commitClaimed(again, { calls: [] })).rejects.toMatchObject({
+      code: 'claim_lost',
+    });
   });
 });

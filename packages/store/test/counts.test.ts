@@ -14,6 +14,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 
   test('several writers may change the same calls', async () => {
     const url = await newUrl();
+
     // A busy machine may need longer than the default for the writers that wait for a connection.
     const patience = { connectTimeout: 180_000, busyTimeout: 180_000 };
     const writers = await Promise.all(
@@ -46,18 +47,26 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await using store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'deep' });
     const made = Array.from({ length: 23_000 }, (_, i) =>
-      smallCall(`S${String(i).padStart(5, '0')}`, timeText(1_700_000_000 + Math.floor(i / 3)), '1.0'),
+      smallCall(
+        `S${String(i).padStart(5, '0')}`,
+        timeText(1_700_000_000 + Math.floor(i / 3)),
+        '1.0',
+      ),
     );
     await store.upsert('1', made);
     await store.upsert('1', [smallCall('none', 'soon', '1.0')]);
+
     const at = async (offset: number, rows: number) => {
       const query = { selection: everything, version: 'v3' as const, offset, rows };
       const { total, body } = await store.page('1', query);
       expect(total).toBe(made.length + 1);
       return (JSON.parse(String(body)) as { sid: string }[]).map(({ sid }) => sid);
     };
+
     const all = ['none', ...made.map(({ sid }) => sid)];
-    for (const offset of [0, 1, 10_000, 10_001, 22_999, 20_500, 12_345, 9_999, 23_000, 23_001, 50_000])
+    for (const offset of [
+      0, 1, 10_000, 10_001, 22_999, 20_500, 12_345, 9_999, 23_000, 23_001, 50_000,
+    ])
       expect(await at(offset, 3)).toEqual(all.slice(offset, offset + 3));
   });
 
@@ -65,13 +74,23 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await using store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'fields' });
     await store.upsert('1', [
-      smallCall('a', '2026-01-01 00:00:00', '0.2', false, { call_duration: '1', pool_id: 7, talk_end: null }),
+      smallCall('a', '2026-01-01 00:00:00', '0.2', false, {
+        call_duration: '1',
+        pool_id: 7,
+        talk_end: null,
+      }),
       smallCall('b', '2026-01-02 00:00:00', '1', true, {
         ...{ call_duration: '12', pool_id: 8, talk_end: '2026-01-02 00:00:05.4' },
       }),
       smallCall('c', 'soon', '-0.5', false, { call_duration: 'x', pool_id: null, talk_end: null }),
     ]);
-    const fields = { call_duration: 'decimal', pool_id: 'decimal', talk_end: 'date', city: 'date' } as const;
+    const fields = {
+      call_duration: 'decimal',
+      pool_id: 'decimal',
+      talk_end: 'date',
+      city: 'date',
+    } as const;
+
     const sids = async (q: string) => {
       const found: string[] = [];
       const selection = selectionOf(parse(q, { fields }), { extensions: true });
@@ -79,6 +98,7 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
       expect(await store.count('1', selection)).toBe(found.length);
       return found.join('');
     };
+
     expect(await sids('call_duration:[1.5 TO *]')).toBe('b');
     expect(await sids('call_duration:{* TO 12}')).toBe('a');
     expect(await sids('pool_id:[7 TO 8}')).toBe('a');

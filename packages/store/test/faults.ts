@@ -9,7 +9,9 @@ import { smallCall, timeText } from './small-calls.ts';
 const calls = Array.from({ length: 24 }, (_, i) =>
   smallCall(`S${i}`, timeText(1_700_000_000 + i * 5_000), String(i % 5)),
 );
-const moved = calls.slice(0, 12).map((call) => ({ ...call, city: 'Elsewhere', talk_minutes: '9.9' }) as Call);
+const moved = calls
+  .slice(0, 12)
+  .map((call) => ({ ...call, city: 'Elsewhere', talk_minutes: '9.9' }) as Call);
 
 /** What is left when all tasks are done. */
 const left = new Map(
@@ -28,9 +30,15 @@ const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
     expect(stored).toMatchObject({ stored: 6, added: 0 });
   },
   (store) => store.remove('1', ['S23', 'S22']),
-  async (store) => expect(await store.findAccount({ kind: 'bearer', token: 'token' })).not.toBeNull(),
+  async (store) =>
+    expect(await store.findAccount({ kind: 'bearer', token: 'token' })).not.toBeNull(),
   async (store) => {
-    const page = await store.page('1', { selection: everything, version: 'v3', offset: 1, rows: 20 });
+    const page = await store.page('1', {
+      selection: everything,
+      version: 'v3',
+      offset: 1,
+      rows: 20,
+    });
     expect([page.total, (JSON.parse(String(page.body)) as Call[]).length]).toEqual([22, 20]);
   },
   async (store) => {
@@ -45,8 +53,9 @@ const tasks: readonly ((store: Store) => Promise<unknown>)[] = [
 ];
 
 /**
- * Runs everything that a store does, again and again, and lets each statement in turn meet each fault. A task must succeed, or
- * fail with one retryable `StoreError` and succeed when it is repeated; the last one checks that nothing is lost or doubled.
+ * Runs everything that a store does, again and again, and lets each statement in turn meet each
+ * fault. A task must succeed, or fail with one retryable `StoreError` and succeed when it is
+ * repeated; the last one checks that nothing is lost or doubled.
  */
 export async function injectFaults(
   newUrl: () => Promise<string>,
@@ -59,8 +68,10 @@ export async function injectFaults(
     reconnectTimeout: 3_000,
   };
   const store = await openLimitedStore(proxy.url, { statementTimeout: 600 }, limits);
+
   const once = async (fault: Fault | null, statement: number): Promise<number> => {
-    // A run can end before the statement of its fault, which would then be one of the preparations of the next run.
+    // A run can end before the statement of its fault, which would then be one of the preparations
+    // of the next run.
     proxy.arm(null);
     await store.putAccount({ id: '1', name: 'One' });
     await store.remove(
@@ -81,7 +92,12 @@ export async function injectFaults(
           await task(store);
         });
       });
-    expect({ fault, statement, failed: Math.max(failed, 1) }).toEqual({ fault, statement, failed: 1 });
+
+    expect({ fault, statement, failed: Math.max(failed, 1) }).toEqual({
+      fault,
+      statement,
+      failed: 1,
+    });
     const statements = proxy.statements();
     proxy.arm(null);
     const found = new Map<string, Call>();
@@ -90,22 +106,30 @@ export async function injectFaults(
       found.set(call.sid, call);
       sids.push(call.sid);
     }
+
     tally.compare(left.keys(), sids);
+
     // What was acknowledged is what is there.
     for (const [sid, call] of left) if (found.has(sid)) expect(found.get(sid)).toMatchObject(call);
     if (fault !== null) tally.happened(failed === 0 ? 'retries' : 'typed errors');
     return statements;
   };
+
   const statements = await tally.run(() => once(null, 0));
   for (const fault of faults)
     for (let statement = 0; statement < statements; statement += 1)
       if (isWanted(fault, statement)) await tally.run(() => once(fault, statement));
+
   await store.close();
   await proxy.close();
 }
 
 /** A task that takes longer does not end by itself, as far as its caller is concerned. */
-async function withinSeconds(seconds: number, tally: Tally, work: () => Promise<void>): Promise<void> {
+async function withinSeconds(
+  seconds: number,
+  tally: Tally,
+  work: () => Promise<void>,
+): Promise<void> {
   const start = performance.now();
   await work();
   if (performance.now() - start < seconds * 1000) return;

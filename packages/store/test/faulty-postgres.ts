@@ -9,7 +9,10 @@ export type Fault =
   | '25P03'
   | '57P01'
   | '53300'
-  /** The connection breaks before the statement reaches the server, or before its response comes back. */
+  /**
+   * The connection breaks before the statement reaches the server, or before its response comes
+   * back.
+   */
   | 'cut before'
   | 'cut after'
   /** Nothing happens any more on the connection. */
@@ -38,7 +41,10 @@ export interface FaultyPostgres {
   close(): Promise<void>;
 }
 
-/** Starts a proxy before the database of a URL. It reads the messages of the protocol, so it can answer for the server. */
+/**
+ * Starts a proxy before the database of a URL. It reads the messages of the protocol, so it can
+ * answer for the server.
+ */
 export async function startFaultyPostgres(target: string): Promise<FaultyPostgres> {
   const real = new URL(target);
   const folder = real.searchParams.get('host');
@@ -58,6 +64,7 @@ export async function startFaultyPostgres(target: string): Promise<FaultyPostgre
         upstream.destroy();
       });
     }
+
     let muted = false;
     upstream.on('data', (bytes) => muted || client.write(bytes));
     let waiting = Buffer.alloc(0);
@@ -97,11 +104,13 @@ export async function startFaultyPostgres(target: string): Promise<FaultyPostgre
       }
     });
   });
+
   const next = (): Fault | null => {
     const at = seen;
     seen += 1;
     return armed !== null && armed.statement === at ? armed.fault : null;
   };
+
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const address = server.address() as { port: number };
   const url = new URL(target);

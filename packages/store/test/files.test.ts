@@ -31,7 +31,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const some = (count: number, from = 0) =>
-  Array.from({ length: count }, (_, at) => smallCall(`c${from + at}`, '2026-01-01 00:00:00', '1.0'));
+  Array.from({ length: count }, (_, at) =>
+    smallCall(`c${from + at}`, '2026-01-01 00:00:00', '1.0'),
+  );
 
 async function filled(count: number) {
   const store = await openAt(`sqlite:${file}`);
@@ -51,6 +53,7 @@ function inOtherProcess(sql: string): void {
 /** Descriptors of this process on files in the folder. */
 function descriptors(): string[] {
   const all = '/proc/self/fd';
+
   const linkOf = (name: string): string => {
     try {
       return readlinkSync(join(all, name));
@@ -59,6 +62,7 @@ function descriptors(): string[] {
       return '';
     }
   };
+
   return existsSync(all)
     ? readdirSync(all)
         .map(linkOf)
@@ -76,6 +80,7 @@ describe('open files', () => {
       most = Math.max(most, descriptors().length);
       await store.close();
     }
+
     expect(most).toBeLessThan(64);
     expect(descriptors()).toEqual([]);
     expect(runInNewContext('typeof gc')).toBe('undefined');
@@ -91,7 +96,9 @@ describe('open files', () => {
     await Promise.all(others.map((store, i) => store.upsert('101', some(5, 100 + 5 * i))));
     expect(await first.count('101', everything)).toBe(110);
     await first.close();
-    await expect(first.count('101', everything)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(first.count('101', everything)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
     for (const store of others) expect(await store.count('101', everything)).toBe(110);
     await Promise.all(others.map((store) => store.close()));
     expect(descriptors()).toEqual([]);
@@ -132,12 +139,14 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     await store.close();
     return other;
   };
+
   test.each([
     ['removed', async () => rmSync(file)],
     ['moved', async () => renameSync(file, join(folder, 'moved.db'))],
     ['replaced', async () => renameSync(await otherFile(), file)],
   ])('reads and writes find out that it was %s', async (_, change) => {
     const store = await filled(500);
+
     // What is in the file, and not only in the log.
     await store.close();
     const again = await openStore(`sqlite:${file}`);
@@ -174,6 +183,7 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     await (await filled(500)).close();
     const store = await openStore(`sqlite:${file}`);
     expect(await store.count('101', everything)).toBe(500);
+
     // As after an erasure.
     inOtherProcess('DELETE FROM records; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
     expect(await store.accounts()).toMatchObject([{ name: 'One' }]);
@@ -192,26 +202,32 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
   });
 });
 
-describe.runIf(process.platform !== 'win32')('what somebody has put next to a database file', () => {
-  const user = process.geteuid?.() === 0 ? ['a file of another user'] : [];
-  test.each(
-    ['-wal', '-shm', '-journal'].flatMap((ending) => ['a link', ...user].map((what) => [ending, what])),
-  )('%s is %s: nothing is opened', async (ending, what) => {
-    await (await filled(1)).close();
-    const victim = join(folder, 'victim');
-    writeFileSync(victim, 'precious');
-    if (what === 'a link') symlinkSync(victim, `${file}${ending}`);
-    else {
-      writeFileSync(`${file}${ending}`, '');
-      chownSync(`${file}${ending}`, 65_534, 65_534);
-    }
-    const said = what === 'a link' ? 'is a link to another place' : 'belongs to another user';
-    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
-      code: 'store_url',
-      message: `${file}${ending} ${said}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
+describe.runIf(process.platform !== 'win32')(
+  'what somebody has put next to a database file',
+  () => {
+    const user = process.geteuid?.() === 0 ? ['a file of another user'] : [];
+    test.each(
+      ['-wal', '-shm', '-journal'].flatMap((ending) =>
+        ['a link', ...user].map((what) => [ending, what]),
+      ),
+    )('%s is %s: nothing is opened', async (ending, what) => {
+      await (await filled(1)).close();
+      const victim = join(folder, 'victim');
+      writeFileSync(victim, 'precious');
+      if (what === 'a link') symlinkSync(victim, `${file}${ending}`);
+      else {
+        writeFileSync(`${file}${ending}`, '');
+        chownSync(`${file}${ending}`, 65_534, 65_534);
+      }
+
+      const said = what === 'a link' ? 'is a link to another place' : 'belongs to another user';
+      await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
+        code: 'store_url',
+        message: `${file}${ending} ${said}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
+      });
+      expect(readFileSync(victim, 'utf8')).toBe('precious');
+      rmSync(`${file}${ending}`);
+      await (await openStore(`sqlite:${file}`)).close();
     });
-    expect(readFileSync(victim, 'utf8')).toBe('precious');
-    rmSync(`${file}${ending}`);
-    await (await openStore(`sqlite:${file}`)).close();
-  });
-});
+  },
+);

@@ -49,7 +49,10 @@ async function outputAfter(
   }
 }
 
-/** Kills a process that reads through a chain again and again: in the end it has written what one has that nobody killed. */
+/**
+ * Kills a process that reads through a chain again and again: in the end it has written what one
+ * has that nobody killed.
+ */
 export async function killChains(of: ChainCase, most: number, tally: Tally): Promise<void> {
   const whole = await outputAfter(of, { landed: 0, most: 0 }, tally);
   expect(whole.length).toBeGreaterThan(0);

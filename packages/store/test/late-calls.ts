@@ -5,8 +5,9 @@ import { everything, openStore } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
 /**
- * Reads long pages while another connection inserts calls that are earlier than all others, and takes some away. A page
- * must be what the account had at one moment: as many records as its total says, the oldest with the newest.
+ * Reads long pages while another connection inserts calls that are earlier than all others, and
+ * takes some away. A page must be what the account had at one moment: as many records as its total
+ * says, the oldest with the newest.
  */
 export async function readDuringLateCalls(
   url: string,
@@ -43,8 +44,14 @@ export async function readDuringLateCalls(
   })();
   for (let read = 0; read < reads; read += 1)
     await tally.run(async () => {
-      const page = await store.page('1', { selection: everything, version: 'v3', offset: 0, rows: 1_000 });
+      const page = await store.page('1', {
+        selection: everything,
+        version: 'v3',
+        offset: 0,
+        rows: 1_000,
+      });
       const sids = (JSON.parse(String(page.body)) as Call[]).map(({ sid }) => sid);
+
       // Where the database works in this thread, the writer waits for a pause.
       if (read % 5 === 0) await new Promise((done) => setTimeout(done, 10));
       tally.compare(
@@ -52,8 +59,12 @@ export async function readDuringLateCalls(
         sids,
         [...fixed.map(({ sid }) => sid), ...sids.filter((sid) => sid.startsWith('L'))],
       );
-      expect({ total: page.total, count: page.count }).toEqual({ total: sids.length, count: sids.length });
+      expect({ total: page.total, count: page.count }).toEqual({
+        total: sids.length,
+        count: sids.length,
+      });
     });
+
   isOver = true;
   await writer;
   await store.close();

@@ -33,7 +33,11 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
       ),
     });
     const stores = await Promise.all([openStore(url), openStore(url)]);
-    expect(await stores[0]?.get('101', 'a')).toMatchObject({ city: 'Peru', vt_network: null, browser: null });
+    expect(await stores[0]?.get('101', 'a')).toMatchObject({
+      city: 'Peru',
+      vt_network: null,
+      browser: null,
+    });
     expect(await stores[1]?.upsert('101', [call])).toMatchObject({ changed: 1 });
     expect(await stores[0]?.get('101', 'a')).toMatchObject({ vt_network: 'g' });
     for await (const row of await querySql(url, 'select vt_network, browser from calls'))
@@ -43,7 +47,11 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
   });
 
   test.each([
-    ['a column', ['ALTER TABLE records ADD COLUMN mood text'], 'its table "records" has a column "mood"'],
+    [
+      'a column',
+      ['ALTER TABLE records ADD COLUMN mood text'],
+      'its table "records" has a column "mood"',
+    ],
     ['a table less', ['DROP TABLE erased'], 'it has no table "erased"'],
     [
       'another column less',

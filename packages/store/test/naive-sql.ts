@@ -26,7 +26,9 @@ const change = fc.oneof(
   { weight: 4, arbitrary: fc.record({ put: fc.array(call, { minLength: 1, maxLength: 12 }) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ drop: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 6 }) }),
+    arbitrary: fc.record({
+      drop: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 6 }),
+    }),
   },
 );
 const selection: fc.Arbitrary<Selection> = fc.record({
@@ -42,7 +44,11 @@ const selection: fc.Arbitrary<Selection> = fc.record({
           fc.integer({ min: 0, max: 20 }),
           fc.constantFrom(150, 600, 601, 650),
         ),
-        before: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 31 }), fc.constantFrom(601, 650)),
+        before: fc.oneof(
+          fc.constant(null),
+          fc.integer({ min: 1, max: 31 }),
+          fc.constantFrom(601, 650),
+        ),
       })
       .map((range) => [range]),
   ),
@@ -56,7 +62,9 @@ const query = fc.record({
 
 /** The same data in the simplest table, queried in the simplest way. */
 const naive = new Database(':memory:');
-naive.exec('CREATE TABLE calls (sid TEXT PRIMARY KEY, at INTEGER, talk INTEGER, extension INTEGER)');
+naive.exec(
+  'CREATE TABLE calls (sid TEXT PRIMARY KEY, at INTEGER, talk INTEGER, extension INTEGER)',
+);
 afterAll(() => naive.close());
 
 function naiveApply(step: { put?: Call[]; drop?: number[] }): void {
@@ -70,9 +78,18 @@ function naiveApply(step: { put?: Call[]; drop?: number[] }): void {
   for (const n of step.drop ?? []) naive.prepare('DELETE FROM calls WHERE sid = ?').run([`S${n}`]);
 }
 
-function naiveResult({ selection: s, offset, rows }: { selection: Selection; offset: number; rows: number }) {
+function naiveResult({
+  selection: s,
+  offset,
+  rows,
+}: {
+  selection: Selection;
+  offset: number;
+  rows: number;
+}) {
   const [range] = s.ranges;
-  const talk = range === undefined ? '' : ` AND talk >= ${range.from ?? 0} AND talk < ${range.before ?? 1e9}`;
+  const talk =
+    range === undefined ? '' : ` AND talk >= ${range.from ?? 0} AND talk < ${range.before ?? 1e9}`;
   const where = `FROM calls WHERE at >= ${s.from} AND at < ${s.to}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
   const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get([]) as { n: number };
   const page = naive
@@ -81,8 +98,15 @@ function naiveResult({ selection: s, offset, rows }: { selection: Selection; off
   return { total: n, sids: page.map(({ sid }) => sid) };
 }
 
-/** Checks after random writes that a store returns the totals and pages that plain SQL returns, and that its counts are exact. */
-export async function agreesWithNaiveSql(url: string, runs: number, tally = new Tally()): Promise<void> {
+/**
+ * Checks after random writes that a store returns the totals and pages that plain SQL returns, and
+ * that its counts are exact.
+ */
+export async function agreesWithNaiveSql(
+  url: string,
+  runs: number,
+  tally = new Tally(),
+): Promise<void> {
   const store = await openStore(url);
   let account = 0;
   await fc.assert(
@@ -104,6 +128,7 @@ export async function agreesWithNaiveSql(url: string, runs: number, tally = new 
               );
             naiveApply(step);
           }
+
           for (const wanted of queries) {
             const expected = naiveResult(wanted);
             const page = await store.page(id, { ...wanted, version: 'v3' });

@@ -15,7 +15,8 @@ const caller = '3125550199';
 const name = 'Gwendolyn Featherstonehaugh';
 const at = (day: number): string =>
   `2026-0${1 + Math.floor(day / 28)}-${String(1 + (day % 28)).padStart(2, '0')} 00:00:00`;
-const other = (i: number): Call => smallCall(`other-${i}`, at(i), '1.0', false, { ani: `20255501${10 + i}` });
+const other = (i: number): Call =>
+  smallCall(`other-${i}`, at(i), '1.0', false, { ani: `20255501${10 + i}` });
 
 const spellings: readonly unknown[] = [
   caller,
@@ -41,7 +42,11 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await using store = await openAt(await newUrl());
     const calls = spellings.map(theirs);
     await store.upsert('101', [...calls, other(20)]);
-    const { deleted, sids } = await store.erase('101', ['+1 (312) 555-0199', '2025550999', '3125550199']);
+    const { deleted, sids } = await store.erase('101', [
+      '+1 (312) 555-0199',
+      '2025550999',
+      '3125550199',
+    ]);
     expect(deleted).toEqual([spellings.length, 0, 0]);
     expect([...sids].sort()).toEqual(calls.map(({ sid }) => sid).sort());
     expect(await sidsOf(store)).toEqual(['other-20']);
@@ -75,7 +80,15 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     const removals = await b.removals('101');
     expect(removals.erased.map(({ callers }) => callers.length)).toEqual([1, 1]);
     expect(removals.purgedBefore).toBeNull();
-    const numbers = [...spellings, 'sip:+12025550199@10.0.0.1', '2025550110', '', null, undefined, [caller]];
+    const numbers = [
+      ...spellings,
+      'sip:+12025550199@10.0.0.1',
+      '2025550110',
+      '',
+      null,
+      undefined,
+      [caller],
+    ];
     expect(numbers.filter(removals.isErased)).toEqual([...spellings, 'sip:+12025550199@10.0.0.1']);
     expect(removals.isRemoved({ ani: caller, date_added: at(20) })).toBe(true);
     await b.putAccount({ id: '102', name: 'Nothing removed' });
@@ -100,11 +113,9 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
       await expect(store.purge('101', time)).rejects.toMatchObject({ code: 'unfit_record' });
     const removals = await store.removals('101');
     expect(removals.purgedBefore).toBe(at(10));
-    expect([at(9), at(10), 'soon'].map((date_added) => removals.isRemoved({ ani: '', date_added }))).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect(
+      [at(9), at(10), 'soon'].map((date_added) => removals.isRemoved({ ani: '', date_added })),
+    ).toEqual([true, false, false]);
     const sink = mirrorSink(store, '101');
     await sink.load();
     expect([0, 9, 10].map((day) => sink.leavesOut?.(other(day)))).toEqual([true, true, false]);
@@ -113,6 +124,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
       added: 1,
     });
     expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'other-20', 'timeless']);
+
     // A call that is moved to a time before the purge goes.
     await store.upsert('101', [{ ...other(20), date_added: at(3) }]);
     expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'timeless']);
@@ -157,6 +169,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     ]);
     const sync = await store.note('101');
     expect(sync?.note).toEqual({ ...state, seen: [['other-20', at(20), '']] });
+
     // A sync that was under way would write its own state again.
     await expect(sink.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({
       code: 'claim_lost',
@@ -181,7 +194,9 @@ test('it says when another process reads for so long that bytes stay in the log;
   reader.exec('COMMIT');
   expect(await store.erase('101', [caller])).toMatchObject({ deleted: [0], remains: [] });
   reader.close();
-  expect(readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(caller))).toEqual([]);
+  expect(
+    readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(caller)),
+  ).toEqual([]);
   expect(await sidsOf(store)).toEqual(['other-20']);
   await store.close();
 });
@@ -192,7 +207,10 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
   const url = `sqlite:${join(folder, 'calls.db')}`;
   const [store, follower] = [await openAt(url), await openStore(url)];
   const others = Array.from({ length: 1_000 }, (_, i) =>
-    smallCall(`s${i}`, at(i % 50), '1.0', false, { ani: `20255${10_000 + i}`, url_tag: 'x'.repeat(i % 400) }),
+    smallCall(`s${i}`, at(i % 50), '1.0', false, {
+      ani: `20255${10_000 + i}`,
+      url_tag: 'x'.repeat(i % 400),
+    }),
   );
   for (let round = 0; round < 2; round += 1) {
     const form = { caller_name: `${name} ${round}`, url_tag: 'y'.repeat(200 * (round + 1)) };
@@ -205,11 +223,15 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
       spellings.map((ani, i) => ({ ...theirs(ani, i), ...form, caller_name: name }) as Call),
     );
   }
+
   await store.upsert('101', others);
   const left = (needle: string): string[] =>
     readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(needle));
   expect(left(name)).not.toEqual([]);
-  expect(await store.erase('101', [caller])).toMatchObject({ deleted: [spellings.length], remains: [] });
+  expect(await store.erase('101', [caller])).toMatchObject({
+    deleted: [spellings.length],
+    remains: [],
+  });
   for (const needle of ['3125550199', '5550199', '３１２', name, 'erased-sid-'])
     expect([needle, left(needle)]).toEqual([needle, []]);
   expect(left('s999')).not.toEqual([]);
@@ -218,6 +240,7 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
   for (const { sid, date_added } of others)
     if (date_added < at(20) && sid.length === 4)
       expect([sid, bytes.includes(`${sid}\u001f`)]).toEqual([sid, false]);
+
   // Whoever had the file open goes on.
   expect(await follower.count('101', everything)).toBe(
     others.filter(({ date_added }) => date_added >= at(20)).length,

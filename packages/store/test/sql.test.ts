@@ -78,9 +78,9 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
 
   test('columns of one name are told apart, large integers keep their digits, and no more rows come than are wanted', async () => {
     const url = await filled();
-    expect(await rowsOf(url, 'select 1 as a, 2 as a, 9007199254740993 as big, null as none')).toEqual([
-      { a: 1, 'a:1': 2, big: '9007199254740993', none: null },
-    ]);
+    expect(
+      await rowsOf(url, 'select 1 as a, 2 as a, 9007199254740993 as big, null as none'),
+    ).toEqual([{ a: 1, 'a:1': 2, big: '9007199254740993', none: null }]);
     expect(await rowsOf(url, 'select sid from calls order by sid desc', { most: 3 })).toEqual(
       calls
         .map(({ sid }) => ({ sid }))
@@ -119,7 +119,10 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       ["select set_config('transaction_read_only', 'off', false)"],
     ])('PostgreSQL refuses it itself: %s', async (sql) => {
       const url = await filled();
-      await expect(rowsOf(url, sql)).rejects.toMatchObject({ name: 'StoreError', code: 'invalid_sql' });
+      await expect(rowsOf(url, sql)).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'invalid_sql',
+      });
       expect(await rowsOf(url, 'select count(*) as n from calls')).toEqual([{ n: 400 }]);
     });
 
@@ -129,6 +132,7 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       code: 'invalid_sql',
       message: expect.stringMatching(/^The SQL has a mistake: .*ppc_campain.*\./),
     });
+
     for (const [column, meant] of [
       ['ppc_campaing', 'ppc_campaign'],
       ['campaign', 'ppc_campaign'],
@@ -137,6 +141,7 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       await expect(rowsOf(url, `select ${column} from calls`)).rejects.toMatchObject({
         hint: expect.stringMatching(new RegExp(`^Did you mean .*\\b${meant}\\b`)),
       });
+
     await expect(rowsOf(url, 'select zebra from calls')).rejects.toMatchObject({
       hint: 'The view calls has a column for each field: calls fields lists them.',
     });
@@ -145,12 +150,16 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
 
   test('a long statement is ended by its time limit, and by a signal', async () => {
     const url = await filled();
-    await expect(rowsOf(url, endless, { timeLimit: '300ms' })).rejects.toMatchObject({ code: 'time_limit' });
+    await expect(rowsOf(url, endless, { timeLimit: '300ms' })).rejects.toMatchObject({
+      code: 'time_limit',
+    });
     const stop = new AbortController();
     const reason = new Error('enough');
     setTimeout(() => stop.abort(reason), 300);
     await expect(rowsOf(url, endless, { signal: stop.signal })).rejects.toBe(reason);
-    await expect(rowsOf(url, 'select 1', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(rowsOf(url, 'select 1', { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
     const early = new AbortController();
     const ended = rowsOf(url, endless, { signal: early.signal });
     early.abort(reason);
@@ -172,9 +181,15 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
   test('where there is no store, nothing is made', async () => {
     const url = await newUrl();
     await expect(rowsOf(url, 'select 1')).rejects.toMatchObject({ code: 'store_missing' });
-    await expect(openStore(url, { readOnly: true })).rejects.toMatchObject({ code: 'store_missing' });
+    await expect(openStore(url, { readOnly: true })).rejects.toMatchObject({
+      code: 'store_missing',
+    });
+
     if (kind === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
-    else await expect(openStore(url, { readOnly: true })).rejects.toMatchObject({ code: 'store_missing' });
+    else
+      await expect(openStore(url, { readOnly: true })).rejects.toMatchObject({
+        code: 'store_missing',
+      });
   });
 
   test('a store that is opened to read reads, writes nothing, and leaves nothing beside a file', async () => {
@@ -185,13 +200,17 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
       await expect(store.putAccount({ id: '102', name: 'Two' })).rejects.toMatchObject({
         name: 'StoreError',
       });
-      await expect(store.remove('101', [calls[0]?.sid ?? ''])).rejects.toMatchObject({ name: 'StoreError' });
+      await expect(store.remove('101', [calls[0]?.sid ?? ''])).rejects.toMatchObject({
+        name: 'StoreError',
+      });
       expect(await store.accounts()).toHaveLength(1);
     }
     await rowsOf(url, 'select 1');
     if (kind === 'postgres') return;
     const file = url.slice('sqlite:'.length);
-    const beside = readdirSync(dirname(file)).filter((name) => name.startsWith(`${basename(file)}-`));
+    const beside = readdirSync(dirname(file)).filter((name) =>
+      name.startsWith(`${basename(file)}-`),
+    );
     expect(beside).toEqual([]);
   });
 });

@@ -22,7 +22,12 @@ import { openAt, runOn, smallCall } from './small-calls.ts';
 const stores = testStores();
 const inPostgres = stores.filter(({ kind }) => kind === 'postgres');
 // What a call does not say comes back as null.
-const neutral = (call: Call) => ({ phone_number: null, super_id: null, call_logging_id: null, ...call });
+const neutral = (call: Call) => ({
+  phone_number: null,
+  super_id: null,
+  call_logging_id: null,
+  ...call,
+});
 const calls = fixtureCalls(30).map(neutral) as Call[];
 
 async function filled(newUrl: () => Promise<string>, options: StoreOptions = {}): Promise<Store> {
@@ -44,6 +49,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
         fromCall(calls[4] as Call, version),
       );
     }
+
     expect(await store.get('101', calls[0]?.sid as string)).toEqual(calls[0]);
     expect(await store.get('101', 'none')).toBeNull();
   });
@@ -56,24 +62,31 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
       }),
     );
     await store.upsert('101', extra);
+
     const sids = async (part: Part) => {
       const found: string[] = [];
       for await (const { sid } of store.calls('101', everything, part)) found.push(sid);
       return found;
     };
+
     const newest = (await sids({})).reverse();
     expect(await sids({ newestFirst: true })).toEqual(newest);
     expect(await sids({ newestFirst: true, offset: 3, limit: 2 })).toEqual(newest.slice(3, 5));
     for (const offset of [1, 29, 700, 1_129, 2_000])
-      expect(await sids({ offset, limit: 3 })).toEqual([...newest].reverse().slice(offset, offset + 3));
+      expect(await sids({ offset, limit: 3 })).toEqual(
+        [...newest].reverse().slice(offset, offset + 3),
+      );
+
     const withValue = (wanted: (value: unknown) => boolean) => {
       const kept = new Set(extra.filter((call) => wanted(call.ppc_campaign)).map(({ sid }) => sid));
       return newest.filter((sid) => kept.has(sid));
     };
+
     const only = (values: (string | null)[]) =>
       sids({ newestFirst: true, only: new Map([['ppc_campaign', values]]) }).then((found) =>
         found.filter((sid) => sid.startsWith('x')),
       );
+
     expect(await only(['A'])).toEqual(withValue((value) => value === 'A'));
     expect(await only([null])).toEqual(withValue((value) => value === null));
     expect(await only([''])).toEqual(withValue((value) => value === ''));
@@ -150,8 +163,12 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.upsert('101', [call])).toMatchObject({ stored: 1, added: 1 });
     expect(await store.get('101', 'odd')).toEqual(call);
     expect(await store.count('101', everything)).toBe(31);
-    const dates = selectionOf(parse('date_added:[* TO *]', { version: 'v3' }), { extensions: true });
-    const talk = selectionOf(parse('talk_minutes:[0 TO *]', { version: 'v3' }), { extensions: true });
+    const dates = selectionOf(parse('date_added:[* TO *]', { version: 'v3' }), {
+      extensions: true,
+    });
+    const talk = selectionOf(parse('talk_minutes:[0 TO *]', { version: 'v3' }), {
+      extensions: true,
+    });
     expect(await store.count('101', dates)).toBe(field === 'date' ? 30 : 31);
     const withTalk = calls.filter(({ talk_minutes }) => talk_minutes !== null).length;
     expect(await store.count('101', talk)).toBe(field === 'talk' ? withTalk : withTalk + 1);
@@ -203,8 +220,20 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     const many = Array.from({ length: 4_500 }, (_, i) =>
       smallCall(`m${i}`, `2027-01-01 00:00:0${i % 7}`, '1.0', false, { city: `City ${i}` }),
     );
-    await store.upsert('101', [...many, smallCall('undated', 'soon', '1.0', false, { city: 5, more: [1] })]);
-    const fields = ['sid', 'city', 'talk_minutes', 'call_duration', 'pool_id', 'talk_end', 'more', 'none'];
+    await store.upsert('101', [
+      ...many,
+      smallCall('undated', 'soon', '1.0', false, { city: 5, more: [1] }),
+    ]);
+    const fields = [
+      'sid',
+      'city',
+      'talk_minutes',
+      'call_duration',
+      'pool_id',
+      'talk_end',
+      'more',
+      'none',
+    ];
     const wanted: unknown[] = [];
     for await (const call of store.calls('101'))
       wanted.push(fields.map((name) => (call as unknown as Record<string, unknown>)[name] ?? null));
@@ -219,12 +248,14 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
       batches += 1;
       for (let i = 0; i < length; i += 1) found.push(fields.map((name) => columns[name]?.[i]));
     }
+
     expect(batches).toBeGreaterThan(2);
     expect(found).toEqual(wanted);
     const stop = AbortSignal.abort(new Error('left'));
     await expect(
       store.columns('101', everything, ['sid'], stop)[Symbol.asyncIterator]().next(),
     ).rejects.toThrow('left');
+
     // Whoever leaves keeps nothing open.
     for await (const _ of store.columns('101', everything, ['sid'])) break;
   });
@@ -263,7 +294,10 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.revokeCredential(info?.id as string)).toBe(true);
     expect(await store.findAccount(keys)).toBeNull();
     await store.putCredential('101', keys);
-    expect(await store.findAccount(keys), 'a sync that brings it again does not open it').toBeNull();
+    expect(
+      await store.findAccount(keys),
+      'a sync that brings it again does not open it',
+    ).toBeNull();
     expect(await store.revokeCredential('zz')).toBe(false);
   });
 
@@ -272,16 +306,20 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     const keys = (name: string) =>
       ({ kind: 'keys', accessKey: `ak-${name}`, secretKey: `sk-${name}` }) as const;
     const token = { kind: 'bearer', token: 'of a reader' } as const;
+
     const open = async () => {
       const found: string[] = [];
-      for (const name of ['old', 'new']) if ((await store.findAccount(keys(name))) !== null) found.push(name);
+      for (const name of ['old', 'new'])
+        if ((await store.findAccount(keys(name))) !== null) found.push(name);
       if ((await store.findAccount(token)) !== null) found.push('reader');
       return found.join(' ');
     };
+
     await store.putCredential('101', token);
     await store.noteSyncKeys('101', [keys('old')], 'unknown');
     await store.noteSyncKeys('101', [keys('old')], 'accepted');
     expect(await open()).toBe('old reader');
+
     // A secret that may be mistyped does not take the place of one that the API accepts.
     await store.noteSyncKeys('101', [{ ...keys('old'), secretKey: 'wrong' }], 'unknown');
     await store.noteSyncKeys(null, [{ ...keys('old'), secretKey: 'wrong' }, token], 'refused');
@@ -338,6 +376,7 @@ test.each(inPostgres)(
         await driver.all('SELECT pg_terminate_backend($1)', pid);
         while ((await driver.all('SELECT 1 FROM pg_stat_activity WHERE pid = $1', pid)).length > 0);
       }
+
       return session.all('SELECT 1 AS one');
     });
     expect([await pids, runs]).toEqual([[{ one: 1 }], 2]);
@@ -353,10 +392,12 @@ test.each(inPostgres)(
     const many = fixtureCalls(8000) as Call[];
     {
       await using store = await openAt(url);
-      for (let at = 0; at < many.length; at += 500) await store.upsert('101', many.slice(at, at + 500));
+      for (let at = 0; at < many.length; at += 500)
+        await store.upsert('101', many.slice(at, at + 500));
     }
     const client = new pg.Client({ connectionString: url });
     await client.connect();
+
     const used = async () => {
       const { rows } = await client.query(
         `SELECT n_tup_ins::int AS written, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read
@@ -364,6 +405,7 @@ test.each(inPostgres)(
       );
       return rows[0];
     };
+
     await expect.poll(async () => (await used())?.written).toBe(many.length);
     expect((await used()).read).toBeLessThan(many.length);
     await client.end();

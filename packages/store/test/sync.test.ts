@@ -26,7 +26,10 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     const second = await syncAccount(client, store, { rows: 100 });
     expect(second).toMatchObject({ account: '101', proof: 'whole' });
     expect(first.new + second.new).toBe(300);
-    expect(await syncAccount(client, store, { restart: true })).toMatchObject({ new: 0, same: 300 });
+    expect(await syncAccount(client, store, { restart: true })).toMatchObject({
+      new: 0,
+      same: 300,
+    });
   });
 
   test('of two at the same time the later one goes on, and the earlier one says so', async () => {
@@ -37,7 +40,8 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
       rows: 50,
       holder: 'the earlier one',
       onProgress: () => {
-        if (overtake) later = syncAccount(client, store, { account: '101', holder: 'the later one' });
+        if (overtake)
+          later = syncAccount(client, store, { account: '101', holder: 'the later one' });
         overtake = false;
       },
     });

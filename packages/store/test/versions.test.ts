@@ -9,7 +9,8 @@ const call = { ...fixtureCalls(3)[1], ...onlyV2, ppc_campaign: 'Spring', ppc_gcl
 const recordOf = (version: 'v2' | 'v3', change: object = {}) => ({
   ...fromCall({ ...call, ...change } as Call, version),
 });
-const asRead = (version: 'v2' | 'v3', change: object = {}) => toCall(recordOf(version, change), version);
+const asRead = (version: 'v2' | 'v3', change: object = {}) =>
+  toCall(recordOf(version, change), version);
 
 describe.each(testStores())('a $kind store', ({ newUrl }) => {
   const opened = async () => {
@@ -17,18 +18,23 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
     await store.putAccount({ id: '1', name: 'One' });
     return store;
   };
+
   test('what only one version has stays when calls of the other one are written', async () => {
     await using store = await opened();
     await store.upsert('1', [asRead('v3')]);
     await store.upsert('1', [asRead('v2', { city: 'Galena' })]);
     expect(await store.get('1', call.sid)).toEqual({ ...call, city: 'Galena' });
-    expect(await store.upsert('1', [asRead('v3', { city: 'Peru', ppc_gclid: null })])).toMatchObject({
+    expect(
+      await store.upsert('1', [asRead('v3', { city: 'Peru', ppc_gclid: null })]),
+    ).toMatchObject({
       changed: 1,
     });
     expect(await store.get('1', call.sid)).toEqual({ ...call, city: 'Peru', ppc_gclid: null });
-    expect(await store.upsert('1', [asRead('v2', { city: 'Peru', super_id: null })])).toMatchObject({
-      changed: 1,
-    });
+    expect(await store.upsert('1', [asRead('v2', { city: 'Peru', super_id: null })])).toMatchObject(
+      {
+        changed: 1,
+      },
+    );
     expect(await store.get('1', call.sid)).toEqual({
       ...call,
       city: 'Peru',
@@ -39,7 +45,10 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 
   test('calls of both versions in one batch count as one call with the fields of both', async () => {
     await using store = await opened();
-    expect(await store.upsert('1', [asRead('v2'), asRead('v3')])).toMatchObject({ stored: 1, added: 1 });
+    expect(await store.upsert('1', [asRead('v2'), asRead('v3')])).toMatchObject({
+      stored: 1,
+      added: 1,
+    });
     expect(await store.get('1', call.sid)).toEqual(call);
   });
 
@@ -53,8 +62,11 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
         changed: 0,
         leftOut: 0,
       });
+
     for (const version of ['v2', 'v3'] as const)
-      expect(String(await store.document('1', call.sid, version))).toBe(JSON.stringify(recordOf(version)));
+      expect(String(await store.document('1', call.sid, version))).toBe(
+        JSON.stringify(recordOf(version)),
+      );
   });
 
   test('a field that v3 no longer sends is gone after a read with v3 alone', async () => {

@@ -12,12 +12,16 @@ type Fields = Record<string, unknown>;
 /** Asks the database of a store as any other program would, without the store. */
 async function query(url: string, sql: string): Promise<Fields[]> {
   if (url.startsWith('sqlite:')) {
-    const database = new Database(url.slice('sqlite:'.length), { readonly: true } as Database.Options);
+    const database = new Database(url.slice('sqlite:'.length), {
+      readonly: true,
+    } as Database.Options);
     const rows = database.prepare(sql).all() as Fields[];
     database.close();
     return rows;
   }
+
   const client = new pg.Client({ connectionString: url });
+
   // Times as text: the driver would give them the zone of this machine.
   pg.types.setTypeParser(1114, (text) => text);
   await client.connect();
@@ -44,6 +48,7 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
         );
         expect(comments).toEqual([{ text: fields.find(({ name }) => name === 'city')?.meaning }]);
       }
+
     expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name)]);
     expect(first).toMatchObject({
       account: '101',
@@ -63,7 +68,9 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     expect(Number(sums?.minutes)).toBeCloseTo(
       wanted.reduce((sum, call) => sum + Number(call.talk_minutes ?? 0), 0),
     );
-    expect(Number(sums?.longest)).toBe(Math.max(...wanted.map((call) => Number(call.call_duration))));
+    expect(Number(sums?.longest)).toBe(
+      Math.max(...wanted.map((call) => Number(call.call_duration))),
+    );
   });
 
   test('what is not of its type is null, and nothing ends a query; the store returns it as it came', async () => {
@@ -87,7 +94,10 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
     const quotes = odd.find(({ sid }) => sid === 'quotes');
     expect(of('quotes')).toMatchObject({ ppc_campaign: quotes?.ppc_campaign, city: quotes?.city });
     for (const call of odd)
-      expect(JSON.parse(String(await store.document('101', call.sid, 'v3')))).toEqual(fromCall(call, 'v3'));
+      expect(JSON.parse(String(await store.document('101', call.sid, 'v3')))).toEqual(
+        fromCall(call, 'v3'),
+      );
+
     const groups = await query(
       url,
       `select ppc_campaign, count(*), count(*) filter (where talk_minutes = 0) from calls where date_added >= '2024-01-01' group by 1 order by 2 desc`,

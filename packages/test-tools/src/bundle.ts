@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
-// Native packages cannot be bundled and the others need not be: they are imported from where the sources find them.
+// Native packages cannot be bundled and the others need not be: they are imported from where the
+// sources find them.
 const outsidePackagesStay: Plugin = {
   name: 'outside-packages-stay',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^[^./]/ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
-      if (pluginData === 'seen' || path.startsWith('node:') || path.startsWith('@call-attribution/'))
+      if (
+        pluginData === 'seen' ||
+        path.startsWith('node:') ||
+        path.startsWith('@call-attribution/')
+      )
         return undefined;
+
       const found = await resolve(path, { importer, resolveDir, kind, pluginData: 'seen' });
       return found.errors.length > 0 || !found.path.startsWith('/')
         ? undefined
@@ -37,13 +43,20 @@ export async function bundle({ plugins = [], ...options }: BuildOptions): Promis
   });
 }
 
-/** Bundles a source file, given as a `file:` URL, and deletes the bundle after the test file. Plugins may change sources. */
-export async function builtFile(source: string, plugins: BuildOptions['plugins'] = []): Promise<string> {
+/**
+ * Bundles a source file, given as a `file:` URL, and deletes the bundle after the test file.
+ * Plugins may change sources.
+ */
+export async function builtFile(
+  source: string,
+  plugins: BuildOptions['plugins'] = [],
+): Promise<string> {
   // Loaded here, because a global setup, which bundles too, may not load it.
   const { afterAll } = await import('vitest');
   const folder = mkdtempSync(join(tmpdir(), 'calls-built-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, 'dist', 'src', 'built.mjs');
+
   // Packages read their version from the file next to `src`.
   mkdirSync(join(folder, 'dist', 'src'), { recursive: true });
   writeFileSync(join(folder, 'dist', 'package.json'), '{ "type": "module", "version": "0.0.0" }');

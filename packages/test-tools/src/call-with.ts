@@ -1,6 +1,9 @@
 import { type Call, fields } from '@call-attribution/core';
 
-/** A finished call with a Google click, and null in all fields that are not named here; `changes` are what a test needs. */
+/**
+ * A finished call with a Google click, and null in all fields that are not named here; `changes`
+ * are what a test needs.
+ */
 export function callWith(changes: Partial<Record<string, unknown>> = {}): Call {
   return {
     ...Object.fromEntries(fields.map(({ name }) => [name, null])),

@@ -23,13 +23,19 @@ export interface Counts {
   doubled: number;
   /** Runs that did not end in time. */
   hung: number;
-  /** Statements that were not true: a success without its records, a wrong total, a record that never was, a failed assertion. */
+  /**
+   * Statements that were not true: a success without its records, a wrong total, a record that
+   * never was, a failed assertion.
+   */
   lied: number;
 }
 
 const setTimer = setTimeout;
 
-/** Counts the runs of a drill. A law that tests and drills share takes one, and fills it with what it has seen. */
+/**
+ * Counts the runs of a drill. A law that tests and drills share takes one, and fills it with what
+ * it has seen.
+ */
 export class Tally {
   readonly counts: Counts = { runs: 0, lost: 0, doubled: 0, hung: 0, lied: 0 };
   /** What was done to the runs: kills, stops, cuts. */
@@ -43,7 +49,9 @@ export class Tally {
     this.events[event] = (this.events[event] ?? 0) + times;
   }
 
-  /** Compares records by their ids: those that must be there, those that are, and all that may be. */
+  /**
+   * Compares records by their ids: those that must be there, those that are, and all that may be.
+   */
   compare(must: Iterable<string>, found: readonly string[], may?: Iterable<string>): void {
     const [expected, different] = [new Set(must), new Set(found)];
     const allowed = may === undefined ? expected : new Set(may);
@@ -76,7 +84,9 @@ export class Tally {
   }
 
   /** The same for a law: each time it is called is a run. */
-  counted<A extends unknown[]>(law: (...values: A) => Promise<void>): (...values: A) => Promise<void> {
+  counted<A extends unknown[]>(
+    law: (...values: A) => Promise<void>,
+  ): (...values: A) => Promise<void> {
     return (...values) => this.run(() => law(...values));
   }
 
@@ -102,11 +112,12 @@ export interface DrillOptions {
 const opened: Tally[] = [];
 
 /**
- * A tally that is printed when the test file is done, and fails it if anything was lost, doubled, hung or lied about. Outside
- * of drills it does nothing.
+ * A tally that is printed when the test file is done, and fails it if anything was lost, doubled,
+ * hung or lied about. Outside of drills it does nothing.
  *
  * @example
- * const tally = openDrill({ name: 'killed-writer', kind: 'kills', what: 'A writer is killed; no acknowledged call is lost' });
+ * const tally = openDrill({ name: 'killed-writer', kind: 'kills', what: 'A writer is killed; no
+ * acknowledged call is lost' });
  */
 export function openDrill({ name, kind, what, countTests = false }: DrillOptions): Tally {
   const tally = new Tally();
@@ -125,6 +136,7 @@ export function openDrill({ name, kind, what, countTests = false }: DrillOptions
       ([key, count]) => `${key.replaceAll(' ', '-')}=${count}`,
     );
     const seconds = Math.round((performance.now() - started) / 1000);
+
     // Run by itself, it reports to nobody.
     const report = process.env.CALLS_DRILLS_REPORT ?? devNull;
     appendFileSync(report, `${JSON.stringify({ name, kind, ...counts, seconds, events })}\n`);

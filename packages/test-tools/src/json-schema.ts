@@ -1,11 +1,15 @@
 /** A JSON Schema, read loosely. */
 export type Schema = { [keyword: string]: Schema } & { readonly [keyword: string]: unknown };
 
-/** Where a value does not match a schema. It supports what the OpenAPI document of the service uses for records. */
+/**
+ * Where a value does not match a schema. It supports what the OpenAPI document of the service uses
+ * for records.
+ */
 export function schemaProblems(schema: Schema, value: unknown, place: string): string[] {
   const anyOf = schema.anyOf as unknown as Schema[] | undefined;
   const byLength = (a: readonly unknown[], b: readonly unknown[]) => a.length - b.length;
-  if (anyOf) return anyOf.map((one) => schemaProblems(one, value, place)).sort(byLength)[0] as string[];
+  if (anyOf)
+    return anyOf.map((one) => schemaProblems(one, value, place)).sort(byLength)[0] as string[];
   const types = ([] as unknown[]).concat(schema.type);
   let type: string = Number.isInteger(value) ? 'integer' : typeof value;
   if (value === null) type = 'null';
@@ -24,5 +28,6 @@ export function schemaProblems(schema: Schema, value: unknown, place: string): s
       else problems.push(`${place}: ${name} is unknown`);
     }
   }
+
   return problems;
 }

@@ -18,8 +18,9 @@ export interface TestStore {
 }
 
 /**
- * Every kind of store that this machine has. Each test file has a folder and a database of its own, which are deleted when it
- * is done. A package whose tests call this is named in the global setup of the store's tests.
+ * Every kind of store that this machine has. Each test file has a folder and a database of its own,
+ * which are deleted when it is done. A package whose tests call this is named in the global setup
+ * of the store's tests.
  */
 export function testStores(): TestStore[] {
   const folder = mkdtempSync(join(tmpdir(), 'calls-store-'));
@@ -36,7 +37,10 @@ export function testStores(): TestStore[] {
   return server === '' ? [sqlite] : [sqlite, { kind: 'postgres', newUrl: postgresSchemas(server) }];
 }
 
-/** A database for this test file, created when it is first needed, and a schema in it for each store. */
+/**
+ * A database for this test file, created when it is first needed, and a schema in it for each
+ * store.
+ */
 function postgresSchemas(server: string): () => Promise<string> {
   let database: Promise<string> | undefined;
   let schemas = 0;

@@ -4,7 +4,10 @@ import { say, write } from '../io.ts';
 import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
-/** `calls count`: one number on stdout, so that a script can read it; with several accounts, a line for each. */
+/**
+ * `calls count`: one number on stdout, so that a script can read it; with several accounts, a line
+ * for each.
+ */
 export const count = command({
   name: 'count',
   summary: 'count the calls that match',
@@ -20,26 +23,38 @@ export const count = command({
     const { extensionsNote, leavesExtensions, sayCounted } = await import('../input/filter.ts');
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
-    const counts: { readonly account: string | null; readonly total: number; readonly source: string }[] = [];
+    const counts: {
+      readonly account: string | null;
+      readonly total: number;
+      readonly source: string;
+    }[] = [];
     const found = { counted: 0, leftOut: 0 };
     let isLeaving = false;
-    const status = await eachAccount(accounts, args, io, async ({ name, settings, plan: filter, open }) => {
-      const counted = await open();
-      try {
-        const { total, source, extensions } = await counted.count(filter);
-        const { incomplete } = counted;
-        const lacks = incomplete.length === 0 ? {} : { incomplete };
-        counts.push({ account: name, total, source, ...lacks });
-        if (!args.flag('json')) await write(io.stdout, several ? `${name}\t${total}\n` : `${total}\n`);
-        else if (!several) await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
-        found.counted += extensions?.counted ?? 0;
-        found.leftOut += extensions?.leftOut ?? 0;
-        isLeaving ||= extensions === undefined && leavesExtensions(filter, settings.apiVersion.value);
-        return exitCodes.ok;
-      } finally {
-        await counted.close();
-      }
-    });
+    const status = await eachAccount(
+      accounts,
+      args,
+      io,
+      async ({ name, settings, plan: filter, open }) => {
+        const counted = await open();
+        try {
+          const { total, source, extensions } = await counted.count(filter);
+          const { incomplete } = counted;
+          const lacks = incomplete.length === 0 ? {} : { incomplete };
+          counts.push({ account: name, total, source, ...lacks });
+          if (!args.flag('json'))
+            await write(io.stdout, several ? `${name}\t${total}\n` : `${total}\n`);
+          else if (!several)
+            await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
+          found.counted += extensions?.counted ?? 0;
+          found.leftOut += extensions?.leftOut ?? 0;
+          isLeaving ||=
+            extensions === undefined && leavesExtensions(filter, settings.apiVersion.value);
+          return exitCodes.ok;
+        } finally {
+          await counted.close();
+        }
+      },
+    );
     await sayCounted(found, io);
     if (isLeaving) say(io, extensionsNote);
     if (!several) return status;

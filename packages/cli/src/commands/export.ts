@@ -11,7 +11,8 @@ export const exportCalls = command({
     'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
     'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
   options: {
-    '-o, --output <file>': 'file to write, or - for stdout; {account} and {date} in the name are replaced',
+    '-o, --output <file>':
+      'file to write, or - for stdout; {account} and {date} in the name are replaced',
     '--format <ndjson|csv|json|parquet|spreadsheet>':
       'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
     '--partition <month>':
@@ -37,9 +38,11 @@ export const exportCalls = command({
     const { exportEach } = await import('../export/each.ts');
     const { monthsWriter } = await import('../export/months.ts');
     const { callsWriter } = await import('../export/calls.ts');
+
     const planOf = async (args: Args) => ({
       write: args.flag('partition') ? monthsWriter(args, io.cwd) : callsWriter(args),
     });
+
     return exportEach(planOf, args, io);
   },
 });

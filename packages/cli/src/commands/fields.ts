@@ -29,12 +29,17 @@ export const fields = command({
         exitCode: exitCodes.notFound,
         hints: [...(await inReports(word)), ...near(word, all), 'calls fields lists all of them'],
       });
+
     const target = output.targetOf(args, output.rowFormats);
     if (target.format === 'table') {
       const { width, style } = output.screenOf(target, io);
       const lines = found.flatMap((field) => {
         const { name, group, type, nullable, meaning, values = [], personal, deprecated } = field;
-        const about = [group, nullable && type !== 'null' ? `${type} or null` : type, versionsOf(field)];
+        const about = [
+          group,
+          nullable && type !== 'null' ? `${type} or null` : type,
+          versionsOf(field),
+        ];
         const notes = [...(personal ? ['personal'] : []), ...(deprecated ? ['deprecated'] : [])];
         const said = `${meaning}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
         const text = values.length > 0 ? `${said} ${values.join(', ')}` : said;
@@ -49,6 +54,7 @@ export const fields = command({
       const rows = found.map((field) => ({ ...field }));
       await output.writeRows(rows, keys, target, io);
     }
+
     return exitCodes.ok;
   },
 });
@@ -66,10 +72,14 @@ async function inReports(word: string): Promise<string[]> {
   const name = word.trim().replace(/[ -]+/g, '_');
   const measure = measures.find((each) => each.name.includes(name));
   const derived = derivedFields.find((each) => each.name.includes(name));
-  const said = measure?.meaning.replaceAll('{} h', 'so many hours').replaceAll('{}', 'its argument');
+  const said = measure?.meaning
+    .replaceAll('{} h', 'so many hours')
+    .replaceAll('{}', 'its argument');
   return [
     ...(measure ? [`${measure.name} is a measure of calls report: ${said}`] : []),
-    ...(derived ? [`${derived.name} is a group or condition of calls report: ${derived.meaning}`] : []),
+    ...(derived
+      ? [`${derived.name} is a group or condition of calls report: ${derived.meaning}`]
+      : []),
   ];
 }
 

@@ -28,7 +28,9 @@ export const get = command({
     const chosen = readFields(args);
     const sid = args.words[0] ?? '';
     const accounts = await chooseAccounts(args, io);
-    const found: { readonly row: Record<string, unknown>; readonly all: readonly FieldSpec[] }[] = [];
+    const found: { readonly row: Record<string, unknown>; readonly all: readonly FieldSpec[] }[] =
+      [];
+
     // Of several accounts, only one has the call.
     const status = await eachAccount(accounts, args, io, async ({ name, settings, open }) => {
       const source = await open();
@@ -45,20 +47,29 @@ export const get = command({
     if (first === undefined) {
       if (status !== exitCodes.ok) return status;
       const names = accounts.flatMap(({ name }) => name ?? []).join(', ');
-      throw new CliError(`there is no call with the session ID ${sid}${names === '' ? '' : ` in ${names}`}`, {
-        exitCode: exitCodes.notFound,
-        hints: ['check the session ID, and that the keys or the copy are of its account'],
-      });
+      throw new CliError(
+        `there is no call with the session ID ${sid}${names === '' ? '' : ` in ${names}`}`,
+        {
+          exitCode: exitCodes.notFound,
+          hints: ['check the session ID, and that the keys or the copy are of its account'],
+        },
+      );
     }
+
     const { row, all } = first;
     const { style } = output.screenOf(target, io);
-    if (target.format === 'json') await output.saveResult(target, [`${JSON.stringify(row, null, 2)}\n`], io);
+    if (target.format === 'json')
+      await output.saveResult(target, [`${JSON.stringify(row, null, 2)}\n`], io);
     else if (target.format === 'table')
       await output.showResult(target, cardOf(row, chosen ?? all, chosen === null, style), io);
     else {
-      const keys = [...('account' in row ? ['account'] : []), ...(chosen ?? all).map(({ name }) => name)];
+      const keys = [
+        ...('account' in row ? ['account'] : []),
+        ...(chosen ?? all).map(({ name }) => name),
+      ];
       await output.writeRows([row], keys, target, io);
     }
+
     return status;
   },
 });
@@ -80,6 +91,7 @@ function cardOf(
       .filter((cell) => cell.group === group)
       .map(({ name, text }) => `  ${style.dim(pad(name, width))}  ${text}`.trimEnd()),
   ]);
-  const account = 'account' in row ? [[`${style.bold('account')} ${printable(String(row.account))}`]] : [];
+  const account =
+    'account' in row ? [[`${style.bold('account')} ${printable(String(row.account))}`]] : [];
   return [...account, ...groups].flatMap((lines, at) => (at === 0 ? lines : ['', ...lines]));
 }

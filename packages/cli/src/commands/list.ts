@@ -34,7 +34,8 @@ export const list = command({
     'calls list --follow --min-talk 2m --json | jq .sid': 'each new call, for another program',
   },
   async run(args, io) {
-    if (args.flag('every') && !args.flag('follow')) throw new UsageError('--every goes with --follow');
+    if (args.flag('every') && !args.flag('follow'))
+      throw new UsageError('--every goes with --follow');
     if (args.flag('follow')) return follow(args, io);
     const { chooseCalls, inTurn } = await import('../input/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
@@ -50,14 +51,17 @@ export const list = command({
     const incomplete = new Set<string>();
     let status: number = exitCodes.ok;
     let shown = 0;
+
     const rows = async function* () {
       status = yield* inTurn(accounts, args, io, async function* ({ name, plan: filter, open }) {
         const source = await open();
         const of = name === null ? '' : `${name}: `;
+
         const row = (call: Call) => ({
           ...(several ? { account: name } : {}),
           ...(chosen === null ? call : pickFields(call, chosen)),
         });
+
         try {
           const before = shown;
           if (args.flag('all')) {
@@ -88,6 +92,7 @@ export const list = command({
         }
       });
     };
+
     const versions = accounts.map(({ settings }) => settings.apiVersion.value);
     const usual = isTable
       ? fieldsNamed(Object.keys(usualFields)).filter((field) =>
@@ -100,6 +105,7 @@ export const list = command({
         columnOf(field, chosen === null ? (usualFields[field.name] ?? 9) : at),
       ),
     ];
+
     // A reader of the file has not seen what was said when it was written.
     const above = () => (target.output === null ? [] : [...incomplete]);
     await writeRows(rows(), columns, target, io, { above, more: '; choose fields with --fields' });
@@ -115,7 +121,8 @@ export const list = command({
 const unordered =
   'the server does not list calls in the order of time, so later ones may be missing; narrow the time with --from';
 
-// The fields that say most about a call; on a narrow terminal those with the highest number go first.
+// The fields that say most about a call; on a narrow terminal those with the highest number go
+// first.
 const usualFields: Readonly<Record<string, number>> = {
   ...{ date_added: 0, sid: 4, ani: 2, talk_minutes: 1, channel: 5 },
   ...{ ppc_campaign: 3, phone_label: 6, referrer: 7, ppc_status: 8 },
@@ -126,16 +133,21 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
   const isNumber = /^(?:integer|integer-string|decimal-string)$/.test(type) && !isId;
   const isWhole =
     isNumber || isId || type.startsWith('datetime') || mask?.kind === 'phone' || name === 'dnis';
-  return { key: name, title: name, rank, min: isWhole ? 21 : 10, align: isNumber ? 'right' : 'left' };
+  return {
+    key: name,
+    title: name,
+    rank,
+    min: isWhole ? 21 : 10,
+    align: isNumber ? 'right' : 'left',
+  };
 }
 
 /** `calls list --follow`: each call that comes, once, until Ctrl-C. */
 async function follow(args: Args, io: Io): Promise<number> {
   const { accountsOfApi, contextOf, onlyOf, openClient } = await import('../input/accounts.ts');
   const { fieldsNamed, pickFields, readFields, valueOfField } = await import('../input/fields.ts');
-  const { extensionsNote, filterOf, leavesExtensions, rangeOf, readRange, withinRange } = await import(
-    '../input/filter.ts'
-  );
+  const { extensionsNote, filterOf, leavesExtensions, rangeOf, readRange, withinRange } =
+    await import('../input/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
@@ -145,17 +157,22 @@ async function follow(args: Args, io: Io): Promise<number> {
   const typed = await filterOf(args, context);
   const start = (await rangeOf(args, context)).from;
   if (start === null && context.timeZone === null)
-    throw new UsageError('--follow begins with the calls of the last hour, and needs a time zone for it', [
-      'add --time-zone America/New_York (the time zone of the account), or --from with a date',
-    ]);
+    throw new UsageError(
+      '--follow begins with the calls of the last hour, and needs a time zone for it',
+      ['add --time-zone America/New_York (the time zone of the account), or --from with a date'],
+    );
+
   const from = start ?? (await readRange({ period: 'last 1 hour' }, context)).from;
   const filter = start === null ? withinRange(typed, { from, to: null }) : typed;
   const client = await openClient(settings, io);
   say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
   if (leavesExtensions(filter, context.version)) say(io, extensionsNote);
+
   // What says at once who called and what brought them.
-  const fields = chosen ?? fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
+  const fields =
+    chosen ?? fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
   const widths = fields.map(({ name }) => name.length);
+
   const line = (cells: readonly string[]): string => {
     // A column becomes wider when it has to, so that those after it stay below each other.
     for (const [at, cell] of cells.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
@@ -164,11 +181,13 @@ async function follow(args: Args, io: Io): Promise<number> {
       .join('  ')
       .trimEnd();
   };
+
   const print = (call: Call): Promise<void> => {
     const record = chosen === null ? call : pickFields(call, chosen);
     if (args.flag('json')) return write(io.stdout, `${JSON.stringify(record)}\n`);
     return show(io, [line(fields.map((field) => String(valueOfField(call, field) ?? '')))]);
   };
+
   try {
     const options = {
       ...{ state: memoryState(), filter, signal: io.signal },
@@ -177,12 +196,14 @@ async function follow(args: Args, io: Io): Promise<number> {
       settle: '1h',
     } as const;
     const look = async (): Promise<void> => {
-      for await (const { kind, call } of syncCalls(client, options)) if (kind === 'new') await print(call);
+      for await (const { kind, call } of syncCalls(client, options))
+        if (kind === 'new') await print(call);
     };
     if (!args.flag('json')) await show(io, [line(fields.map(({ name }) => name))]);
     await again(look, every, io);
   } finally {
     await client.close();
   }
+
   return exitCodes.ok;
 }

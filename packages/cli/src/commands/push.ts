@@ -52,7 +52,8 @@ export const pushGoogle = command({
     '--customer <id>': 'account that owns the conversion action: 123-456-7890',
     '--conversion-action <id>': 'ID of the conversion action, a number',
     '--login-customer <id>': 'manager account of the credentials (default: the account itself)',
-    '--phone': 'match by the hashed number of the caller too; needs the consent adUserData in --rules',
+    '--phone':
+      'match by the hashed number of the caller too; needs the consent adUserData in --rules',
     ...dryRun,
     '--validate-only': 'have it checked there, and store nothing',
     ...ruleOptions,

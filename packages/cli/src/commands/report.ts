@@ -50,7 +50,8 @@ export const report = command({
     const { format } = target;
     const isPage = format === 'html';
     const isForPeople = isPage || format === 'table';
-    if (isPage && target.output === null) throw new UsageError('a page needs a file: --output report.html');
+    if (isPage && target.output === null)
+      throw new UsageError('a page needs a file: --output report.html');
     const { placeOf } = await import('../report/ask.ts');
     const { layoutOf, questionOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
@@ -62,6 +63,7 @@ export const report = command({
         `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
         ['group by another field, or write a table'],
       );
+
     const layout = layoutOf(question, isForPeople, isPage);
     const { answers, incomplete, ends, isProved, status } = await place.ask(layout.questions);
     const [main] = answers;
@@ -75,6 +77,7 @@ export const report = command({
       await writeRows(main.rows, columns, { ...target, format }, io);
       return status;
     }
+
     const until = readUntil(main, io.clock.now());
     const report = reportOf(layout, main, answers, until);
     if (!isPage) {
@@ -84,6 +87,7 @@ export const report = command({
       await showResult(target, [...head, ...reportLines(report, screenOf(target, io))], io);
       return status;
     }
+
     const { headOf, reportPage } = await import('../report/page.ts');
     const { extensionsSentence } = await import('@call-attribution/questions');
     const compared = main.compared === null ? '' : ', and all of the period compared with';
@@ -92,8 +96,12 @@ export const report = command({
       head: headOf(question, main, place.accounts, io.clock.now(), until),
       incomplete,
       // A shared page must not mention options.
-      facts: remarks(answers, extensionsSentence(main.extensions, true), shownBelow).map(sentenceOf),
-      counted: isProved ? [`Complete: ${plural(main.calls, 'call')}${compared}.`] : ends.map(sentenceOf),
+      facts: remarks(answers, extensionsSentence(main.extensions, true), shownBelow).map(
+        sentenceOf,
+      ),
+      counted: isProved
+        ? [`Complete: ${plural(main.calls, 'call')}${compared}.`]
+        : ends.map(sentenceOf),
     });
     await saveResult(target, [page], io);
     return status;
@@ -101,8 +109,14 @@ export const report = command({
 });
 
 /** What a reader of the numbers should know, apart from what is said below a table. */
-function remarks(answers: readonly Answer[], extensions: string, below: ReadonlySet<string>): string[] {
-  const left = (answers[0]?.leftOut ?? []).filter(({ code }) => code !== 'extensions' && !below.has(code));
+function remarks(
+  answers: readonly Answer[],
+  extensions: string,
+  below: ReadonlySet<string>,
+): string[] {
+  const left = (answers[0]?.leftOut ?? []).filter(
+    ({ code }) => code !== 'extensions' && !below.has(code),
+  );
   const said = [...left, ...answers.flatMap(({ notes }) => notes)].map(({ message }) => message);
   return [...new Set([extensions, ...said])].filter((sentence) => sentence !== '');
 }

@@ -1,6 +1,13 @@
 import { sheetFormats } from '@call-attribution/conversions/formats';
 import { command } from '../command.ts';
-import { accounts, connection, conversionName, dryRun, ruleOptions, whichCalls } from '../options.ts';
+import {
+  accounts,
+  connection,
+  conversionName,
+  dryRun,
+  ruleOptions,
+  whichCalls,
+} from '../options.ts';
 
 /** `calls sheet`. */
 export const sheet = command({

@@ -17,7 +17,9 @@ export const sms = command({
   },
   examples: { 'calls sms --format csv': 'number, whether SMS is enabled, and listener URL' },
   async run(args, io) {
-    const { accountsOfApi, eachAccount, openClient, planEach } = await import('../input/accounts.ts');
+    const { accountsOfApi, eachAccount, openClient, planEach } = await import(
+      '../input/accounts.ts'
+    );
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
@@ -25,6 +27,7 @@ export const sms = command({
         throw new UsageError('the URL of the SMS listing is not set', [
           'set CALLS_LEGACY_BASE_URL, or "legacyBaseUrl" in calls.config.json, or --legacy-base-url',
         ]);
+
       if (settings.secret('accessKey') || !settings.secret('bearerToken')) return;
       throw new UsageError('the SMS listing takes an access key and a secret key only', [
         'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY in addition to the bearer token',
@@ -34,7 +37,9 @@ export const sms = command({
     const rows: Row[] = [];
     const status = await eachAccount(accounts, args, io, async ({ name, settings }) => {
       const client = await openClient(settings, io);
-      const found = await client.listSmsNumbers({ signal: io.signal }).finally(() => client.close());
+      const found = await client
+        .listSmsNumbers({ signal: io.signal })
+        .finally(() => client.close());
       for (const { number, smsEnabled, url } of found)
         rows.push({ ...(several ? { account: name } : {}), number, smsEnabled, url });
       return exitCodes.ok;
@@ -47,7 +52,8 @@ export const sms = command({
     ];
     await writeRows(rows, columns, target, io);
     const enabled = rows.filter(({ smsEnabled }) => smsEnabled === true).length;
-    const others = rows.length > enabled ? `, ${plural(rows.length - enabled, 'other number')}` : '';
+    const others =
+      rows.length > enabled ? `, ${plural(rows.length - enabled, 'other number')}` : '';
     say(io, `${plural(enabled, 'SMS-enabled number')}${others}`);
     return status;
   },

@@ -16,7 +16,8 @@ export const sql = command({
     'unless it is asked to. calls sync --store sqlite:calls.db fills a copy.',
   words: { '<statement>': 'the SQL, in quotes; - reads it from stdin' },
   options: {
-    '--store <url>': 'the copy: sqlite:calls.db or postgres://user@host/name (default: CALLS_STORE)',
+    '--store <url>':
+      'the copy: sqlite:calls.db or postgres://user@host/name (default: CALLS_STORE)',
     '-n, --limit <n>': 'how many rows to show; 100 in a table, else all',
     '--timeout <duration>': 'how long the statement may take (default: CALLS_TIMEOUT, else 1m)',
     ...only(output, '--json', '-o, --output <file>'),
@@ -37,7 +38,8 @@ export const sql = command({
     const { needStore } = await import('../stores/open.ts');
     const { sqlFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, sqlFormats, { gzip: true });
-    const most = args.integer('limit') ?? (target.format === 'table' ? 100 : Number.POSITIVE_INFINITY);
+    const most =
+      args.integer('limit') ?? (target.format === 'table' ? 100 : Number.POSITIVE_INFINITY);
     const settings = readSettings(args, io);
     const chosen = needStore(args, settings, io, 'calls sql');
     const [typed = ''] = args.words;
@@ -55,7 +57,12 @@ export const sql = command({
       });
       const columns = result.columns.map(({ name, type }) => {
         const isNumber = type === 'integer' || type.startsWith('decimal');
-        return { key: name, title: name, type, align: isNumber ? ('right' as const) : ('left' as const) };
+        return {
+          key: name,
+          title: name,
+          type,
+          align: isNumber ? ('right' as const) : ('left' as const),
+        };
       });
       let count = 0;
       let isCut = false;
@@ -74,7 +81,8 @@ export const sql = command({
       // The API gives fewer calls than the view has.
       if (/\bcalls\b/i.test(statement))
         await sayCounted(
-          (await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value))).extensions,
+          (await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value)))
+            .extensions,
           io,
         );
       return exitCodes.ok;

@@ -8,8 +8,10 @@ export const storeGroup: Group = {
   about:
     'For the store that calls sync fills and calls serve serves. Each command prints JSON lines. The section "service" of calls.config.json sets connections and time limits.',
   examples: {
-    'calls store accounts key --store sqlite:calls.db --account 101': 'keys for the clients of calls serve',
-    'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01': 'calls that are too old',
+    'calls store accounts key --store sqlite:calls.db --account 101':
+      'keys for the clients of calls serve',
+    'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01':
+      'calls that are too old',
   },
 };
 

@@ -25,7 +25,8 @@ export const sync = command({
     ...connection,
   },
   examples: {
-    'calls sync --store sqlite:calls.db': 'once; reports how many calls are new, changed and the same',
+    'calls sync --store sqlite:calls.db':
+      'once; reports how many calls are new, changed and the same',
     'calls sync --store postgres://calls@db/calls --every 10m': 'until Ctrl-C',
     'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York':
       'for cron: the last 60 days, and no gap when it was not run for a while',
@@ -38,7 +39,9 @@ export const sync = command({
       throw new UsageError('--status-port is for a sync that repeats; add --every');
     if (args.flag('status-host') && !args.flag('status-port'))
       throw new UsageError('--status-host needs --status-port');
-    const resumes = ['what was read so far is in the store; the next calls sync continues from there'];
+    const resumes = [
+      'what was read so far is in the store; the next calls sync continues from there',
+    ];
     const synced = await openSync(args, io, { everyMs, feeds: [] }).catch((error: unknown) => {
       throw io.signal.aborted ? new Interrupted(resumes) : error;
     });

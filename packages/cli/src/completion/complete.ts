@@ -6,16 +6,28 @@ import { type Calls, choicesOf, isTyped, valueIn } from '../program.ts';
 /** A word that can be typed, and what it means. */
 type Offer = readonly [word: string, text: string];
 
-/** What can be typed next: words, words of a list with commas, or the name of a file or folder, which the shell completes. */
+/**
+ * What can be typed next: words, words of a list with commas, or the name of a file or folder,
+ * which the shell completes.
+ */
 interface Completion {
   readonly kind: 'words' | 'list' | 'file' | 'folder';
   readonly offers: readonly Offer[];
 }
 
-/** `calls complete -- words...`: prints what can be typed in the place of the last word. The scripts of the shells call it. */
-export async function printCompletions(argv: readonly string[], program: Calls, io: Io): Promise<number> {
+/**
+ * `calls complete -- words...`: prints what can be typed in the place of the last word. The scripts
+ * of the shells call it.
+ */
+export async function printCompletions(
+  argv: readonly string[],
+  program: Calls,
+  io: Io,
+): Promise<number> {
   const typed = argv[0] === '--' ? argv.slice(1) : argv;
-  // bash hands over --option=value as three words, and offers for the last one; the other shells take the whole word.
+
+  // bash hands over --option=value as three words, and offers for the last one; the other shells
+  // take the whole word.
   const isSplit = typed.at(-1) === '=' || typed.at(-2) === '=';
   const all = joinedAtEquals(typed);
   const word = all.at(-1) ?? '';
@@ -36,12 +48,16 @@ function joinedAtEquals(typed: readonly string[]): string[] {
     if (isPart) all.push(`${all.pop() ?? ''}${word}`);
     else all.push(word);
   }
+
   return all;
 }
 
 const words = (offers: readonly Offer[]): Completion => ({ kind: 'words', offers });
 
-/** Walks the tree of commands along what was typed; what is left after it are options, values and words of the command. */
+/**
+ * Walks the tree of commands along what was typed; what is left after it are options, values and
+ * words of the command.
+ */
 async function offersFor(
   before: readonly string[],
   word: string,
@@ -62,20 +78,26 @@ async function offersFor(
     else if (command.commands.length > 0) return words([]);
     else place += 1;
   }
+
   if (command.commands.length > 0) {
     const next = command.commands.map((each): Offer => [each.name(), each.description()]);
     const help: Offer[] = before.length > 0 ? [] : [['help', 'help of a command']];
     return words([...next, ...help]);
   }
+
   if (isHelp) return words([]);
   const asked =
-    head === '' ? open : command.options.find((each) => each.required && isTyped(each, head.slice(0, -1)));
+    head === ''
+      ? open
+      : command.options.find((each) => each.required && isTyped(each, head.slice(0, -1)));
   if (asked !== undefined && command.spec !== null)
     return valuesOf(asked.flags, choicesOf(asked.flags, command.spec, asked.name()), value);
   if (word.startsWith('-') && word !== '-')
     return words(command.options.map((each): Offer => [`--${each.name()}`, each.description]));
   const argument = command.registeredArguments[place];
-  return argument === undefined ? words([]) : valuesOf(`<${argument.name()}>`, argument.argChoices, '');
+  return argument === undefined
+    ? words([])
+    : valuesOf(`<${argument.name()}>`, argument.argChoices, '');
 }
 
 /** What a value may be, by the word in its angle brackets. */

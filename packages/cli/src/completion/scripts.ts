@@ -1,5 +1,6 @@
-// Each script hands the words up to the cursor to `calls complete` and offers what it prints: a line that says what kind of
-// words these are, then one line for each, with a tab and its explanation.
+// Each script hands the words up to the cursor to `calls complete` and offers what it prints: a
+// line that says what kind of words these are, then one line for each, with a tab and its
+// explanation.
 
 /** For bash, also 3.2, which has no `compopt`. */
 const bash = `# bash completion for calls; load it with: source <(calls completion bash)

@@ -52,24 +52,31 @@ type Json = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isKey = (name: string): boolean => /^(?:accessKey|secretKey|bearerToken)(?:File|Command)?$/.test(name);
+const isKey = (name: string): boolean =>
+  /^(?:accessKey|secretKey|bearerToken)(?:File|Command)?$/.test(name);
 
-/** `calls init`: asks for address, keys and time zone, tries them, and keeps them for all later commands. */
+/**
+ * `calls init`: asks for address, keys and time zone, tries them, and keeps them for all later
+ * commands.
+ */
 export const init: Handler = async (args, io) => {
   const account = args.text('account');
   if (account !== null && !isAccountName(account))
     throw new UsageError(`--account: a name is ${accountNameWords}`);
+
   // The file that --config or CALLS_CONFIG names, else that of the user.
   const named = args.text('config') ?? (io.env.CALLS_CONFIG || null);
   const path = named === null ? userConfigFile(io.env) : resolve(io.cwd, named);
-  if (path === null) throw new UsageError('there is no folder of your own; name the file with --config');
+  if (path === null)
+    throw new UsageError('there is no folder of your own; name the file with --config');
   const json = readConfig(path);
   const accounts = isObject(json.accounts) ? json.accounts : {};
   const names = Object.keys(accounts);
 
   const preferred = args.text('default');
   if (preferred !== null) {
-    const hint = names.length > 0 ? `it has ${names.join(', ')}` : 'calls init --account NAME adds one';
+    const hint =
+      names.length > 0 ? `it has ${names.join(', ')}` : 'calls init --account NAME adds one';
     if (!names.includes(preferred))
       throw new UsageError(`${path} has no account ${JSON.stringify(preferred)}`, [hint]);
     await writeConfig(path, { ...json, default: preferred });
@@ -93,8 +100,11 @@ export const init: Handler = async (args, io) => {
     : await tried(whole(known), io);
   const { baseUrl, apiVersion, timeZone, secrets } = answers;
   const plain = { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone };
+
   // An account says only what is different from what all share.
-  const own = Object.entries(plain).filter(([name, value]) => account === null || json[name] !== value);
+  const own = Object.entries(plain).filter(
+    ([name, value]) => account === null || json[name] !== value,
+  );
   try {
     const fault = await makeOwnFolder(dirname(path));
     if (fault !== null) throw new UsageError(`${dirname(path)} ${fault}; keys are not kept there`);
@@ -102,17 +112,24 @@ export const init: Handler = async (args, io) => {
     for (const name of secretNames(apiVersion)) {
       const { value = '', command = null } = secrets.get(name) ?? {};
       const file = `${account === null ? '' : `${account}.`}${words[name].replace(' ', '-')}`;
-      if (command === null) await writeWholeFile(join(dirname(path), file), `${value}\n`, { mode: 0o600 });
+      if (command === null)
+        await writeWholeFile(join(dirname(path), file), `${value}\n`, { mode: 0o600 });
       settings[command === null ? `${name}File` : `${name}Command`] = command ?? file;
     }
     const withoutKeys = Object.fromEntries(Object.entries(json).filter(([name]) => !isKey(name)));
     // The first account is the one that is meant when none is named.
     const asDefault = names.length === 0 && !hasKeys ? { default: account } : {};
     if (account === null) await writeConfig(path, { ...withoutKeys, ...settings });
-    else await writeConfig(path, { ...json, ...asDefault, accounts: { ...accounts, [account]: settings } });
+    else
+      await writeConfig(path, {
+        ...json,
+        ...asDefault,
+        accounts: { ...accounts, [account]: settings },
+      });
   } catch (error) {
     throw fileError(error, path);
   }
+
   const chosen = account === null ? '' : ` --account ${account}`;
   await show(io, [
     `kept in ${path}, which only you can read`,
@@ -130,12 +147,14 @@ function readConfig(path: string): Json {
     if (systemCode(error) === 'ENOENT') return {};
     throw new UsageError(`${path} cannot be read (${systemCode(error) ?? 'unknown reason'})`);
   }
+
   try {
     const json: unknown = JSON.parse(text);
     if (isObject(json)) return json;
   } catch {
     // Said below.
   }
+
   throw new UsageError(`${path} does not hold one JSON object`, [
     'mend it, or name another file with --config',
   ]);
@@ -153,9 +172,11 @@ function given(json: Json, args: Args, io: Io): Answers {
     const found = secret(name);
     if (found !== null) secrets.set(name, { value: found.value, command: null });
   }
+
   return {
     baseUrl: baseUrl?.value ?? shared('baseUrl'),
-    apiVersion: apiVersion.origin === 'default' && shared('apiVersion') === 'v2' ? 'v2' : apiVersion.value,
+    apiVersion:
+      apiVersion.origin === 'default' && shared('apiVersion') === 'v2' ? 'v2' : apiVersion.value,
     timeZone: timeZone?.value ?? shared('timeZone'),
     secrets,
   };
@@ -184,7 +205,8 @@ async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<An
   for (;;) {
     const typed = await askFor('baseUrl', 'URL of the API, up to /v2 and /v3', answers.baseUrl, io);
     const offered = versionOfUrl(typed) ?? answers.apiVersion;
-    const apiVersion = (await askFor('apiVersion', 'Version of the API', offered, io)) === 'v2' ? 'v2' : 'v3';
+    const apiVersion =
+      (await askFor('apiVersion', 'Version of the API', offered, io)) === 'v2' ? 'v2' : 'v3';
     const baseUrl = await baseOf(typed);
     say(io, `requests go to ${baseUrl}/${apiVersion}; they are tried with the keys`);
     const secrets = new Map<SecretName, Secret>();
@@ -235,12 +257,22 @@ async function askFor(
 async function askSecret(name: SecretName, io: Io): Promise<Secret> {
   for (;;) {
     const title = words[name].replace(/^./, (first) => first.toUpperCase());
-    const typed = await askHidden(`${title} (not shown), or Enter to name a command that prints it`, io);
+    const typed = await askHidden(
+      `${title} (not shown), or Enter to name a command that prints it`,
+      io,
+    );
     if (typed !== '') return { value: typed, command: null };
-    const command = await ask(`Command that prints the ${words[name]}, or Enter to type it`, '', io);
+    const command = await ask(
+      `Command that prints the ${words[name]}, or Enter to type it`,
+      '',
+      io,
+    );
     if (command === '') continue;
     try {
-      return { value: secretCommand(command, `the command of the ${words[name]}`)().value, command };
+      return {
+        value: secretCommand(command, `the command of the ${words[name]}`)().value,
+        command,
+      };
     } catch (error) {
       if (io.signal.aborted) throw error;
       await report(error, io, { debug: false });

@@ -4,12 +4,17 @@ import { touch, whileWaiting } from '../terminal/waiting.ts';
 
 /** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {
-  return io.stdin.isTTY === true && io.stderr.isTTY === true && typeof io.stdin.setRawMode === 'function';
+  return (
+    io.stdin.isTTY === true && io.stderr.isTTY === true && typeof io.stdin.setRawMode === 'function'
+  );
 }
 
-/** Asks for a key at the terminal; what is typed is not shown. Ctrl-C and Ctrl-D end the command. */
+/**
+ * Asks for a key at the terminal; what is typed is not shown. Ctrl-C and Ctrl-D end the command.
+ */
 export async function askHidden(question: string, io: Io): Promise<string> {
   const { stdin, stderr } = io;
+
   // The echo is off before the question appears, so that nothing typed early is shown.
   stdin.setRawMode?.(true);
   stdin.setEncoding('utf8');
@@ -43,15 +48,18 @@ export async function ask(question: string, offered: string | null, io: Io): Pro
 function typedLine({ stdin, signal }: Io): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = '';
+
     const leave = (): void => {
       stdin.off('data', onData);
       stdin.off('end', giveUp);
       signal.removeEventListener('abort', giveUp);
     };
+
     const giveUp = (): void => {
       leave();
       reject(new Interrupted());
     };
+
     const onData = (text: string): void => {
       for (const char of text) {
         if (char === '\u0003' || char === '\u0004') {
@@ -67,6 +75,7 @@ function typedLine({ stdin, signal }: Io): Promise<string> {
         else if (char >= ' ') typed += char;
       }
     };
+
     stdin.on('data', onData);
     stdin.on('end', giveUp);
     signal.addEventListener('abort', giveUp, { once: true });

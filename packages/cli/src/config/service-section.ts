@@ -4,7 +4,10 @@ import type { Settings } from '@call-attribution/mcp-server/settings';
 import { limitDefaults, shapeDefaults } from '@call-attribution/service/defaults';
 import { UsageError } from '../errors.ts';
 
-/** What a value of the section may be: in words, and as it is used; undefined when it cannot be used. */
+/**
+ * What a value of the section may be: in words, and as it is used; undefined when it cannot be
+ * used.
+ */
 interface Kind<T> {
   readonly expected: string;
   read(value: unknown): T | undefined;
@@ -23,16 +26,23 @@ const duration: Kind<number> = {
   expected: "milliseconds or a string such as '30s'",
   read(value) {
     const millis = typeof value === 'string' ? parseDuration(value) : value;
-    return typeof millis === 'number' && Number.isFinite(millis) && millis >= 0 ? millis : undefined;
+    return typeof millis === 'number' && Number.isFinite(millis) && millis >= 0
+      ? millis
+      : undefined;
   },
 };
 const addresses: Kind<readonly string[]> = {
   expected: 'a list of strings, such as ["127.0.0.1", "10.0.0.0/8"]',
   read: (value) =>
-    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '') ? value : undefined,
+    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '')
+      ? value
+      : undefined,
 };
 
-/** All settings of the section, by the names that they have in `createService` and `openStore`. The README says what they are for. */
+/**
+ * All settings of the section, by the names that they have in `createService` and `openStore`. The
+ * README says what they are for.
+ */
 const kinds = {
   log: oneOf('json', 'off', null),
   proxies: addresses,
@@ -50,7 +60,10 @@ const kinds = {
   sendTimeout: duration,
   idleTimeout: duration,
   /** A service over a store and a sandbox have defaults of their own. */
-  drainTimeout: { ...duration, read: (value: unknown) => (value === null ? null : duration.read(value)) },
+  drainTimeout: {
+    ...duration,
+    read: (value: unknown) => (value === null ? null : duration.read(value)),
+  },
   synchronous: oneOf('normal', 'full'),
   poolSize: whole(1),
   statementTimeout: duration,
@@ -78,10 +91,14 @@ export function readServiceSection({ file }: Settings): ServiceSection {
   } catch (error) {
     throw new UsageError(`${path}: ${error instanceof Error ? error.message : ''}`);
   }
+
   const read = Object.entries(section).map(([name, value]) => {
-    const kind: Kind<unknown> | undefined = Object.entries(kinds).find(([each]) => each === name)?.[1];
+    const kind: Kind<unknown> | undefined = Object.entries(kinds).find(
+      ([each]) => each === name,
+    )?.[1];
     const used = kind?.read(value);
-    if (used === undefined) throw new UsageError(`${path}: service.${name} must be ${kind?.expected}`);
+    if (used === undefined)
+      throw new UsageError(`${path}: service.${name} must be ${kind?.expected}`);
     return [name, used];
   });
   return { ...serviceSettings, ...Object.fromEntries(read) };

@@ -22,14 +22,17 @@ const options = {
 
 const flags: ReadonlyMap<string, string> = new Map(Object.entries(options));
 
-/** Reads options, as far as the command has them, environment and configuration file, in this order; the first problem is thrown. */
+/**
+ * Reads options, as far as the command has them, environment and configuration file, in this order;
+ * the first problem is thrown.
+ */
 export function readSettings(args: Args, io: Io): Settings {
   return checked(read(sourceOf(args, io)));
 }
 
 /**
- * The settings of accounts in the configuration file, by their names. What is wrong with the file is thrown; what is wrong
- * with one account, such as a variable that is not set, is left to it.
+ * The settings of accounts in the configuration file, by their names. What is wrong with the file
+ * is thrown; what is wrong with one account, such as a variable that is not set, is left to it.
  */
 export function readAccountSettings(
   names: readonly string[] | 'all',
@@ -52,15 +55,25 @@ export function readStoredSettings(account: string | null, args: Args, io: Io): 
   return checked({ ...settings, problems, secret: () => null });
 }
 
-/** The settings of options and environment alone, for a command that writes the configuration file. */
+/**
+ * The settings of options and environment alone, for a command that writes the configuration file.
+ */
 export function readGivenSettings(args: Args, io: Io): Settings {
   const source = sourceOf(args, io);
   return checked(
-    read({ ...source, config: null, searchHome: false, env: { ...io.env, CALLS_CONFIG: undefined } }),
+    read({
+      ...source,
+      config: null,
+      searchHome: false,
+      env: { ...io.env, CALLS_CONFIG: undefined },
+    }),
   );
 }
 
-/** The settings of a command that does not ask the API: what is wrong with the connection is no matter of it. */
+/**
+ * The settings of a command that does not ask the API: what is wrong with the connection is no
+ * matter of it.
+ */
 export function readFileSettings(args: Args, io: Io): Settings {
   const settings = read(sourceOf(args, io));
   const problem = settings.problems.find(({ place }) => place === 'file');

@@ -15,7 +15,12 @@ import type { Args, Handler } from '../args.ts';
 import { readFileSettings, readSettings } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
 import { explain, tryDoctor } from '../failures.ts';
-import { configuredAccounts, openClient, refuseUnchosen, typedAccounts } from '../input/accounts.ts';
+import {
+  configuredAccounts,
+  openClient,
+  refuseUnchosen,
+  typedAccounts,
+} from '../input/accounts.ts';
 import { type Io, show, write } from '../io.ts';
 import { chooseStore, openChosen } from '../stores/open.ts';
 import { bytes, count, plural, span } from '../terminal/numbers.ts';
@@ -36,7 +41,12 @@ interface Finding {
 
 const finding =
   (state: Finding['state']) =>
-  (item: string, text: string, fix = ''): Finding => ({ item, state, text, ...(fix ? { fix } : {}) });
+  (item: string, text: string, fix = ''): Finding => ({
+    item,
+    state,
+    text,
+    ...(fix ? { fix } : {}),
+  });
 
 /** What is as it should be, what is worth knowing and stops nothing, and what has to change. */
 const [ok, note, wrong] = [finding('ok'), finding('note'), finding('wrong')];
@@ -47,12 +57,16 @@ interface Found {
   readonly status: number;
 }
 
-/** `calls doctor`: the machine, the copies, the settings and the connection of each account, and what to change. */
+/**
+ * `calls doctor`: the machine, the copies, the settings and the connection of each account, and
+ * what to change.
+ */
 export const doctor: Handler = async (args, io) => {
   const settings = readFileSettings(args, io);
   const names = settings.accounts.map(({ name }) => name);
   const isOffline = args.flag('offline');
-  const hint = isOffline || typedAccounts(args) !== null ? '' : 'add --all-accounts to check each of them';
+  const hint =
+    isOffline || typedAccounts(args) !== null ? '' : 'add --all-accounts to check each of them';
   const copies = await copiesFound(settings, args, io);
   const connected = isOffline ? offline(settings, io) : await connections(settings, args, io);
   const findings = [
@@ -70,15 +84,27 @@ export const doctor: Handler = async (args, io) => {
   if (status === exitCodes.ok && isOffline) ({ status } = copies);
   else if (status === exitCodes.ok && findings.some(({ state }) => state === 'wrong'))
     status = exitCodes.failed;
+
   if (args.flag('json')) {
-    await write(io.stdout, `${JSON.stringify({ ok: status === exitCodes.ok, findings }, null, 2)}\n`);
+    await write(
+      io.stdout,
+      `${JSON.stringify({ ok: status === exitCodes.ok, findings }, null, 2)}\n`,
+    );
     return status;
   }
+
   const style = styleFor(io.stdout, io.env);
-  const marks = { ok: style.green('ok   '), note: style.yellow('note '), wrong: style.red('wrong') };
+  const marks = {
+    ok: style.green('ok   '),
+    note: style.yellow('note '),
+    wrong: style.red('wrong'),
+  };
   const width = Math.max(...findings.map(({ item }) => item.length));
   const indent = ' '.repeat(width + 9);
-  const space = Math.max(20, (widthOf(io.stdout, io.env) ?? Number.POSITIVE_INFINITY) - indent.length - 2);
+  const space = Math.max(
+    20,
+    (widthOf(io.stdout, io.env) ?? Number.POSITIVE_INFINITY) - indent.length - 2,
+  );
   let shownOf: string | undefined;
   for (const { account, item, state, text, fix } of findings) {
     if (account !== shownOf) await show(io, [style.bold(account ?? '')]);
@@ -92,6 +118,7 @@ export const doctor: Handler = async (args, io) => {
       ...rest.map((line) => `${indent}  ${line}`),
     ]);
   }
+
   return status;
 };
 
@@ -121,7 +148,10 @@ function proxy({ baseUrl }: Settings, { env }: Io): Finding {
   if (address === '') return ok('proxy', `none: ${scheme} is not set`);
   if (!URL.canParse(address))
     return wrong('proxy', `${scheme} is not a URL`, 'write it as http://proxy.example:3128');
-  return ok('proxy', `${new URL(address).origin} (${scheme})${except ? `, except for ${except}` : ''}`);
+  return ok(
+    'proxy',
+    `${new URL(address).origin} (${scheme})${except ? `, except for ${except}` : ''}`,
+  );
 }
 
 /** What is configured. Of several accounts each has its own settings. */
@@ -136,8 +166,8 @@ function offline(settings: Settings, io: Io): Found {
 }
 
 /**
- * What is in the store that options and settings name: which accounts, how fresh and how whole each is. Nothing is created, and the API
- * is not asked.
+ * What is in the store that options and settings name: which accounts, how fresh and how whole each
+ * is. Nothing is created, and the API is not asked.
  */
 async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Found> {
   try {
@@ -171,7 +201,8 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;
       const text = `${shown}: ${plural(sum, 'call')} of ${plural(accounts.length, 'account')}${size}`;
-      const head = accounts.length > 0 ? ok('store', text) : note('store', text, `${sync} fills it`);
+      const head =
+        accounts.length > 0 ? ok('store', text) : note('store', text, `${sync} fills it`);
       const isWhole = each.every(({ state }) => state === 'ok');
       return { findings: [head, ...each], status: isWhole ? exitCodes.ok : exitCodes.incomplete };
     } finally {
@@ -183,25 +214,34 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
   }
 }
 
-/** The settings of each chosen account, and what the server responds to them. The status is that of the first failure. */
+/**
+ * The settings of each chosen account, and what the server responds to them. The status is that of
+ * the first failure.
+ */
 async function connections({ accounts }: Settings, args: Args, io: Io): Promise<Found> {
   const typed = typedAccounts(args);
   if (typed === null) return connection(() => readSettings(args, io), io);
   const names = typed === 'all' ? accounts.map(({ name }) => name) : typed;
+
   // Says that there is none.
   if (names.length === 0) configuredAccounts('all', args, io);
   const findings: Finding[] = [];
   let status: number = exitCodes.ok;
   for (const account of names) {
-    const read = () => configuredAccounts([account], args, io)[0]?.settings ?? readSettings(args, io);
+    const read = () =>
+      configuredAccounts([account], args, io)[0]?.settings ?? readSettings(args, io);
     const found = await connection(read, io);
     findings.push(...found.findings.map((finding) => ({ account, ...finding })));
     if (status === exitCodes.ok) status = found.status;
   }
+
   return { findings, status };
 }
 
-/** Goes on until something is wrong: without settings there are no keys to try, and without keys no calls. */
+/**
+ * Goes on until something is wrong: without settings there are no keys to try, and without keys no
+ * calls.
+ */
 async function connection(read: () => Settings, io: Io): Promise<Found> {
   const findings: Finding[] = [];
   let item = 'settings';
@@ -216,7 +256,8 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     const { signal } = io;
     item = 'list';
     const { records } = await client.listCalls({ rows: 1, signal });
-    const found = records.length > 0 ? 'the server responds with a call' : 'the account has no calls yet';
+    const found =
+      records.length > 0 ? 'the server responds with a call' : 'the account has no calls yet';
     findings.push(ok(item, found));
     item = 'count';
     const { total, source } = await client.countCalls({ signal });
@@ -224,9 +265,13 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     findings.push(ok(item, `${count(total)} calls${without} (${source})`));
     item = 'sms';
     if (settings.legacyBaseUrl === null) {
-      findings.push(note(item, 'skipped: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it'));
+      findings.push(
+        note(item, 'skipped: CALLS_LEGACY_BASE_URL is not set', 'only calls sms needs it'),
+      );
     } else {
-      const numbers = (await client.listSmsNumbers({ signal })).filter(({ smsEnabled }) => smsEnabled);
+      const numbers = (await client.listSmsNumbers({ signal })).filter(
+        ({ smsEnabled }) => smsEnabled,
+      );
       findings.push(ok(item, `${count(numbers.length)} SMS-enabled numbers`));
     }
     return { findings, status: exitCodes.ok };
@@ -242,7 +287,10 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
   }
 }
 
-/** The configuration file that was read. One in the current folder is read only where it is named, which is easily missed. */
+/**
+ * The configuration file that was read. One in the current folder is read only where it is named,
+ * which is easily missed.
+ */
 function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
   const here = 'calls.config.json';
   const hint = existsSync(join(cwd, here)) && file?.path !== join(cwd, here);
@@ -253,8 +301,14 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
       `there is no ${userConfigFile(env) ?? here}; only options and environment are used`,
       fix,
     );
+
   if (file.isExposed)
-    return note('file', `${file.path} has a key, and other users can read it`, `chmod 600 ${file.path}`);
+    return note(
+      'file',
+      `${file.path} has a key, and other users can read it`,
+      `chmod 600 ${file.path}`,
+    );
+
   return fix === undefined ? ok('file', file.path) : note('file', file.path, fix);
 }
 
@@ -277,7 +331,9 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
       if (from === undefined) return [];
       const isOpen = existsSync(from) && readSmallFile(from).isExposed;
       return [
-        isOpen ? note(item, `others can read ${from}`, `chmod 600 ${from}`) : ok(item, `set (${from})`),
+        isOpen
+          ? note(item, `others can read ${from}`, `chmod 600 ${from}`)
+          : ok(item, `set (${from})`),
       ];
     }),
     timeZone === null

@@ -49,7 +49,9 @@ async function writeStream(
     ['receipt', '--receipt: '],
     ['resume', 'cannot resume: '],
   ] as const)
-    if (args.flag(option)) throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
+    if (args.flag(option))
+      throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
+
   const { stream, verdict } = await calls.read({ ...options, signal: io.signal });
   const { pick, encode } = formOfCalls(target, fields, settings.apiVersion.value);
   try {
@@ -58,12 +60,13 @@ async function writeStream(
   } catch (error) {
     throw io.signal.aborted ? new Interrupted() : error;
   }
+
   return verdict;
 }
 
 /**
- * Writes a file, which appears when it is complete. What was written of the API before a failure stays for `--resume`, which repeats
- * the query of the first run.
+ * Writes a file, which appears when it is complete. What was written of the API before a failure
+ * stays for `--resume`, which repeats the query of the first run.
  */
 async function writeFile(
   { args, source, calls, filter, stream: options, settings, io }: Job,
@@ -81,11 +84,18 @@ async function writeFile(
       isCopy(source)
         ? '--resume is for exports from the API; one from a copy starts over'
         : '--resume: a Parquet file cannot be continued in its middle',
-      ['--partition month writes a file a month, and the same command writes those that are missing'],
+      [
+        '--partition month writes a file a month, and the same command writes those that are missing',
+      ],
     );
+
   const left = existsSync(`${path}.checkpoint`);
   if (left && !resume && isResumable)
-    say(io, `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`);
+    say(
+      io,
+      `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`,
+    );
+
   const { apiVersion, baseUrl, secret } = settings;
   const key = apiVersion.value === 'v3' ? secret('accessKey') : null;
   const keys = [baseUrl?.value, (key ?? secret('bearerToken'))?.value];
@@ -97,6 +107,7 @@ async function writeFile(
   const { pick, encode } = formOfCalls(target, fields, version);
   let ended: Promise<Ending> | null = null;
   let read = request.filter;
+
   const about = async (accounts: readonly string[]): Promise<ReceiptFacts> => {
     const verdict = (await ended) as Ending;
     const account = settings.account?.id;
@@ -113,6 +124,7 @@ async function writeFile(
       verdict: 'copies' in verdict ? verdictOfCopies(verdict.calls, verdict.copies) : verdict,
     };
   };
+
   const receipt = args.flag('receipt') ? about : false;
   const sink = fileSink(path, { encode, metadata: request, resume, receipt });
   if (sink.checkpoint !== null) {
@@ -126,6 +138,7 @@ async function writeFile(
       io,
       `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls again`,
     );
+
   try {
     const { checkpoint } = sink;
     const reading = await calls.read({ ...options, filter: read, checkpoint, signal: io.signal });
@@ -134,21 +147,29 @@ async function writeFile(
   } catch (error) {
     throw await withNextStep(error, path, shown, args, io);
   }
+
   if (isCopy(source)) {
     // A Parquet file has beside it who was erased, for whoever loads it.
     const removals = format === 'parquet' ? await source.removals() : null;
     if (removals === null) await rm(`${path}${removalsEnding}`, { force: true });
     else await writeWholeFile(`${path}${removalsEnding}`, removals);
   }
+
   say(io, `${shown}: ${bytes((await stat(path)).size)}`);
   return ended;
 }
 
-/** What an export was started with. It is kept with the checkpoint, so that `--resume` repeats exactly the same query. */
+/**
+ * What an export was started with. It is kept with the checkpoint, so that `--resume` repeats
+ * exactly the same query.
+ */
 interface ExportRequest {
   /** The filter, with relative times resolved. */
   readonly filter: string;
-  /** The options that decide what is in the file, as typed: `--from 7d` means the same seven days when it is resumed. */
+  /**
+   * The options that decide what is in the file, as typed: `--from 7d` means the same seven days
+   * when it is resumed.
+   */
   readonly typed: string;
   /** A fingerprint of the server and the account, which reveals neither. */
   readonly source: string;
@@ -197,6 +218,7 @@ async function withNextStep(
     : 'nothing was written; run the command again';
   if (signal.aborted) return new Interrupted([hint]);
   const fault = await withWayOut(fileError(error, shown));
+
   // Another run writes the file, or what an earlier one left is not what is there.
   const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
   if (isRefused || fault instanceof ClosedPipe || !isLeft) return fault;

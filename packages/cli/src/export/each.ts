@@ -4,7 +4,13 @@ import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
 import { exitCodes, noTimeZone, UsageError } from '../errors.ts';
-import { chooseAccounts, contextOf, eachAccount, planEach, type ReadAccount } from '../input/accounts.ts';
+import {
+  chooseAccounts,
+  contextOf,
+  eachAccount,
+  planEach,
+  type ReadAccount,
+} from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { type FilterContext, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
 import type { Source } from '../input/source.ts';
@@ -37,7 +43,10 @@ export interface Plan {
 /** Makes the plan of an account. */
 export type Planner = (args: Args, context: FilterContext, io: Io) => Promise<Plan>;
 
-/** Writes the calls of each chosen account: of one into the file, of several into a file of its own for each. */
+/**
+ * Writes the calls of each chosen account: of one into the file, of several into a file of its own
+ * for each.
+ */
 export async function exportEach(plan: Planner, args: Args, io: Io): Promise<number> {
   const output = outputOf(args);
   const accounts = await chooseAccounts(args, io);
@@ -45,11 +54,19 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
     throw new UsageError(`--output ${output}: no account is chosen whose name {account} could be`, [
       '--all-accounts writes a file for each account of the configuration; --account NAME chooses',
     ]);
-  const planned = await planEach(accounts, ({ name }) => (name === null ? args : argsOfAccount(args, name)));
-  return eachAccount(planned, args, io, (account) => exportAccount(account, plan, account.plan, io));
+
+  const planned = await planEach(accounts, ({ name }) =>
+    name === null ? args : argsOfAccount(args, name),
+  );
+  return eachAccount(planned, args, io, (account) =>
+    exportAccount(account, plan, account.plan, io),
+  );
 }
 
-/** The options for one of several accounts: {account} in the names of files becomes its name, so that no file is shared. */
+/**
+ * The options for one of several accounts: {account} in the names of files becomes its name, so
+ * that no file is shared.
+ */
 function argsOfAccount(args: Args, name: string): Args {
   for (const option of [...(args.flag('partition') ? [] : ['output']), 'left-out', 'ledger']) {
     const file = args.text(option);
@@ -64,13 +81,17 @@ function argsOfAccount(args: Args, name: string): Args {
   return replacing(args, '{account}', name);
 }
 
-/** The options of one day: {date} in the names of files is today where the account is. What is kept from day to day has no date. */
+/**
+ * The options of one day: {date} in the names of files is today where the account is. What is kept
+ * from day to day has no date.
+ */
 function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
   const isDated = (option: string) => args.text(option)?.includes('{date}') ?? false;
   if (isDated('ledger'))
     throw new UsageError(`--ledger ${args.text('ledger')}: the ledger is the same file every day`, [
       'leave {date} out of its name',
     ]);
+
   if (!['output', 'left-out'].some(isDated)) return args;
   if (timeZone === null) throw noTimeZone('{date} in the name of a file');
   return replacing(args, '{date}', formatNaive(naiveAt(now, timeZone)).slice(0, 10));
@@ -95,6 +116,7 @@ async function exportAccount(
   const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
+
   // The line of progress ends with the last call: what is said then comes below it.
   const calls: Job['calls'] = {
     async read(options) {

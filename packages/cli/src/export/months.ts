@@ -32,6 +32,7 @@ export function monthsWriter(args: Args, cwd: string): Writer {
       `--${wrong} cannot be used with --partition: the folder has Parquet files with all fields, and the same command writes what is missing`,
       [`remove --${wrong}`],
     );
+
   const shown = outputOf(args);
   const path = resolve(cwd, shown);
   if (shown === '-' || statSync(path, { throwIfNoEntry: false })?.isFile())
@@ -45,6 +46,7 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
   const version = settings.apiVersion.value;
   sayExtensions(filter, version, io);
   const where = args.text('where');
+
   /** What receipts say of where the calls come from. */
   const origin = { version, address: source.address, ...(where === null ? {} : { where }) };
   const target = monthFolder(path);
@@ -78,11 +80,15 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
       'each file that was written is complete; run the same command again for the others',
     ]);
   }
+
   const calls = files.reduce((sum, file) => sum + file.calls, 0);
   const kept = files.filter(({ isKept }) => isKept).length;
   const size = files.reduce((sum, file) => sum + file.bytes, 0);
   const note = kept > 0 ? ` (${kept} unchanged)` : '';
-  say(io, `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`);
+  say(
+    io,
+    `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`,
+  );
   return (summary?.verdict as Verdict | undefined) ?? null;
 }
 
@@ -103,16 +109,19 @@ async function copyOf(source: CopySource, account: string, filter: Filter) {
     removals: await printRemovals(source.store, [account]),
     read(period: Span) {
       let count = 0;
+
       const calls = async function* () {
         for await (const call of source.callsOf(within(filter, period), [account])) {
           count += 1;
           yield call;
         }
       };
+
       const verdict = async () => {
         const copy = await source.store.verdict(account, period);
         return copy === null ? null : verdictOfCopies(count, [copy]);
       };
+
       return { calls: calls(), verdict };
     },
   };

@@ -22,9 +22,10 @@ export function engineUrl(args: Args, io: Io): string | null {
   if (typed !== null) refusePassword(typed, '--engine');
   const url = typed ?? (io.env.CALLS_FLEET || null);
   if (url === null || /^postgres(?:ql)?:\/\//.test(url)) return url;
-  throw new UsageError(`${typed === null ? 'CALLS_FLEET' : '--engine'} must be postgres://user@host/name`, [
-    'without it calls fleet work does the whole job in one process',
-  ]);
+  throw new UsageError(
+    `${typed === null ? 'CALLS_FLEET' : '--engine'} must be postgres://user@host/name`,
+    ['without it calls fleet work does the whole job in one process'],
+  );
 }
 
 /** Opens the engine of a job. `work` waits for one that does not answer. */
@@ -33,7 +34,10 @@ export function openEngine(url: string, job: string, args: Args, io: Io): Promis
   return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), everyMs, io);
 }
 
-/** The job that was typed, by its name or its file, and its engine, for a task that looks at what others do. */
+/**
+ * The job that was typed, by its name or its file, and its engine, for a task that looks at what
+ * others do.
+ */
 export async function openShared(
   args: Args,
   io: Io,
@@ -45,7 +49,9 @@ export async function openShared(
       `${command} needs the engine that workers share: --engine postgres://user@host/name, or CALLS_FLEET`,
       ['without one, calls fleet work JOB.json does the whole job in one process'],
     );
+
   let [name] = args.words;
+
   // A word that can be a name is one; anything else is the path of a file.
   if (name !== undefined && !/^[a-z0-9-]{1,40}$/.test(name))
     ({ name } = await readJob(resolve(io.cwd, name)));
@@ -54,11 +60,13 @@ export async function openShared(
     if (only === undefined)
       throw new UsageError('the engine has no job', ['calls fleet work JOB.json starts one']);
     if (more.length > 0)
-      throw new UsageError(`${command}: the engine has several jobs: ${[only, ...more].join(', ')}`, [
-        `${command} ${only}`,
-      ]);
+      throw new UsageError(
+        `${command}: the engine has several jobs: ${[only, ...more].join(', ')}`,
+        [`${command} ${only}`],
+      );
     name = only;
   }
+
   return { name, engine: await openEngine(url, name, args, io) };
 }
 
@@ -82,13 +90,17 @@ export function credentialsOf(args: Args, io: Io): CredentialSource {
   });
 }
 
-/** A client of an account of a job, for a task that asks the API itself. Only the job's file says where the keys are and where requests go. */
+/**
+ * A client of an account of a job, for a task that asks the API itself. Only the job's file says
+ * where the keys are and where requests go.
+ */
 export async function clientOf(
   job: PlannedJob,
   { id, credential, requestsPerMinute }: PlannedAccount,
   credentials: CredentialSource,
 ): Promise<Client> {
   const auth = await credentials(credential, id);
-  const limiter = requestsPerMinute === null ? {} : { limiter: createLimiter({ requestsPerMinute }) };
+  const limiter =
+    requestsPerMinute === null ? {} : { limiter: createLimiter({ requestsPerMinute }) };
   return createClient({ baseUrl: job.baseUrl, version: job.version, auth, ...limiter });
 }

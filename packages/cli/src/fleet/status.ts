@@ -1,4 +1,9 @@
-import { type AccountStatus, type FleetStatus, retryAside, statusOf } from '@call-attribution/fleet';
+import {
+  type AccountStatus,
+  type FleetStatus,
+  retryAside,
+  statusOf,
+} from '@call-attribution/fleet';
 import type { Args } from '../args.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, show, write } from '../io.ts';
@@ -18,7 +23,9 @@ export async function status(args: Args, io: Io): Promise<number> {
       io.clock.now(),
     );
     if (status === null)
-      throw new UsageError(`the engine has no job ${name}`, ['calls fleet work JOB.json starts it']);
+      throw new UsageError(`the engine has no job ${name}`, [
+        'calls fleet work JOB.json starts it',
+      ]);
     const all = args.flag('all');
     const accounts = status.accounts.filter((account) => all || hasTrouble(account));
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
@@ -92,10 +99,15 @@ export interface ScreenOptions {
 
 /** The status of a job for people: how far it is, who works, what is stuck, why, and what helps. */
 export function statusScreen(status: FleetStatus, { width, style, all }: ScreenOptions): string[] {
-  const { job, into, state, states, forMs, calls, total, workers, leftMs, lagMs, accounts } = status;
+  const { job, into, state, states, forMs, calls, total, workers, leftMs, lagMs, accounts } =
+    status;
   const flow = (parts: readonly string[]): string[] => wrap(parts.join(', '), width ?? 1000);
+
   /** A table with the reasons below its rows, where they are never cut. */
-  const table = (columns: readonly Column[], rows: readonly { cells: string[]; below: string[] }[]) => {
+  const table = (
+    columns: readonly Column[],
+    rows: readonly { cells: string[]; below: string[] }[],
+  ) => {
     const [head = '', ...lines] = renderTable(
       columns,
       rows.map(({ cells }) => cells),
@@ -105,12 +117,15 @@ export function statusScreen(status: FleetStatus, { width, style, all }: ScreenO
       (rows[at]?.below ?? []).flatMap((text) => wrap(printable(text), (width ?? 1000) - 2));
     return [head, ...lines.flatMap((line, at) => [line, ...below(at).map((text) => `  ${text}`)])];
   };
+
   const isAtWork = workers.some((worker) => worker.state !== 'silent');
   const working = workers.map((worker) => {
-    const { name, version, busy, slots, callsPerSecond, requestsPerSecond, silentForMs, why } = worker;
+    const { name, version, busy, slots, callsPerSecond, requestsPerSecond, silentForMs, why } =
+      worker;
     const speed = [count(Math.round(callsPerSecond)), requestsPerSecond.toFixed(1)];
     let below = why === null ? [] : [why];
-    if (worker.state === 'silent') below = [`no sign of life for ${span(silentForMs)}; others have its work`];
+    if (worker.state === 'silent')
+      below = [`no sign of life for ${span(silentForMs)}; others have its work`];
     return { cells: [name, version, `${busy}/${slots}`, ...speed, worker.state], below };
   });
   const counted = Object.entries({ ...states, 'set aside': states.aside, aside: 0 })
@@ -139,13 +154,18 @@ export function statusScreen(status: FleetStatus, { width, style, all }: ScreenO
   });
   const isRunning = state === 'running';
   const over = states.aside === 0 ? 'done' : 'done, except what is set aside';
+
   // How far it is by the counts of the servers, else by accounts.
   let share = 1;
   if (total !== null && total > 0) share = Math.min(1, calls / total);
   else if (accounts.length > 0)
     share = accounts.filter(({ whole }) => whole !== null).length / accounts.length;
+
   return [
-    ...flow([`${job} ${isRunning ? `running for ${span(forMs)}` : over}`, `into ${printable(into)}`]),
+    ...flow([
+      `${job} ${isRunning ? `running for ${span(forMs)}` : over}`,
+      `into ${printable(into)}`,
+    ]),
     ...flow([
       `${(Math.floor(share * 1000) / 10).toFixed(1)} %`,
       total === null ? plural(calls, 'call') : `${count(calls)} of ${plural(total, 'call')}`,
@@ -157,7 +177,9 @@ export function statusScreen(status: FleetStatus, { width, style, all }: ScreenO
           ]),
       ...(isRunning && leftMs !== null && leftMs > 0 ? [`about ${span(leftMs)} left`] : []),
     ]),
-    ...(isRunning && !isAtWork ? [style.yellow('no worker is at work → calls fleet work JOB.json')] : []),
+    ...(isRunning && !isAtWork
+      ? [style.yellow('no worker is at work → calls fleet work JOB.json')]
+      : []),
     ...(working.length > 0 ? ['', ...table(workerColumns, working)] : []),
     '',
     ...flow([

@@ -56,19 +56,29 @@ async function workInto(
 ): Promise<number> {
   const { isShared } = engine;
   const name = args.text('name') ?? workerName(randomBytes(2).toString('hex'));
-  const look = async (): Promise<FleetStatus | null> => statusOf(await engine.look(), io.clock.now());
+  const look = async (): Promise<FleetStatus | null> =>
+    statusOf(await engine.look(), io.clock.now());
   const metrics = createWorkerMetrics(() => worker, look);
   const isLog = args.flag('log');
+
   const onEvent = (event: WorkerEvent): void => {
     metrics.observe(event);
     const { kind, ...facts } = event;
     const time = new Date(io.clock.now()).toISOString();
     if (isLog) say(io, JSON.stringify({ time, kind, worker: name, ...facts }));
     else if (event.kind === 'turn' && event.outcome === 'aside')
-      say(io, `  ${event.account} is set aside: ${reasonText(event.code ?? 'failed', event.message)}`);
-    else if (event.kind === 'worker' && event.why !== null && (isShared || event.state === 'resting'))
+      say(
+        io,
+        `  ${event.account} is set aside: ${reasonText(event.code ?? 'failed', event.message)}`,
+      );
+    else if (
+      event.kind === 'worker' &&
+      event.why !== null &&
+      (isShared || event.state === 'resting')
+    )
       say(io, `  ${event.state}: ${event.why}`);
   };
+
   const worker: Worker = createWorker({
     ...{ job, engine, target, name, slots, onEvent },
     credentials: credentialsOf(args, io),
@@ -85,21 +95,30 @@ async function workInto(
       const status = await look().catch(() => undefined);
       const { accounts, callsPerSecond, state, why } = worker.card;
       let note = `${accounts.length} of ${plural(slots, 'slot')}`;
-      // The worker says itself whether the engine or the target is away. It joins the job once it has its target.
+
+      // The worker says itself whether the engine or the target is away. It joins the job once it
+      // has its target.
       if (why !== null) note = `${state}: ${why}`;
       else if (status === null) note = 'waiting for the target';
       if (!io.signal.aborted)
-        line.update({ done: status?.calls ?? 0, total: status?.total ?? null, rate: callsPerSecond, note });
+        line.update({
+          done: status?.calls ?? 0,
+          total: status?.total ?? null,
+          rate: callsPerSecond,
+          note,
+        });
     },
     io.stderr.isTTY === true ? 1_000 : 10_000,
   );
   if (isLog) clearInterval(timer);
+
   // After Ctrl-C what is under way is ended.
   const leave = (): void => {
     line.close();
     say(io, `leaving: what is under way has ${span(grace)} to end; a second Ctrl-C ends at once`);
     worker.leave(grace);
   };
+
   io.signal.addEventListener('abort', leave, { once: true });
   if (io.signal.aborted) leave();
   try {
@@ -110,6 +129,7 @@ async function workInto(
     line.close();
     stopStatus();
   }
+
   if (io.signal.aborted)
     throw new Interrupted(['what was committed stays; the same command continues from there']);
   const status = await look();
@@ -129,7 +149,9 @@ function sayEnd({ job, into, accounts, calls }: FleetStatus, isShared: boolean, 
     say(io, `  ${account.id}: ${whyText(account)}`);
     if (isShared) say(io, `  → calls fleet retry ${job} --account ${account.id}`);
   }
+
   if (bad.length > most) say(io, `  and ${plural(bad.length - most, 'more account')}`);
+
   // What is in memory is gone; the target knows what is committed.
   if (bad.length > 0 && !isShared)
     say(io, '  → correct the cause and run the same command again; it reads only what is missing');

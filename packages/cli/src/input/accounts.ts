@@ -1,5 +1,9 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
-import { connectionOf, missingSettings, type Settings } from '@call-attribution/mcp-server/settings';
+import {
+  connectionOf,
+  missingSettings,
+  type Settings,
+} from '@call-attribution/mcp-server/settings';
 import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../args.ts';
@@ -25,8 +29,8 @@ export interface NamedAccount {
 }
 
 /**
- * Creates the client that the settings describe; the caller closes it. Commands read their other options first, so that
- * a mistake in them is reported before keys are asked for.
+ * Creates the client that the settings describe; the caller closes it. Commands read their other
+ * options first, so that a mistake in them is reported before keys are asked for.
  */
 export async function openClient(settings: Settings, io: Io): Promise<Client> {
   refuseUnchosen(settings);
@@ -47,6 +51,7 @@ export function keptClients() {
     of(key: unknown, open: () => Promise<Client>): Promise<Client> {
       const client = clients.get(key) ?? open();
       clients.set(key, client);
+
       // What is missing may be there the next time.
       return client.catch((error: unknown) => {
         clients.delete(key);
@@ -74,7 +79,10 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
   };
 }
 
-/** Asks at the terminal for the credentials that are not set; without a terminal an error says how to set them. */
+/**
+ * Asks at the terminal for the credentials that are not set; without a terminal an error says how
+ * to set them.
+ */
 async function askForAuth(settings: Settings, io: Io): Promise<Auth> {
   if (!canAsk(io)) throw missingOf(settings);
   const of = settings.account === null ? '' : ` of account ${settings.account.name}`;
@@ -99,7 +107,9 @@ function missingOf(settings: Settings): UsageError {
   );
 }
 
-/** Refuses settings without keys where the configuration file has accounts of which none is chosen. */
+/**
+ * Refuses settings without keys where the configuration file has accounts of which none is chosen.
+ */
 export function refuseUnchosen({ account, accounts, file, secret }: Settings): void {
   if (account !== null || accounts.length === 0) return;
   if (secret('accessKey') ?? secret('secretKey') ?? secret('bearerToken')) return;
@@ -116,8 +126,9 @@ export interface ReadAccount extends NamedAccount {
 }
 
 /**
- * The accounts that --account and --all-accounts choose: of the configuration file, or of the copy where one answers.
- * Without these options it is the one account of the settings, or all that the copy has.
+ * The accounts that --account and --all-accounts choose: of the configuration file, or of the copy
+ * where one answers. Without these options it is the one account of the settings, or all that the
+ * copy has.
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadAccount[]> {
   const stored = await chooseStored(args, io);
@@ -133,8 +144,14 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   }));
 }
 
-/** The accounts that the options choose, each with the filter that they describe. Says of which period the calls are. */
-export async function chooseCalls(args: Args, io: Io): Promise<(ReadAccount & { readonly plan: Filter })[]> {
+/**
+ * The accounts that the options choose, each with the filter that they describe. Says of which
+ * period the calls are.
+ */
+export async function chooseCalls(
+  args: Args,
+  io: Io,
+): Promise<(ReadAccount & { readonly plan: Filter })[]> {
   return planEach(await chooseAccounts(args, io), async ({ settings }) => {
     const context = contextOf(settings, io);
     await sayPeriod(await rangeOf(args, context), context, io);
@@ -166,7 +183,10 @@ export interface Stored {
   open(): Promise<CopySource>;
 }
 
-/** The copy that the options or the settings name, and the accounts in it; null when the API is asked. */
+/**
+ * The copy that the options or the settings name, and the accounts in it; null when the API is
+ * asked.
+ */
 export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const names = typedAccounts(args);
   const settings = names === null ? readSettings(args, io) : readStoredSettings(null, args, io);
@@ -181,7 +201,8 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     return { accounts: [{ key: '', name: null, settings, problem: null, open }], nameOf, open };
   const source = await open();
   const stored = await source.accounts().finally(() => source.close());
-  const ids = names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, source.address));
+  const ids =
+    names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, source.address));
   return {
     accounts: ids.map((id) => {
       const known = accounts.find((account) => account.id === id)?.name ?? null;
@@ -206,12 +227,17 @@ function idOf(
   const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
   throw new UsageError(`the store ${shown} has no calls of an account ${JSON.stringify(name)}`, [
     ...(near && near !== name ? [`did you mean ${near}?`] : []),
-    stored.length > 0 ? `it has ${stored.join(', ')}` : 'nothing was synced yet: calls sync fills it',
+    stored.length > 0
+      ? `it has ${stored.join(', ')}`
+      : 'nothing was synced yet: calls sync fills it',
   ]);
 }
 
 /** The only one of the chosen accounts. */
-export function onlyOf<A extends NamedAccount>([account, ...more]: readonly A[], command: string): A {
+export function onlyOf<A extends NamedAccount>(
+  [account, ...more]: readonly A[],
+  command: string,
+): A {
   if (account?.problem) throw account.problem;
   if (account !== undefined && more.length === 0) return account;
   throw new UsageError(`${command} works on one account at a time`, [
@@ -220,7 +246,11 @@ export function onlyOf<A extends NamedAccount>([account, ...more]: readonly A[],
 }
 
 /** Accounts of the configuration file. One that is named alone needs no name in what is shown. */
-export function configuredAccounts(names: readonly string[] | 'all', args: Args, io: Io): NamedAccount[] {
+export function configuredAccounts(
+  names: readonly string[] | 'all',
+  args: Args,
+  io: Io,
+): NamedAccount[] {
   const found = readAccountSettings(names, args, io);
   const isNamed = names === 'all' || found.length > 1;
   return found.map(({ settings, problem }) => {
@@ -249,12 +279,14 @@ export async function planEach<A extends NamedAccount, P>(
       throw account.name === null ? error : await ofAccount(account.name, account.problem ?? error);
     }
   }
+
   return planned;
 }
 
 /**
- * Runs something for each account, one after the other, and gives what that gives. An account that fails is named on stderr and does
- * not stop the others; the exit status then says that the result is incomplete, or, when all have failed in the same way, how.
+ * Runs something for each account, one after the other, and gives what that gives. An account that
+ * fails is named on stderr and does not stop the others; the exit status then says that the result
+ * is incomplete, or, when all have failed in the same way, how.
  * `onFailure` replaces what is said about such an account.
  */
 export async function* inTurn<A extends NamedAccount, T>(
@@ -282,6 +314,7 @@ export async function* inTurn<A extends NamedAccount, T>(
       await onFailure(named);
     }
   }
+
   if (failed.length > 0)
     say(io, `${failed.length} of ${accounts.length} accounts failed: ${failed.join(', ')}`);
   const worst = statuses.find((status) => status !== exitCodes.ok) ?? exitCodes.ok;
@@ -310,7 +343,10 @@ export async function eachAccount<A extends NamedAccount>(
   return value as number;
 }
 
-/** What concerns the whole command: Ctrl-C, a reader that has gone, an output that cannot be written. */
+/**
+ * What concerns the whole command: Ctrl-C, a reader that has gone, an output that cannot be
+ * written.
+ */
 function stopsAll(error: unknown, { signal }: Io): boolean {
   if (signal.aborted || error instanceof ClosedPipe || error instanceof Interrupted) return true;
   return error instanceof CliError && error.exitCode === exitCodes.output;

@@ -7,7 +7,10 @@ import { explain } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 
-/** What happens to records that cannot be read or stored, in one run of a command: it stops at the first, or leaves them out. */
+/**
+ * What happens to records that cannot be read or stored, in one run of a command: it stops at the
+ * first, or leaves them out.
+ */
 export interface BadRecords {
   /** The option of a stream or a sync. */
   readonly onError: 'fail' | ((dead: DeadRecord) => 'skip');
@@ -23,10 +26,12 @@ export interface BadRecords {
 export function badRecords(args: Args, io: Io): BadRecords {
   /** Why, by the name of the record. */
   const found = new Map<string, string>();
+
   const skip = (dead: DeadRecord): 'skip' => {
     found.set(nameOf(dead), reasonOf(dead.error));
     return 'skip';
   };
+
   return {
     onError: args.text('on-bad-record') === 'skip' ? skip : 'fail',
     refuse: ({ sid }, error) => found.set(sidText(sid), reasonOf(error)),
@@ -47,7 +52,10 @@ function nameOf({ bytes, slice, page, index }: DeadRecord): string {
   return `record ${index + 1} of page ${page + 1} of the calls ${period}`;
 }
 
-/** A sentence without values of the record. The words of a stream begin with the place, which the next read may not share. */
+/**
+ * A sentence without values of the record. The words of a stream begin with the place, which the
+ * next read may not share.
+ */
 function reasonOf(error: unknown): string {
   const cause = error instanceof StreamError && error.cause instanceof Error ? error.cause : error;
   return CallsError.is(cause) ? cause.summary : 'It cannot be read.';
@@ -58,8 +66,11 @@ export async function withWayOut(error: unknown): Promise<unknown> {
   if (CallsError.is(error, 'unfit_value'))
     // The hint is for programs.
     return unfitValue(error.summary, error);
+
   const code = systemCode(error);
-  // A page that is not JSON may come whole the next time; a record in a page that was proved complete will not.
+
+  // A page that is not JSON may come whole the next time; a record in a page that was proved
+  // complete will not.
   const isBroken = code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
   if (code !== 'unfit_record' && code !== 'invalid_record' && !isBroken) return error;
   const { message } = await explain(error);

@@ -40,7 +40,12 @@ export async function openCopySource(
 ): Promise<CopySource> {
   const shown = storeName(chosen.typed);
   const open = () => openChosen(chosen, context.settings, { readOnly: true });
-  return new CopySource(await whileWaiting(`waiting for the store ${shown}`, open), shown, accounts, context);
+  return new CopySource(
+    await whileWaiting(`waiting for the store ${shown}`, open),
+    shown,
+    accounts,
+    context,
+  );
 }
 
 /** Is the source a copy, and not the API? */
@@ -61,7 +66,12 @@ export class CopySource implements Source {
   readonly #endWaiting: () => void;
   #statuses: Promise<readonly AccountStatus[]> | undefined;
 
-  constructor(store: Store, shown: string, accounts: readonly string[], { settings, args, io }: CopyContext) {
+  constructor(
+    store: Store,
+    shown: string,
+    accounts: readonly string[],
+    { settings, args, io }: CopyContext,
+  ) {
     this.store = store;
     this.address = shown;
     this.#accounts = accounts;
@@ -74,10 +84,15 @@ export class CopySource implements Source {
 
   /** The accounts that are read. */
   async accounts(): Promise<readonly string[]> {
-    return this.#accounts.length > 0 ? this.#accounts : (await this.store.accounts()).map(({ id }) => id);
+    return this.#accounts.length > 0
+      ? this.#accounts
+      : (await this.store.accounts()).map(({ id }) => id);
   }
 
-  /** What was erased and purged from the accounts, which a copy of their calls takes along; null for nothing. */
+  /**
+   * What was erased and purged from the accounts, which a copy of their calls takes along; null for
+   * nothing.
+   */
   async removals(): Promise<string | null> {
     return printRemovals(this.store, await this.accounts());
   }
@@ -109,6 +124,7 @@ export class CopySource implements Source {
       calls.push(...last.calls);
       total += this.#where === null ? count : last.total;
     }
+
     await this.sayAnswered(timesOf(filter));
     if (total === 0) await this.#explainNone(filter);
     calls.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
@@ -124,29 +140,43 @@ export class CopySource implements Source {
     });
     const found = this.callsOf(filter, await this.accounts());
     const explainNone = () => this.#explainNone(filter);
+
     const calls = async function* () {
       let count = 0;
       for await (const call of found) {
         count += 1;
         yield call;
       }
+
       if (count === 0) await explainNone();
       resolve({ proof: 'whole', calls: count, held, copies });
     };
+
     return { stream: calls(), verdict };
   }
 
-  /** Answers questions about the accounts that were chosen, in one pass over the columns that they need. */
+  /**
+   * Answers questions about the accounts that were chosen, in one pass over the columns that they
+   * need.
+   */
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
     const [accounts, statuses] = [await this.accounts(), await this.#status()];
     const answers = createAnswers(questions);
     const { fields, period } = answers.needs;
-    const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), { extensions: true });
+    const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), {
+      extensions: true,
+    });
+
     // Calls without a time are in no period, and a question says how many there are.
-    const selections = period.from === null && period.to === null ? [everything] : [undated, inPeriod];
+    const selections =
+      period.from === null && period.to === null ? [everything] : [undated, inPeriod];
     for (const account of accounts)
       for (const selection of selections)
-        await answers.addAll(this.store.columns(account, selection, fields, this.#io.signal), account);
+        await answers.addAll(
+          this.store.columns(account, selection, fields, this.#io.signal),
+          account,
+        );
+
     return answers.answers(statuses);
   }
 
@@ -155,6 +185,7 @@ export class CopySource implements Source {
     const used = await this.#status();
     const lacks: CopyVerdict[] = [];
     const incomplete: string[] = [];
+
     // Of several accounts, or of those that were chosen, each is named.
     const isNamed = used.length > 1 || this.#accounts.length > 0;
     for (const { account } of used) {
@@ -163,8 +194,11 @@ export class CopySource implements Source {
       if (verdict === null || words === null) continue;
       lacks.push(verdict);
       const of = isNamed ? ` of account ${account}` : '';
-      incomplete.push(`INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`);
+      incomplete.push(
+        `INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`,
+      );
     }
+
     this.incomplete = incomplete;
     const text = answeredText(this.address, used);
     for (const line of [text, ...this.incomplete]) say(this.#io, line);
@@ -176,18 +210,23 @@ export class CopySource implements Source {
     return this.store.close();
   }
 
-  /** How many calls match, and how many of them came through call extensions or are left out because of that. */
+  /**
+   * How many calls match, and how many of them came through call extensions or are left out because
+   * of that.
+   */
   async counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
     if (this.#where !== null) {
       const [answer] = await this.ask([this.#selection(filter)]);
       return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
+
     const selection = this.#rows(filter);
     let [all, website] = [0, 0];
     for (const account of await this.accounts()) {
       all += await this.store.count(account, { ...selection, extensions: true });
       website += await this.store.count(account, { ...selection, extensions: false });
     }
+
     return selection.extensions
       ? { calls: all, extensions: { counted: all - website, leftOut: 0 } }
       : { calls: website, extensions: { counted: 0, leftOut: all - website } };
@@ -200,6 +239,7 @@ export class CopySource implements Source {
     if (selector?.needsSequence)
       for (const account of accounts)
         for await (const call of this.#read(account, everything)) selector.learn(call, account);
+
     const read = (account: string) => this.#read(account, selection, offset);
     const lists = accounts.map(async function* (account) {
       for await (const call of read(account))
@@ -215,7 +255,9 @@ export class CopySource implements Source {
     }
   }
 
-  /** The calls that match, as a question says it. v2 always has the calls through call extensions. */
+  /**
+   * The calls that match, as a question says it. v2 always has the calls through call extensions.
+   */
   #selection(filter: Filter): CallSelection {
     return {
       q: printFilter(filter),
@@ -241,7 +283,10 @@ export class CopySource implements Source {
     return this.#statuses;
   }
 
-  /** Says why no call matches, in the words of an answer to the same question: what a field holds instead, when the calls begin. */
+  /**
+   * Says why no call matches, in the words of an answer to the same question: what a field holds
+   * instead, when the calls begin.
+   */
   async #explainNone(filter: Filter): Promise<void> {
     const { from, to } = timesOf(filter);
     const isPeriod = from === null || to === null || from < to;
@@ -264,7 +309,9 @@ export function timesOf({ clauses }: Filter): Span {
   return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };
 }
 
-/** That the copy answered, with what it covers and when it was last brought up to date, in one line. */
+/**
+ * That the copy answered, with what it covers and when it was last brought up to date, in one line.
+ */
 function answeredText(shown: string, statuses: readonly AccountStatus[]): string {
   const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
   const last = statuses
@@ -277,21 +324,29 @@ function answeredText(shown: string, statuses: readonly AccountStatus[]): string
 }
 
 function syncedText(statuses: readonly AccountStatus[]): string {
-  const unsynced = statuses.filter(({ syncedAt }) => syncedAt === null).map(({ account }) => account);
+  const unsynced = statuses
+    .filter(({ syncedAt }) => syncedAt === null)
+    .map(({ account }) => account);
   if (unsynced.length > 0 || statuses.length === 0)
     return `nothing was synced yet${unsynced.length < statuses.length ? ` of ${unsynced.join(', ')}` : ''}`;
   const [oldest = ''] = statuses.map(({ syncedAt }) => syncedAt ?? '').sort();
   return `last sync ${oldest.slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The calls of several lists, each in the order of time, in the order of time. Those of one moment are in the order of the lists. */
+/**
+ * The calls of several lists, each in the order of time, in the order of time. Those of one moment
+ * are in the order of the lists.
+ */
 async function* inOrder(lists: readonly AsyncGenerator<Call>[]): AsyncGenerator<Call> {
   try {
     const heads = await Promise.all(lists.map(async (rest) => ({ rest, head: await rest.next() })));
     for (;;) {
       let first: (typeof heads)[0] | undefined;
       for (const each of heads)
-        if (!each.head.done && !(first && first.head.value.date_added <= each.head.value.date_added))
+        if (
+          !each.head.done &&
+          !(first && first.head.value.date_added <= each.head.value.date_added)
+        )
           first = each;
       if (first === undefined) return;
       yield first.head.value;

@@ -16,17 +16,26 @@ export function fieldNamed(name: string): FieldSpec | null {
   return fields.find((entry) => entry.name === name || entry.v2 === name) ?? null;
 }
 
-/** The fields with these names, of either version, or as people say them: `campaign` is ppc_campaign. */
+/**
+ * The fields with these names, of either version, or as people say them: `campaign` is
+ * ppc_campaign.
+ */
 export function fieldsNamed(names: readonly string[]): FieldSpec[] {
   return names.map((written) => {
     const name = written.toLowerCase().replace(/[ -]+/g, '_');
     const said = fields.filter(({ otherNames = [] }) => otherNames.includes(name));
     const field = fieldNamed(name) ?? (said.length === 1 ? said[0] : undefined);
     if (field) return field;
-    const known = fields.flatMap(({ name, v2, otherNames = [] }) => [name, v2 ?? name, ...otherNames]);
+    const known = fields.flatMap(({ name, v2, otherNames = [] }) => [
+      name,
+      v2 ?? name,
+      ...otherNames,
+    ]);
     const [begins] = known.filter((each) => each.startsWith(`${name}_`));
     const near =
-      said.length > 0 ? said.map((each) => each.name).join(' or ') : (begins ?? nearest(name, known));
+      said.length > 0
+        ? said.map((each) => each.name).join(' or ')
+        : (begins ?? nearest(name, known));
     throw new UsageError(`--fields: a call has no field ${JSON.stringify(written)}`, [
       ...(near ? [`did you mean ${near}?`] : []),
       'calls fields lists all of them',

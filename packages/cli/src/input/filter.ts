@@ -13,8 +13,14 @@ export interface Present {
   readonly timeZone: string | null;
 }
 
-/** The range of time that the options describe, and whether it is another one each day, as that of `yesterday` is. */
-export async function rangeOf(args: Args, present: Present): Promise<Span & { readonly moves: boolean }> {
+/**
+ * The range of time that the options describe, and whether it is another one each day, as that of
+ * `yesterday` is.
+ */
+export async function rangeOf(
+  args: Args,
+  present: Present,
+): Promise<Span & { readonly moves: boolean }> {
   const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
   if (typed.length === 0) return { from: null, to: null, moves: false };
   return readRange(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
@@ -32,11 +38,20 @@ export async function readRange(typed: SaidPeriod, present: Present) {
 
 /** The times of a period that a question has worked out. */
 export function naiveRange({ from, to }: Period): Span {
-  return { from: from === null ? null : formatNaive(from), to: to === null ? null : formatNaive(to) };
+  return {
+    from: from === null ? null : formatNaive(from),
+    to: to === null ? null : formatNaive(to),
+  };
 }
 
-/** A period as it is said: its last second included, the time zone of its times, and how much of it is over. Null for all of time. */
-export async function periodText({ from, to }: Span, { now, timeZone }: Present): Promise<string | null> {
+/**
+ * A period as it is said: its last second included, the time zone of its times, and how much of it
+ * is over. Null for all of time.
+ */
+export async function periodText(
+  { from, to }: Span,
+  { now, timeZone }: Present,
+): Promise<string | null> {
   if (from === null && to === null) return null;
   const zone = timeZone ?? 'in the time zone of the account';
   if (to === null) return `from ${from}, ${zone}`;
@@ -49,7 +64,10 @@ export async function periodText({ from, to }: Span, { now, timeZone }: Present)
 
 const said = new WeakMap<Io, Set<string>>();
 
-/** Says on stderr which period a command uses: each once, however many accounts there are. Nothing without a period. */
+/**
+ * Says on stderr which period a command uses: each once, however many accounts there are. Nothing
+ * without a period.
+ */
 export async function sayPeriod(range: Span, present: Present, io: Io): Promise<void> {
   const text = await periodText(range, present);
   const before = said.get(io) ?? new Set();
@@ -64,8 +82,9 @@ export interface FilterContext extends Present {
 }
 
 /**
- * The filter that the options describe. `--q` and the other options all apply; without any, all calls match. For an upload
- * sheet the range begins `history` days earlier, and `--min-talk` is a rule of the sheet.
+ * The filter that the options describe. `--q` and the other options all apply; without any, all
+ * calls match. For an upload sheet the range begins `history` days earlier, and `--min-talk` is a
+ * rule of the sheet.
  */
 export async function filterOf(
   args: Args,
@@ -73,7 +92,8 @@ export async function filterOf(
   history: number | null = null,
 ): Promise<Filter> {
   const { from, to } = await rangeOf(args, context);
-  const begin = from === null || history === null ? from : formatNaive(parseNaive(from) - history * day);
+  const begin =
+    from === null || history === null ? from : formatNaive(parseNaive(from) - history * day);
   return withinRange(conditionsOf(args, context, history !== null), { from: begin, to });
 }
 
@@ -82,12 +102,17 @@ export function conditionsOf(args: Args, { version }: FilterContext, isSheet = f
   const text = args.text('q');
   const typed = text === null ? { clauses: [] } : readFilter(text, version);
   const talk = isSheet ? null : interval(args, 'min-talk', { min: 0 });
+
   // The API has tenths of a minute.
-  const clauses = talk === null ? [] : [range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null)];
+  const clauses =
+    talk === null ? [] : [range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null)];
   const filter = allOf(typed, { clauses });
   if (!args.flag('include-extensions')) return filter;
   if (version === 'v2')
-    throw new UsageError('v2 always includes calls through call extensions; remove --include-extensions');
+    throw new UsageError(
+      'v2 always includes calls through call extensions; remove --include-extensions',
+    );
+
   return withExtensions(filter, version);
 }
 
@@ -109,7 +134,9 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 
 /** The filter, and only calls in the range as well. */
 export function withinRange(filter: Filter, { from, to }: Span): Filter {
-  return from === null && to === null ? filter : allOf(filter, { clauses: [range('date_added', from, to)] });
+  return from === null && to === null
+    ? filter
+    : allOf(filter, { clauses: [range('date_added', from, to)] });
 }
 
 /** The filter without its range of `date_added`. */
@@ -117,7 +144,10 @@ export const withoutTimes = ({ clauses }: Filter): Filter => ({
   clauses: clauses.filter(({ field }) => field !== 'date_added'),
 });
 
-/** The filter, with calls through call extensions included. v3 leaves them out by default, v2 always has them. */
+/**
+ * The filter, with calls through call extensions included. v3 leaves them out by default, v2 always
+ * has them.
+ */
 export function withExtensions(filter: Filter, version: 'v2' | 'v3'): Filter {
   if (!leavesExtensions(filter, version)) return filter;
   return { clauses: [...filter.clauses, { kind: 'flag', field: 'inc_gce' }] };
@@ -136,7 +166,10 @@ export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): voi
 export const extensionsNote =
   'calls through call extensions are not included; add --include-extensions to include them';
 
-/** How calls through call extensions are counted, where numbers could differ because of that; empty when there are none. */
+/**
+ * How calls through call extensions are counted, where numbers could differ because of that; empty
+ * when there are none.
+ */
 export async function countedText(extensions: Answer['extensions']): Promise<string> {
   const { counted, leftOut } = extensions;
   if (counted + leftOut === 0) return '';

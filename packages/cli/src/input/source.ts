@@ -59,8 +59,8 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
 }
 
 /**
- * The first page tells how many calls match, and in which order they come: the latest are then at the end of the list or, when the
- * newest come first, at its beginning.
+ * The first page tells how many calls match, and in which order they come: the latest are then at
+ * the end of the list or, when the newest come first, at its beginning.
  */
 async function latestCalls(
   client: Client,
@@ -76,13 +76,16 @@ async function latestCalls(
   const page = isNewestFirst ? 0 : Math.floor(Math.max(0, listed - most) / rows);
   const calls: Call[] = [];
   let total = listed;
+
   // The end of a list is read until nothing follows: calls may arrive meanwhile.
   for await (const next of pagesFrom(page)) {
     calls.push(...next.records);
     total = next.total ?? total;
     if (isNewestFirst && calls.length >= most) break;
   }
+
   const ordered = isNewestFirst ? calls.slice(0, most).reverse() : calls.slice(-most);
+
   // What was read at the end of a list must also come after its beginning.
   const seen = isNewestFirst ? ordered : [...first.records.slice(0, 1), ...ordered];
   return { calls: ordered, total, isUnordered: !isOrdered(seen) };
@@ -104,5 +107,6 @@ export async function lastOf(
     kept.push(call);
     if (kept.length > 2 * most) kept = kept.slice(-most);
   }
+
   return { calls: kept.slice(-most), total };
 }

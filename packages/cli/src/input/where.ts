@@ -7,7 +7,9 @@ import { count } from '../terminal/numbers.ts';
 import { lastOf, type Source } from './source.ts';
 import { verdictText } from './verdict.ts';
 
-/** Refuses a condition with a mistake; of the API, also one that says more than one call can tell. */
+/**
+ * Refuses a condition with a mistake; of the API, also one that says more than one call can tell.
+ */
 export function checkWhere(where: string, isOfCopy: boolean): void {
   planQuestion({ where });
   if (isOfCopy || !selectCalls({ where }).needsSequence) return;
@@ -16,28 +18,37 @@ export function checkWhere(where: string, isOfCopy: boolean): void {
   ]);
 }
 
-/** The API with a condition that is applied to each call that is read; the API itself knows only filters. */
+/**
+ * The API with a condition that is applied to each call that is read; the API itself knows only
+ * filters.
+ */
 export function sourceWhere(source: Source, where: string, io: Io): Source {
   const { judge } = selectCalls({ where });
   const seen = { read: 0, kept: 0 };
+
   const keeps = (call: Call): boolean => {
     const isKept = judge(call, '') === 'selected';
     seen.read += 1;
     if (isKept) seen.kept += 1;
     return isKept;
   };
+
   const read: Source['read'] = async (options) => {
     const { stream, verdict } = await source.read(options);
     return { stream: through(stream, filterCalls(keeps)), verdict };
   };
+
   const latest: Source['latest'] = async (filter, most) => {
     const { stream, verdict } = await read({ filter });
     const last = await lastOf(stream, most);
     const ending = await verdict;
+
     // A part of the calls gives no number.
-    if (ending.proof !== 'whole') throw new CliError(verdictText(ending), { exitCode: exitCodes.incomplete });
+    if (ending.proof !== 'whole')
+      throw new CliError(verdictText(ending), { exitCode: exitCodes.incomplete });
     return { ...last, isUnordered: false };
   };
+
   return {
     ...source,
     latest,

@@ -17,11 +17,17 @@ export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
 export interface Encoded {
   readonly format: FileFormat;
   readonly gzip: boolean;
-  /** With a byte order mark, and an apostrophe before strings that a spreadsheet would run as formulas. */
+  /**
+   * With a byte order mark, and an apostrophe before strings that a spreadsheet would run as
+   * formulas.
+   */
   readonly isForSpreadsheet: boolean;
 }
 
-/** The encoders that turn items into the bytes of a file. Columns are fields by name, or read from the item. */
+/**
+ * The encoders that turn items into the bytes of a file. Columns are fields by name, or read from
+ * the item.
+ */
 export function encodingOf<T>(
   { format, gzip, isForSpreadsheet }: Encoded,
   columns: readonly ((keyof T & string) | ParquetColumn<T>)[],
@@ -45,8 +51,15 @@ export function encodingOf<T>(
   return gzip ? [encoder(), toGzip()] : [encoder()];
 }
 
-/** How calls are written, with some fields or, for null, with all of the version: JSON has only these, the other formats columns. */
-export function formOfCalls(target: Encoded, fields: readonly FieldSpec[] | null, version: 'v2' | 'v3') {
+/**
+ * How calls are written, with some fields or, for null, with all of the version: JSON has only
+ * these, the other formats columns.
+ */
+export function formOfCalls(
+  target: Encoded,
+  fields: readonly FieldSpec[] | null,
+  version: 'v2' | 'v3',
+) {
   const columns = (fields ?? fieldsOf(version)).map(({ name }) => name) as (keyof Call & string)[];
   const isPicked = fields !== null && target.format.endsWith('json');
   return {

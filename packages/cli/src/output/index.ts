@@ -1,4 +1,5 @@
-// Where results go: the one reader of --output and --format, and the writers of files, of rows and of lines for people.
+// Where results go: the one reader of --output and --format, and the writers of files, of rows and
+// of lines for people.
 
 import { createWriteStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -14,13 +15,22 @@ import { type Column, renderTable } from '../terminal/table.ts';
 import type { Encoded, FileFormat } from './encode.ts';
 
 /** Formats that a file of records can have. */
-export const fileFormats = ['ndjson', 'csv', 'json', 'parquet'] as const satisfies readonly FileFormat[];
+export const fileFormats = [
+  'ndjson',
+  'csv',
+  'json',
+  'parquet',
+] as const satisfies readonly FileFormat[];
 
 /** The format that the name of a file ends in; null when it says none. */
-export function formatOfName(name: string): { readonly format: FileFormat | null; readonly gzip: boolean } {
+export function formatOfName(name: string): {
+  readonly format: FileFormat | null;
+  readonly gzip: boolean;
+} {
   const gzip = name.endsWith('.gz');
   const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
-  const known = extension === 'jsonl' ? 'ndjson' : fileFormats.find((format) => format === extension);
+  const known =
+    extension === 'jsonl' ? 'ndjson' : fileFormats.find((format) => format === extension);
   return { format: known ?? null, gzip };
 }
 
@@ -38,8 +48,9 @@ export const rowFormats = ['table', 'csv', 'json', 'ndjson'] as const;
 export const sqlFormats = ['table', 'csv', 'json', 'ndjson', 'parquet'] as const;
 
 /**
- * The one reader of --output, --format and --json: the option says the format, else the extension of the file; on stdout it is the first
- * of those that the command writes. `gzip`: it writes compressed files, too.
+ * The one reader of --output, --format and --json: the option says the format, else the extension
+ * of the file; on stdout it is the first of those that the command writes. `gzip`: it writes
+ * compressed files, too.
  */
 export function targetOf<F extends string>(
   args: Args,
@@ -55,8 +66,11 @@ export function targetOf<F extends string>(
   const known = isPage ? 'html' : extension;
   const format =
     named ??
-    (output === null ? formats[0] : formats.find((format) => format === known && format !== 'table'));
-  if (format === undefined || (gzip && !compresses)) throw noFormat(output ?? '', formats, compresses);
+    (output === null
+      ? formats[0]
+      : formats.find((format) => format === known && format !== 'table'));
+  if (format === undefined || (gzip && !compresses))
+    throw noFormat(output ?? '', formats, compresses);
   if (format === 'parquet' && output === null)
     throw new UsageError('a Parquet file cannot be written to stdout; name a file with --output');
   if (format === 'parquet' && gzip)
@@ -87,15 +101,20 @@ type Lines = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 /** Where something goes: the file of --output as it was typed, or stdout for null. */
 type Place = Pick<Target<string>, 'output'>;
 
-/** Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to stdout for `-`. */
+/**
+ * Writes lines to a file that appears when it is complete, to a pipe or device as it is, or to
+ * stdout for `-`.
+ */
 export async function saveLines(shown: string, lines: Lines, io: Io): Promise<void> {
   if (shown === '-') {
     for await (const line of lines) await write(io.stdout, line);
     return;
   }
+
   const path = resolve(io.cwd, shown);
   try {
-    if (isSpecial(path)) await pipeline(Readable.from(lines), createWriteStream(path, { flags: 'r+' }));
+    if (isSpecial(path))
+      await pipeline(Readable.from(lines), createWriteStream(path, { flags: 'r+' }));
     else await (await import('@call-attribution/node-stream/files')).writeWholeFile(path, lines);
   } catch (error) {
     throw fileError(error, shown);
@@ -126,27 +145,38 @@ export async function showResult(place: Place, lines: readonly string[], io: Io)
 /** A row: values by the keys of columns, and whatever else its JSON has. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A column of rows: where its values are, what Parquet stores them as, and how it looks in a table. */
+/**
+ * A column of rows: where its values are, what Parquet stores them as, and how it looks in a table.
+ */
 export interface RowColumn extends Column {
   readonly key: string;
   readonly type?: ColumnType;
 }
 
-type ColumnType = NonNullable<import('@call-attribution/node-stream/encoders').ParquetColumn['type']>;
+type ColumnType = NonNullable<
+  import('@call-attribution/node-stream/encoders').ParquetColumn['type']
+>;
 
-/** Writes rows to where a command was told: as a table for people, or in a format for programs. A column may be its key alone. */
+/**
+ * Writes rows to where a command was told: as a table for people, or in a format for programs. A
+ * column may be its key alone.
+ */
 export async function writeRows(
   rows: AsyncIterable<Row> | Iterable<Row>,
   named: readonly (string | RowColumn)[],
   target: Target<FileFormat | 'table'>,
   io: Io,
-  { above = () => [], more = '' }: { readonly above?: () => readonly string[]; readonly more?: string } = {},
+  {
+    above = () => [],
+    more = '',
+  }: { readonly above?: () => readonly string[]; readonly more?: string } = {},
 ): Promise<void> {
   const { format } = target;
   const columns = named.map((column) =>
     typeof column === 'string' ? { key: column, title: column } : column,
   );
-  if (format !== 'table') return saveResult(target, encodedRows(rows, columns, { ...target, format }), io);
+  if (format !== 'table')
+    return saveResult(target, encodedRows(rows, columns, { ...target, format }), io);
   const cells: string[][] = [];
   for await (const row of rows) cells.push(columns.map(({ key }) => cellText(row[key])));
   const head = above();
@@ -158,7 +188,8 @@ export async function writeRows(
 }
 
 /** A value as a person reads it. */
-const cellText = (value: unknown): string => (value === null || value === undefined ? '' : String(value));
+const cellText = (value: unknown): string =>
+  value === null || value === undefined ? '' : String(value);
 
 /** Rows in the bytes of a file. JSON has them as they are, the other formats their columns. */
 export async function* encodedRows(
@@ -180,8 +211,12 @@ export async function* encodedRows(
     if (!CallsError.is(error, 'unfit_value')) throw error;
     if (format !== 'parquet') throw unfitValue(error.summary, error);
     // Only Parquet has types that a value may not fit, such as a sum beyond 64 bits.
-    throw new UsageError(error.summary, ['cast the column in the SQL, such as cast(sum(x) as text)'], {
-      cause: error,
-    });
+    throw new UsageError(
+      error.summary,
+      ['cast the column in the SQL, such as cast(sum(x) as text)'],
+      {
+        cause: error,
+      },
+    );
   }
 }

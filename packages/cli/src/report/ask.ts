@@ -55,13 +55,23 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
   return { accounts, ask: (questions) => askApi(accounts, questions, args, io) };
 }
 
-async function askCopy(stored: Stored, questions: readonly Question[], io: Io): Promise<ReportAnswers> {
+async function askCopy(
+  stored: Stored,
+  questions: readonly Question[],
+  io: Io,
+): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
     const asked = await source.ask(questions);
     const { text } = await source.sayAnswered(neededPeriod(questions));
     const answers = asked.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
-    return { answers, ends: [text], incomplete: source.incomplete, isProved: false, status: exitCodes.ok };
+    return {
+      answers,
+      ends: [text],
+      incomplete: source.incomplete,
+      isProved: false,
+      status: exitCodes.ok,
+    };
   } catch (error) {
     throw io.signal.aborted ? new Interrupted() : error;
   } finally {
@@ -70,8 +80,8 @@ async function askCopy(stored: Stored, questions: readonly Question[], io: Io): 
 }
 
 /**
- * The time that questions need the calls of. Null when they need all calls, whatever else is asked of them, because something follows from
- * the other calls of a caller.
+ * The time that questions need the calls of. Null when they need all calls, whatever else is asked
+ * of them, because something follows from the other calls of a caller.
  */
 function neededPeriod(questions: readonly Question[]): Span | null {
   if (questions.some((question) => planQuestion(question).needsSequence)) return null;
@@ -90,11 +100,18 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
     ...answer,
     accounts: answer.accounts.map((one) => ({ ...one, account: nameOf(one.account) })),
   };
-  if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group')) return named;
-  return { ...named, rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })) };
+  if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group'))
+    return named;
+  return {
+    ...named,
+    rows: answer.rows.map((row) => ({ ...row, account: nameOf(String(row.account)) })),
+  };
 }
 
-/** Reads the calls of each account and counts them apart, so that one that fails half way leaves nothing behind. */
+/**
+ * Reads the calls of each account and counts them apart, so that one that fails half way leaves
+ * nothing behind.
+ */
 async function askApi(
   accounts: readonly (ReadAccount & AskedAccount)[],
   questions: readonly Question[],
@@ -106,8 +123,10 @@ async function askApi(
     throw new UsageError('--by account groups the calls of several accounts', [
       'add --all-accounts, or --account with several names',
     ]);
+
   const period = neededPeriod(questions);
-  const asked = period === null ? { clauses: [] } : withinRange(toFilter(questions[0]?.q ?? ''), period);
+  const asked =
+    period === null ? { clauses: [] } : withinRange(toFilter(questions[0]?.q ?? ''), period);
   const names = new Map(
     accounts.map(({ key, name, settings }) => [key, name ?? settings.account?.name ?? null]),
   );
@@ -133,8 +152,13 @@ async function askApi(
       const end = `${isOne ? '' : `account ${name}: `}${verdictText(ending)}`;
       ends.push(end);
       counted.push(running);
-      // How far the calls of the API reach beyond the period is not known, and not needed: it was asked for all of it.
-      statuses.push({ account: key, calls, ...{ first: null, last: null, storedAt: null, syncedAt: null } });
+      // How far the calls of the API reach beyond the period is not known, and not needed: it was
+      // asked for all of it.
+      statuses.push({
+        account: key,
+        calls,
+        ...{ first: null, last: null, storedAt: null, syncedAt: null },
+      });
       if (ending.proof === 'whole') return exitCodes.ok;
       say(io, end);
       return exitCodes.incomplete;
@@ -145,6 +169,7 @@ async function askApi(
       await source.close();
     }
   });
+
   // One answer of all accounts: order and limit hold for all of them.
   const [first, ...others] = counted;
   for (const other of others) first?.merge(other);

@@ -55,9 +55,13 @@ export interface PageText {
   readonly counted: readonly string[];
 }
 
-/** A self-contained page: no script, no font, no request. It has light and dark colors, and a table with all figures. */
+/**
+ * A self-contained page: no script, no font, no request. It has light and dark colors, and a table
+ * with all figures.
+ */
 export function reportPage(report: Report, text: PageText): string {
-  const paragraphs = (lines: readonly string[]): string[] => lines.map((line) => `<p>${markup(line)}</p>`);
+  const paragraphs = (lines: readonly string[]): string[] =>
+    lines.map((line) => `<p>${markup(line)}</p>`);
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -100,26 +104,33 @@ const kinds = ['outer', 'inner'] as const;
 function table(report: Report): string {
   const { columns, isPerDay, rows, total } = report;
   const caption = markup(`${plural(report.calls, 'call')} by ${report.by}`);
-  // What was before, and how it has changed, stand below a figure: three columns of each measure would be too wide.
+
+  // What was before, and how it has changed, stand below a figure: three columns of each measure
+  // would be too wide.
   const shown = columns.flatMap((column, at) =>
     column.kind === 'group' || column.kind === 'measure' ? [{ ...column, at }] : [],
   );
+
   const cell = ({ cells, values }: Pick<ReportRow, 'cells' | 'values'>, at: number): string => {
     const text = markup(cells[at] ?? '');
     const [measure, earlier, difference] = columns.slice(at, at + 3);
     const before = earlier?.kind === 'before' ? markup(cells[at + 1] ?? '') : '';
     if (before === '') return `<td>${text}</td>`;
-    const change = difference?.kind === 'change' ? changeOf(difference, cells[at + 2], values[at + 2]) : '';
+    const change =
+      difference?.kind === 'change' ? changeOf(difference, cells[at + 2], values[at + 2]) : '';
     const isRate = isPerDay && measure?.addsUp === true && measure.unit !== 'share';
     const [changed, from] = isRate ? [`${change} a day`, 'before:'] : [change, 'from'];
     const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
+
   const isNested = rows.some(({ isInner }) => isInner);
+
   const row = (line: Pick<ReportRow, 'cells' | 'values'>, kind = ''): string => {
     const rest = shown.filter(({ at }) => at > 0).map(({ at }) => cell(line, at));
     return `<tr${kind && ` class="${kind}"`}><th scope="row">${markup(line.cells[0] ?? '')}</th>${rest.join('')}</tr>`;
   };
+
   const body = rows.map((each) => row(each, isNested ? kinds[Number(each.isInner)] : ''));
   return [
     `<div class="scroll" role="region" aria-label="${caption}, table" tabindex="0">`,
@@ -141,7 +152,10 @@ function changeOf(column: ReportColumn, text = '', value: AnswerValue = null): s
   return judged === null ? shown : `<b class="chart-${judged}" title="${judged}">${shown}</b>`;
 }
 
-/** What a page is about, for people: account, period, date, and which calls. `read` is when the calls were read. */
+/**
+ * What a page is about, for people: account, period, date, and which calls. `read` is when the
+ * calls were read.
+ */
 export function headOf(
   { q = '', where }: Question,
   { period, compared, accounts: counted }: Answer,
@@ -153,8 +167,13 @@ export function headOf(
     const asked = accounts.find(({ key }) => key === account);
     return asked === undefined ? [account] : (asked.name ?? asked.settings.account?.name ?? []);
   });
-  const span = formatPeriod(period.from === null && period.to === null ? period : covered(period, read));
-  const written = formatPeriod({ from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')), to: null });
+  const span = formatPeriod(
+    period.from === null && period.to === null ? period : covered(period, read),
+  );
+  const written = formatPeriod({
+    from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')),
+    to: null,
+  });
   const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
   const rows: [name: string, text: string | null][] = [
     [names.length === 1 ? 'Account' : 'Accounts', names.join(', ')],

@@ -24,7 +24,11 @@ export interface AskedAccount extends NamedAccount {
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
 /** The question that the options ask, to all accounts at once. Which periods are meant is said. */
-export async function questionOf(args: Args, accounts: readonly AskedAccount[], io: Io): Promise<Question> {
+export async function questionOf(
+  args: Args,
+  accounts: readonly AskedAccount[],
+  io: Io,
+): Promise<Question> {
   const by = args.list('by');
   const measures = args.text('measures');
   const order = args.text('order');
@@ -40,7 +44,10 @@ export async function questionOf(args: Args, accounts: readonly AskedAccount[], 
   };
   if (compare === null) return question;
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
-  const plan = planQuestion({ ...question, compare: compare.trim().toLowerCase() }, { now: present.now });
+  const plan = planQuestion(
+    { ...question, compare: compare.trim().toLowerCase() },
+    { now: present.now },
+  );
   if (plan.compared === null) return question;
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readRange({ period: compare }, present);
   const compared = naiveRange(plan.compared);
@@ -70,6 +77,7 @@ async function selectionOf(
       `ask for those that are alike: --account ${first.name}`,
     ]);
   }
+
   const { range, context, filter } = first;
   const { timeZone, version } = context;
   const where = args.text('where');
@@ -95,13 +103,19 @@ interface Group {
   readonly isTime: boolean;
 }
 
-/** How a report is laid out: the groups of its rows, and the time that goes across, which a picture shows. */
+/**
+ * How a report is laid out: the groups of its rows, and the time that goes across, which a picture
+ * shows.
+ */
 export interface Layout {
   readonly rows: readonly Group[];
   readonly across: Group | null;
   /** The group within each row of a page, where none of the two is a time. */
   readonly inner: Group | null;
-  /** What is asked: the rows; with a time across also its calls in each row, and in all; with a group within the rows also the pairs. */
+  /**
+   * What is asked: the rows; with a time across also its calls in each row, and in all; with a
+   * group within the rows also the pairs.
+   */
   readonly questions: readonly Question[];
 }
 
@@ -109,33 +123,38 @@ export interface Layout {
 const mostRows = 1_000_000;
 
 /**
- * The layout of a question. For people, a time that is one of two groups goes across; on a page, other second groups stand within the first
- * ones. With an order, each pair has its row.
+ * The layout of a question. For people, a time that is one of two groups goes across; on a page,
+ * other second groups stand within the first ones. With an order, each pair has its row.
  */
 export function layoutOf(question: Question, isForPeople: boolean, isPage = false): Layout {
   const { groups } = planQuestion(question);
   const [first, second] = groups;
+
   const limited = (rows: readonly Group[]): Question => ({
     ...question,
     groupBy: rows.map(({ name }) => name),
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
+
   const across = second?.isTime ? second : first;
   const isPair = isForPeople && question.order === undefined && groups.length === 2;
   if (isPair && isPage && first && second && !across?.isTime) {
     const questions = [limited([first]), { ...limited(groups), limit: mostRows }];
     return { rows: [first], across: null, inner: second, questions };
   }
+
   if (!isPair || !across?.isTime)
     return { rows: groups, across: null, inner: null, questions: [limited(groups)] };
   const rows = groups.filter((group) => group !== across);
   const { compare: _, ...plain } = question;
+
   const calls = (...by: readonly Group[]): Question => ({
     ...plain,
     groupBy: by.map(({ name }) => name),
     measures: ['calls'],
     limit: mostRows,
   });
+
   const questions = [limited(rows), calls(...rows, across), calls(across)];
   return { rows, across, inner: null, questions };
 }

@@ -3,13 +3,20 @@ import { type Column, renderTable } from '../terminal/table.ts';
 import { textWidth } from '../terminal/width.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
-/** The report as lines for a terminal: figures, and for each row a bar or its development in time. */
-export function reportLines(report: Report, options: { width: number | null; style: Style }): string[] {
+/**
+ * The report as lines for a terminal: figures, and for each row a bar or its development in time.
+ */
+export function reportLines(
+  report: Report,
+  options: { width: number | null; style: Style },
+): string[] {
   const { rows, total, hidden, across } = report;
   const columns = report.columns.map(columnOf);
   const width = options.width ?? 100;
   const most = Math.max(...rows.map(({ value }) => value), 0);
-  // Labels and figures come first. The picture gets the rest, up to a width that the eye can follow.
+
+  // Labels and figures come first. The picture gets the rest, up to a width that the eye can
+  // follow.
   const lines = [columns.map(({ title }) => title), ...rows.map(({ cells }) => cells), total.cells];
   const taken = columns.reduce(
     (sum, _, at) => sum + Math.max(...lines.map((row) => textWidth(row[at] ?? ''))) + 2,
@@ -29,7 +36,8 @@ export function reportLines(report: Report, options: { width: number | null; sty
   return [...table.lines, ...[...missing, ...hidden].map((line) => options.style.dim(line))];
 }
 
-// A part of a figure is another figure: such a column is left out rather than narrowed, first the figures of the period compared with.
+// A part of a figure is another figure: such a column is left out rather than narrowed, first the
+// figures of the period compared with.
 function columnOf({ title, kind }: ReportColumn, at: number): Column {
   if (kind === 'group') return { title, min: 24, rank: -1 };
   return {
@@ -46,14 +54,20 @@ const leavesFirst = { before: 2_000, change: 1_000, measure: 0 } as const;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** A horizontal bar of `value` out of `most`, in eighths of a cell. A value above 0 is always visible. */
+/**
+ * A horizontal bar of `value` out of `most`, in eighths of a cell. A value above 0 is always
+ * visible.
+ */
 function bar(value: number, most: number, width: number): string {
   if (value <= 0 || most <= 0) return '';
   const cells = Math.max(1, Math.round((value / most) * width * 8));
   return '█'.repeat(Math.floor(cells / 8)) + (eighths[cells % 8] ?? '');
 }
 
-/** A line of bars in at most `width` places: means of equally long runs. 0 is a dot, so that a day without calls is visible as one. */
+/**
+ * A line of bars in at most `width` places: means of equally long runs. 0 is a dot, so that a day
+ * without calls is visible as one.
+ */
 function sparkline(values: readonly number[], width: number): string {
   const run = Math.max(1, Math.ceil(values.length / width));
   const means = Array.from({ length: Math.ceil(values.length / run) }, (_, at) => {
@@ -62,6 +76,8 @@ function sparkline(values: readonly number[], width: number): string {
   });
   const most = Math.max(...means, 0);
   return means
-    .map((value) => (value <= 0 ? '·' : (levels[Math.ceil((value / most) * levels.length) - 1] ?? '█')))
+    .map((value) =>
+      value <= 0 ? '·' : (levels[Math.ceil((value / most) * levels.length) - 1] ?? '█'),
+    )
     .join('');
 }

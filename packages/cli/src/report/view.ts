@@ -1,5 +1,10 @@
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
-import { type Answer, type AnswerColumn, type AnswerValue, shownValue } from '@call-attribution/questions';
+import {
+  type Answer,
+  type AnswerColumn,
+  type AnswerValue,
+  shownValue,
+} from '@call-attribution/questions';
 import {
   type Charted,
   columnTitle,
@@ -53,16 +58,27 @@ export interface ReportRow {
 }
 
 /** What is left out of the rows, and said below them. */
-export const shownBelow: ReadonlySet<string> = new Set(['limit', 'top_per', 'having', 'empty_buckets']);
+export const shownBelow: ReadonlySet<string> = new Set([
+  'limit',
+  'top_per',
+  'having',
+  'empty_buckets',
+]);
 
-/** When the calls of an answer were read, in the time zone of its period; null when nobody has said which zone that is. */
+/**
+ * When the calls of an answer were read, in the time zone of its period; null when nobody has said
+ * which zone that is.
+ */
 export function readUntil({ period: { timeZone }, asOf }: Answer, now: number): string | null {
   if (timeZone === null) return null;
   const read = asOf === null ? now : Math.min(now, Date.parse(asOf));
   return formatNaive(naiveAt(read, timeZone));
 }
 
-/** Makes a report of the answers to the questions of a layout. `until` is when the calls were read, in the time of the period. */
+/**
+ * Makes a report of the answers to the questions of a layout. `until` is when the calls were read,
+ * in the time of the period.
+ */
 export function reportOf(
   { rows: groups, across, inner }: Layout,
   main: Answer,
@@ -82,6 +98,7 @@ export function reportOf(
   const by = [...groups, ...(inner === null ? [] : [inner])].map(({ name }) =>
     columnTitle(name).toLowerCase(),
   );
+
   const within = (row: Answer['total']): ReportRow[] => {
     if (inner === null) return [];
     const own = (answers[1]?.rows ?? []).filter((pair) => pair[key] === row[key]);
@@ -90,6 +107,7 @@ export function reportOf(
       return { name, ...figuresOf(columns, pair, () => name), value: 0, series: [], isInner: true };
     });
   };
+
   const over = across === null ? [] : [columnTitle(across.name).toLowerCase()];
   return {
     title: `${columnTitle(pictured)} by ${[...by, ...over].join(' and ')}`,
@@ -97,12 +115,17 @@ export function reportOf(
     columns: columns.map((column) => {
       const title = columnTitle(column.name);
       const isBoth = inner !== null && column.kind === 'group';
-      return { ...column, title: isBoth ? `${title} and ${columnTitle(inner.name).toLowerCase()}` : title };
+      return {
+        ...column,
+        title: isBoth ? `${title} and ${columnTitle(inner.name).toLowerCase()}` : title,
+      };
     }),
     rows: rows.flatMap((row) => [
       {
         name: groups.map(({ name }) => shownValue(row[name])).join(', '),
-        ...figuresOf(columns, row, (name) => withPart(shownValue(row[name]), partOf(name, row[name]))),
+        ...figuresOf(columns, row, (name) =>
+          withPart(shownValue(row[name]), partOf(name, row[name])),
+        ),
         value: Number(row[pictured] ?? 0),
         series: series.of(row[key]),
         isInner: false,
@@ -127,7 +150,10 @@ export function reportOf(
 /** How exactly means and shares are shown. */
 const digits: Readonly<Record<string, number>> = { share: 3, minutes: 1, money: 2 };
 
-/** The cells of a row. A change stands behind the measure and what it was before, and is their difference as they are shown. */
+/**
+ * The cells of a row. A change stands behind the measure and what it was before, and is their
+ * difference as they are shown.
+ */
 function figuresOf(
   columns: readonly AnswerColumn[],
   row: Readonly<Record<string, AnswerValue>>,
@@ -138,10 +164,12 @@ function figuresOf(
     const { name, kind, unit, addsUp } = column;
     if (kind === 'group') return { text: nameOf(name), value };
     const places = digits[String(unit)];
+
     // What adds up has a whole difference, or one per day.
     if (kind !== 'change' || (addsUp && unit !== 'share') || value === null || places === undefined)
       return { text: formatValue(column, value), value };
-    const figure = (end: string) => Number(Number(row[name.replace(/_change$/, end)]).toFixed(places));
+    const figure = (end: string) =>
+      Number(Number(row[name.replace(/_change$/, end)]).toFixed(places));
     return { text: formatValue(column, figure('') - figure('_before')), value };
   });
   return { cells: figures.map(({ text }) => text), values: figures.map(({ value }) => value) };
@@ -161,7 +189,12 @@ function partsOf(
 }
 
 /** The calls of rows along the axis. Only the cells that exist were counted. */
-function seriesOf(row: string, across: string, cells: Answer | undefined, axis: Answer | undefined) {
+function seriesOf(
+  row: string,
+  across: string,
+  cells: Answer | undefined,
+  axis: Answer | undefined,
+) {
   const keys = axis?.rows ?? [];
   const places = new Map(keys.map((each, place) => [each[across], place]));
   const known = new Map<AnswerValue | undefined, [number, number][]>();
@@ -170,6 +203,7 @@ function seriesOf(row: string, across: string, cells: Answer | undefined, axis: 
     known.set(cell[row], own);
     if (cell.calls !== 0) own.push([places.get(cell[across]) ?? -1, Number(cell.calls)]);
   }
+
   return {
     axis: keys.map((each) => shownValue(each[across])),
     totals: keys.map((each) => Number(each.calls)),

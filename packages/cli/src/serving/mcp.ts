@@ -9,13 +9,21 @@ import { count } from '../terminal/numbers.ts';
 import { stopped } from '../terminal/waiting.ts';
 
 /** `calls mcp`: the MCP server, for your account or for a sandbox. */
-export async function mcp(isSandbox: boolean, choices: McpChoices, args: Args, io: Io): Promise<number> {
+export async function mcp(
+  isSandbox: boolean,
+  choices: McpChoices,
+  args: Args,
+  io: Io,
+): Promise<number> {
   if (isSandbox) return overSandbox(choices, args, io);
   for (const name of ['records', 'seed', 'to']) {
     if (args.flag(name)) throw new UsageError(`--${name} is for the sandbox; add --sandbox`);
   }
+
   const clients = keptClients();
-  // An assistant may list the tools before the keys are set; each tool call then says what is missing, and nobody is asked at a terminal.
+
+  // An assistant may list the tools before the keys are set; each tool call then says what is
+  // missing, and nobody is asked at a terminal.
   const unattended = { ...io, stdin: Readable.from([]) };
   const accounts = accountsOfApi(args, io).map((account): ServedAccount => {
     const client = () => clients.of(account, () => openNamed(account, unattended)).catch(withHints);
@@ -31,7 +39,10 @@ export async function mcp(isSandbox: boolean, choices: McpChoices, args: Args, i
 /** What is missing, and how it is set: an assistant sees only the message. */
 function withHints(error: unknown): never {
   if (!(error instanceof CliError)) throw error;
-  throw new CliError([error.message, ...error.hints].join('; '), { exitCode: error.exitCode, cause: error });
+  throw new CliError([error.message, ...error.hints].join('; '), {
+    exitCode: error.exitCode,
+    cause: error,
+  });
 }
 
 async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<number> {

@@ -23,6 +23,7 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
       'write it as 2026-11-20 or "2026-11-20 14:30:00"',
     ]);
   }
+
   return { clock, to };
 }
 
@@ -30,6 +31,7 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
 export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
   const line = progressLine(io, 'generated calls');
   const from = performance.now();
+
   const onProgress = (done: number, total: number): void => {
     io.signal.throwIfAborted();
     const tookMs = performance.now() - from;
@@ -37,6 +39,7 @@ export async function startShown(options: SandboxOptions, io: Io): Promise<Sandb
     // A start that ends within the first second needs no line.
     if (tookMs > 1000) line.update({ done, total, rate, note: '' });
   };
+
   return startSandbox({ ...options, onProgress }).finally(() => line.close());
 }
 

@@ -46,19 +46,25 @@ interface Serving {
   log(level: 'info' | 'error', message: string, facts: object): void;
 }
 
-/** `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up to date if it is told to. */
+/**
+ * `calls serve`: the API on this machine, over generated calls or your own store, which it keeps up
+ * to date if it is told to.
+ */
 export const serve: Handler = async (args, io) => {
   if (args.flag('hash-password')) {
     await write(io.stdout, `${await hashPassword(await readPassword(io))}\n`);
     return exitCodes.ok;
   }
+
   const settings = readFileSettings(args, io);
   const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
   const chosen = chooseStore(args, settings, io);
+
   const refuse = (names: readonly string[], reason: string): void => {
     const stray = names.find((name) => args.flag(name));
     if (stray !== undefined) throw new UsageError(`--${stray} ${reason}`);
   };
+
   const isEvery = args.flag('every');
   const isSandbox = args.flag('sandbox') || args.flag('accounts') || (chosen === null && !isEvery);
   if (isSandbox && isEvery)
@@ -67,7 +73,8 @@ export const serve: Handler = async (args, io) => {
   if (!isSandbox) refuse(ofSandbox, 'is for the sandbox, which --store none serves');
 
   const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
-  if ((cert === null) !== (key === null)) throw new UsageError('TLS needs both --tls-cert and --tls-key');
+  if ((cert === null) !== (key === null))
+    throw new UsageError('TLS needs both --tls-cert and --tls-key');
   const host = args.text('host') ?? serviceDefaults.host;
   const pem = async (option: string, file: string) => (await readText(option, file, io)).text;
   const tls =
@@ -80,13 +87,24 @@ export const serve: Handler = async (args, io) => {
     adminPort: args.integer('status-port'),
   };
   const password = io.env.CALLS_PAGE_PASSWORD || null;
+
   // It is sent with each request, so nobody may read along.
   if (password !== null && tls === null && !isLoopback(host))
-    throw new UsageError(`CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`, [
-      'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
-      'without the variable the page asks for keys',
-    ]);
-  const { rateRequests: requests, ratePer: per, drainTimeout, log, ...others } = readServiceSection(settings);
+    throw new UsageError(
+      `CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`,
+      [
+        'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
+        'without the variable the page asks for keys',
+      ],
+    );
+
+  const {
+    rateRequests: requests,
+    ratePer: per,
+    drainTimeout,
+    log,
+    ...others
+  } = readServiceSection(settings);
   const { synchronous: _, poolSize: __, statementTimeout: ___, ...limits } = others;
   const isWritten = (log ?? (isSandbox ? 'off' : 'json')) === 'json';
   const isLog = isWritten && io.stderr.isTTY !== true;
@@ -101,9 +119,13 @@ export const serve: Handler = async (args, io) => {
     },
     notify: (line) => (isLog ? undefined : say(io, line)),
     log: (level, message, facts) =>
-      say(io, JSON.stringify({ time: new Date(io.clock.now()).toISOString(), level, message, ...facts })),
+      say(
+        io,
+        JSON.stringify({ time: new Date(io.clock.now()).toISOString(), level, message, ...facts }),
+      ),
   };
   if (!isSandbox) return serveStore(serving, chosen);
+
   // Generated calls go into a store that was named for them, and not into your own.
   return serveSandbox(serving, args.text('store') === null ? null : (chosen?.url ?? null));
 };
@@ -118,15 +140,24 @@ async function readPassword(io: Io): Promise<string> {
   ]);
 }
 
-/** The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name none. */
+/**
+ * The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name
+ * none.
+ */
 async function readFeedFile(file: string | null, timeZone: string | null, io: Io): Promise<Feed[]> {
   if (file === null) return [];
   const { path, text } = await readText('feeds', file, io);
   return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
 }
 
-/** A feed of an account that is not there would be empty without anybody noticing. An empty store is filled later. */
-function refuseStrangeAccounts(feeds: readonly Feed[], accounts: readonly { readonly id: string }[]): void {
+/**
+ * A feed of an account that is not there would be empty without anybody noticing. An empty store is
+ * filled later.
+ */
+function refuseStrangeAccounts(
+  feeds: readonly Feed[],
+  accounts: readonly { readonly id: string }[],
+): void {
   const strange = feeds.find(({ account }) => !accounts.some(({ id }) => id === account));
   if (strange === undefined || accounts.length === 0) return;
   throw new UsageError(
@@ -150,6 +181,7 @@ async function sayReady(
     const by = access === null ? 'no password' : `user ${access.user}`;
     notify(`feed ${url}${path}: ${format.title}, account ${account}, last ${days} days, ${by}`);
   }
+
   if (feeds.length === 0) return;
   notify(`how they are doing: ${url}/feeds`);
   if (url.startsWith('http:') && !isLoopback(at.host ?? ''))
@@ -158,7 +190,10 @@ async function sayReady(
     );
 }
 
-/** The service says in its message what is wrong with the address or a proxy; choosing another one is up to the user. */
+/**
+ * The service says in its message what is wrong with the address or a proxy; choosing another one
+ * is up to the user.
+ */
 function explainListening(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
   const isUsage = error instanceof RangeError || systemCode(cause) !== null;
@@ -180,6 +215,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     const accounts = [...new Set(feeds.map(({ account }) => account))];
     sync = await openSync(args, io, { everyMs, feeds: accounts, onFailure });
   }
+
   // Without --every a store was named.
   const store = sync?.store ?? (await openChosen(chosen as ChosenStore, settings));
   try {
@@ -188,8 +224,13 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     const service = createService({
       ...serving.service,
       store,
-      page: { password, ...(settings.timeZone === null ? {} : { timeZone: settings.timeZone.value }) },
-      ...(sync === null ? {} : { ready: sync.status.ready, metrics: sync.status.metrics, clock: io.clock }),
+      page: {
+        password,
+        ...(settings.timeZone === null ? {} : { timeZone: settings.timeZone.value }),
+      },
+      ...(sync === null
+        ? {}
+        : { ready: sync.status.ready, metrics: sync.status.metrics, clock: io.clock }),
     });
     try {
       const listening = await service.listen(at).catch(explainListening);
@@ -224,6 +265,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
 
 async function serveSandbox(serving: Serving, store: string | null): Promise<number> {
   const { args, io, feeds, at, password } = serving;
+
   // A store of your own is served without what makes calls up.
   const { endOfSandbox, startShown } = await import('./sandbox.ts');
   const records = args.integer('records') ?? sandboxDefaults.records;
@@ -255,7 +297,10 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
   }
 }
 
-/** What makes the keys of a sandbox known to a shell: variables, and for several accounts a configuration file that names them. */
+/**
+ * What makes the keys of a sandbox known to a shell: variables, and for several accounts a
+ * configuration file that names them.
+ */
 function linesToPaste({ url, accounts }: Sandbox, calls: string): string[] {
   const places = { baseUrl: url, legacyBaseUrl: url, timeZone: 'UTC' };
   const [first, second] = accounts;
@@ -265,6 +310,7 @@ function linesToPaste({ url, accounts }: Sandbox, calls: string): string[] {
       `export CALLS_ACCESS_KEY=${first.accessKey} CALLS_SECRET_KEY=${first.secretKey}`,
       `${calls} list            # v2: export CALLS_BEARER_TOKEN=${first.bearerToken}`,
     ];
+
   const named = accounts.map((account) => ({
     name: account.name
       .normalize('NFD')

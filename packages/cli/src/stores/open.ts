@@ -18,7 +18,11 @@ export interface ChosenStore {
 }
 
 /** The store of --store, else the configured one. Null when there is none, or `none`. */
-export function chooseStore(args: Args, { store, file }: Settings, { cwd, env }: Io): ChosenStore | null {
+export function chooseStore(
+  args: Args,
+  { store, file }: Settings,
+  { cwd, env }: Io,
+): ChosenStore | null {
   const option = args.text('store');
   const named = option ?? store?.value ?? 'none';
   if (named === 'none' || named === '') return null;
@@ -47,18 +51,23 @@ export function needStore(args: Args, settings: Settings, io: Io, command?: stri
   ]);
 }
 
-/** Refuses the URL of a store with a password: every user of the machine can see the options of a process. */
+/**
+ * Refuses the URL of a store with a password: every user of the machine can see the options of a
+ * process.
+ */
 export function refusePassword(url: string, option = '--store'): void {
   const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
   if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
-  throw new UsageError(`${option} must not have a password in it: other users of the machine could read it`, [
-    'set PGPASSWORD, or use a password file (~/.pgpass)',
-  ]);
+  throw new UsageError(
+    `${option} must not have a password in it: other users of the machine could read it`,
+    ['set PGPASSWORD, or use a password file (~/.pgpass)'],
+  );
 }
 
 /**
- * The URL as the store takes it: the path of a SQLite file from the folder of the command, and the password of PGPASSWORD,
- * which is no longer in the environment of the process, where the driver looks for it.
+ * The URL as the store takes it: the path of a SQLite file from the folder of the command, and the
+ * password of PGPASSWORD, which is no longer in the environment of the process, where the driver
+ * looks for it.
  */
 export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
@@ -69,15 +78,22 @@ export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): st
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
 }
 
-/** Opens a store, with what the configuration file says about it. One that is not there is created only when that is asked for. */
+/**
+ * Opens a store, with what the configuration file says about it. One that is not there is created
+ * only when that is asked for.
+ */
 export async function openChosen(
   { url }: ChosenStore,
   settings: Settings,
-  { create = false, readOnly = false }: { readonly create?: boolean; readonly readOnly?: boolean } = {},
+  {
+    create = false,
+    readOnly = false,
+  }: { readonly create?: boolean; readonly readOnly?: boolean } = {},
 ): Promise<Store> {
   const { openStore } = await import('@call-attribution/store');
   const { synchronous, poolSize, statementTimeout } = readServiceSection(settings);
   const options: StoreOptions = { synchronous, poolSize, statementTimeout, readOnly };
+
   // A typo in the name would make an empty store.
   if (!create && !readOnly && url !== 'sqlite::memory:')
     await (await openStore(url, { ...options, readOnly: true })).close();
@@ -86,7 +102,11 @@ export async function openChosen(
 
 /** The credentials of an account, which open a copy of its calls too. */
 export function keysOf({ secret }: Pick<Settings, 'secret'>): AccountCredential[] {
-  const [access, secretKey, token] = [secret('accessKey'), secret('secretKey'), secret('bearerToken')];
+  const [access, secretKey, token] = [
+    secret('accessKey'),
+    secret('secretKey'),
+    secret('bearerToken'),
+  ];
   return [
     ...(access && secretKey
       ? [{ kind: 'keys', accessKey: access.value, secretKey: secretKey.value } as const]
@@ -103,6 +123,7 @@ function checkForm(url: string, from: string): void {
       'calls sync --store sqlite:calls.db fills one',
       "to ask it with DuckDB: ATTACH 'calls.db' (TYPE sqlite), or calls export --partition month writes Parquet",
     ]);
+
   const [, kind = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
   throw new UsageError(
     `${from}: a store is sqlite:FILE or postgres://user@host/name`,

@@ -15,7 +15,10 @@ import { type Io, say, write } from '../io.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import { needStore, openChosen } from './open.ts';
 
-/** A command over an open store, which only some of them create. What it resolves with is its exit status, if it is a number. */
+/**
+ * A command over an open store, which only some of them create. What it resolves with is its exit
+ * status, if it is a number.
+ */
 const onStore =
   (run: (store: Store, args: Args, io: Io) => Promise<unknown>, { create = false } = {}): Handler =>
   (args, io) =>
@@ -50,10 +53,16 @@ async function accountOf(store: Store, id: string): Promise<Account> {
   ]);
 }
 
-/** `calls store accounts`: lists and adds accounts of a store, makes and revokes their keys, disables and enables them. */
+/**
+ * `calls store accounts`: lists and adds accounts of a store, makes and revokes their keys,
+ * disables and enables them.
+ */
 export const storeAccounts: Handler = (args, io) => {
   const action = args.words[0] ?? 'list';
-  return onStore((store, args, io) => act(action, store, args, io), { create: action === 'add' })(args, io);
+  return onStore((store, args, io) => act(action, store, args, io), { create: action === 'add' })(
+    args,
+    io,
+  );
 };
 
 async function act(action: string, store: Store, args: Args, io: Io): Promise<void> {
@@ -71,12 +80,18 @@ async function act(action: string, store: Store, args: Args, io: Io): Promise<vo
     }
     case 'revoke':
       if (await store.revokeCredential(typed('credential', action, args))) return;
-      throw new UsageError('there is no such credential', ['calls store accounts list shows the IDs']);
+      throw new UsageError('there is no such credential', [
+        'calls store accounts list shows the IDs',
+      ]);
     case 'key': {
       const { id } = await accountOf(store, typed('account', action, args));
       const random = () => randomBytes(24).toString('base64url');
       const keys = { accessKey: random(), secretKey: random(), bearerToken: random() };
-      await store.putCredential(id, { kind: 'keys', accessKey: keys.accessKey, secretKey: keys.secretKey });
+      await store.putCredential(id, {
+        kind: 'keys',
+        accessKey: keys.accessKey,
+        secretKey: keys.secretKey,
+      });
       await store.putCredential(id, { kind: 'bearer', token: keys.bearerToken });
       // They are printed once; the store keeps their hashes only.
       return print(io, { id, ...keys });
@@ -105,13 +120,16 @@ export const purge = onStore(async (store, args, io) => {
     throw new UsageError(`--before is ${JSON.stringify(before)}, which is not a time that exists`, [
       'write a day or a time of the account: 2024-01-01, "2024-01-01 08:30:00"',
     ]);
+
   await accountOf(store, account);
   await print(io, { purged: await store.purge(account, border) });
 });
 
 /** `calls store erase`: deletes the calls of callers, now and in the future. */
 export const erase: Handler = async (args, io) => {
-  const numbers = numbersOf(canAsk(io) ? await askHidden('Number of the caller', io) : await text(io.stdin));
+  const numbers = numbersOf(
+    canAsk(io) ? await askHidden('Number of the caller', io) : await text(io.stdin),
+  );
   return onStore(async (store) => {
     const account = args.need('account');
     await accountOf(store, account);
@@ -122,7 +140,8 @@ export const erase: Handler = async (args, io) => {
         numbers.map(({ number }) => number),
       );
       await ledgers.forget(sids);
-      for (const [at, { line }] of numbers.entries()) await print(io, { line, erased: deleted[at] ?? 0 });
+      for (const [at, { line }] of numbers.entries())
+        await print(io, { line, erased: deleted[at] ?? 0 });
       if (remains.includes('vacuum'))
         say(
           io,
@@ -146,7 +165,10 @@ export const erase: Handler = async (args, io) => {
   })(args, io);
 };
 
-/** The numbers of some lines, each checked, with its line. Never says what a line has: it may be another personal value. */
+/**
+ * The numbers of some lines, each checked, with its line. Never says what a line has: it may be
+ * another personal value.
+ */
 function numbersOf(text: string) {
   const typed = text
     .split(/\r\n|[\r\n]/)
@@ -158,22 +180,32 @@ function numbersOf(text: string) {
       'calls store erase needs the number of the caller on stdin, or several, one a line',
       hints,
     );
+
   const wrong = typed.filter(({ number }) => !isPhoneNumber(number)).map(({ line }) => line);
   if (wrong.length === 0) return typed;
   const shown = wrong.slice(0, 10).join(', ');
   const more = wrong.length > 10 ? ' and more' : '';
-  const lines = wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${more} of stdin are`;
+  const lines =
+    wrong.length === 1 ? `line ${shown} of stdin is` : `lines ${shown}${more} of stdin are`;
   throw new UsageError(`${lines} not a phone number and nothing else; nothing was erased`, [
     'write one number a line, such as +1 312 555 0199',
   ]);
 }
 
-/** Opens the ledgers of `--ledger` before anything is erased: one that is in use or damaged is found out in time. */
+/**
+ * Opens the ledgers of `--ledger` before anything is erased: one that is in use or damaged is found
+ * out in time.
+ */
 async function openLedgers(files: readonly string[], io: Io) {
-  const opened: { readonly shown: string; readonly ledger: Awaited<ReturnType<typeof openToForget>> }[] = [];
+  const opened: {
+    readonly shown: string;
+    readonly ledger: Awaited<ReturnType<typeof openToForget>>;
+  }[] = [];
+
   const close = async () => {
     for (const { ledger } of opened.splice(0)) await ledger.close();
   };
+
   for (const shown of new Set(files)) {
     try {
       // A ledger is created where there is none.
@@ -183,16 +215,21 @@ async function openLedgers(files: readonly string[], io: Io) {
     } catch (error) {
       await close();
       if (error instanceof UsageError || !(error instanceof Error)) throw error;
-      throw new CliError(`--ledger ${shown}: ${error.message.replace(/\.$/, '')}; nothing was erased`, {
-        cause: error,
-      });
+      throw new CliError(
+        `--ledger ${shown}: ${error.message.replace(/\.$/, '')}; nothing was erased`,
+        {
+          cause: error,
+        },
+      );
     }
   }
+
   return {
     async forget(sids: readonly string[]): Promise<void> {
       const gone = new Set(sids);
       for (const { shown, ledger } of opened)
-        if (await ledger.forget(gone)) say(io, `${shown}: what it said about these calls is removed`);
+        if (await ledger.forget(gone))
+          say(io, `${shown}: what it said about these calls is removed`);
     },
     close,
   };

@@ -16,7 +16,11 @@ export const sayRetry =
     for (const hint of hints) say(io, `  → ${hint}`);
   };
 
-const passing: ReadonlySet<number> = new Set([exitCodes.unreachable, exitCodes.busy, exitCodes.failed]);
+const passing: ReadonlySet<number> = new Set([
+  exitCodes.unreachable,
+  exitCodes.busy,
+  exitCodes.failed,
+]);
 
 /** Repeats a run until the signal aborts. An error that may pass is reported. */
 export async function again(
@@ -31,9 +35,12 @@ export async function again(
     } catch (error) {
       if (io.signal.aborted) return;
       const failure = await explain(error);
-      // A server that is down may come back, and a disk may get space again; a wrong key or a lost file stays wrong.
+      // A server that is down may come back, and a disk may get space again; a wrong key or a lost
+      // file stays wrong.
       const mayPass =
-        CallsError.is(error) && error.kind === 'disk' ? error.isRetryable : passing.has(failure.exitCode);
+        CallsError.is(error) && error.kind === 'disk'
+          ? error.isRetryable
+          : passing.has(failure.exitCode);
       if (!mayPass) throw error;
       onFailure(failure);
     }
@@ -42,8 +49,9 @@ export async function again(
 }
 
 /**
- * Opens what a command works on. One that repeats, which has an `everyMs`, waits for what another process uses or a server that
- * is down, at its start as later. What is wrong with the place itself ends it.
+ * Opens what a command works on. One that repeats, which has an `everyMs`, waits for what another
+ * process uses or a server that is down, at its start as later. What is wrong with the place itself
+ * ends it.
  */
 export async function untilOpen<T>(
   open: () => Promise<T>,

@@ -6,22 +6,27 @@ import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 
 /**
- * Serves the status of a command that repeats where --status-port says. Returns the function that stops it.
+ * Serves the status of a command that repeats where --status-port says. Returns the function that
+ * stops it.
  */
 export async function serveStatus(args: Args, source: StatusSource, io: Io): Promise<() => void> {
   const port = args.integer('status-port');
   if (port === null) return () => undefined;
   const host = args.text('status-host') ?? '127.0.0.1';
   const limits = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 };
+
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '').replace(/[?#].*$/, '');
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const reply = isRead ? await statusReply(path, source) : null;
     const headers = reply?.headers ?? { 'content-type': 'text/plain; charset=utf-8' };
-    // A probe comes every few seconds, so that a kept connection gains nothing and may hold up the end.
+
+    // A probe comes every few seconds, so that a kept connection gains nothing and may hold up the
+    // end.
     response.writeHead(reply?.status ?? 404, { ...headers, connection: 'close' });
     response.end(reply?.body ?? `Not found. There are ${statusPaths.join(', ')}.\n`);
   };
+
   const server = await listen((request, response) => void handle(request, response), {
     ...limits,
     host,

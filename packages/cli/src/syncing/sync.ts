@@ -57,7 +57,11 @@ export interface Sync {
 const labelOf = ({ name }: Pick<NamedAccount, 'name'>): string => name ?? 'main';
 
 /** Opens the store that the options and settings name, for the accounts that they choose. */
-export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }: SyncScope): Promise<Sync> {
+export async function openSync(
+  args: Args,
+  io: Io,
+  { everyMs, feeds, onFailure }: SyncScope,
+): Promise<Sync> {
   const isServing = args.command === 'serve';
   const named = accountsOf(args, feeds, io);
   const synced = named.map((account) => ({ ...account, id: idOf(account, args, feeds) }));
@@ -70,6 +74,7 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
         'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
       ],
     );
+
   const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
     const context = contextOf(settings, io);
     const range = await rangeOf(args, context);
@@ -86,13 +91,16 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
     clock: io.clock,
   });
   const clients = keptClients();
-  const clientOf = (account: NamedAccount) => clients.of(account.settings, () => openNamed(account, io));
+  const clientOf = (account: NamedAccount) =>
+    clients.of(account.settings, () => openNamed(account, io));
   const started = new Set<NamedAccount>();
   let stopStatus = (): void => undefined;
+
   const close = async (): Promise<void> => {
     stopStatus();
     await clients.close();
   };
+
   try {
     // A missing key is reported before a store is created.
     const [only, ...others] = accounts;
@@ -105,6 +113,7 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
       const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
       const range = await rangeOf(args, contextOf(settings, io));
+
       // A period that ends now has no end: a sync goes on.
       const to = args.flag('period') || args.flag('to') ? range.to : null;
       const period = range.moves ? { from: range.from, to } : null;
@@ -167,15 +176,17 @@ export async function openSync(args: Args, io: Io, { everyMs, feeds, onFailure }
 }
 
 /**
- * The accounts to sync. Without accounts in the configuration file, --account is the account ID in the store, and the
- * credentials are those outside of accounts.
+ * The accounts to sync. Without accounts in the configuration file, --account is the account ID in
+ * the store, and the credentials are those outside of accounts.
  */
 function accountsOf(args: Args, ids: readonly string[], io: Io): NamedAccount[] {
   const names = typedAccounts(args);
   const { accounts } = readStoredSettings(null, args, io);
-  if (names === 'all' || (names !== null && accounts.length > 0)) return configuredAccounts(names, args, io);
+  if (names === 'all' || (names !== null && accounts.length > 0))
+    return configuredAccounts(names, args, io);
   const matching = accounts.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
-  if (matching.length > 0 && matching.length === ids.length) return configuredAccounts(matching, args, io);
+  if (matching.length > 0 && matching.length === ids.length)
+    return configuredAccounts(matching, args, io);
   return [{ name: null, settings: readSettings(args, io), problem: null }];
 }
 
@@ -187,7 +198,9 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
     throw new UsageError('--account names several accounts, and the configuration file has none', [
       'add "accounts" to calls.config.json: each with its own credentials',
     ]);
-  if (id !== null && !isAccountName(id)) throw new UsageError(`--account must be ${accountNameWords}`);
+
+  if (id !== null && !isAccountName(id))
+    throw new UsageError(`--account must be ${accountNameWords}`);
   return id;
 }
 

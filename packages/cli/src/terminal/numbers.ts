@@ -21,12 +21,15 @@ export function bytes(value: number): string {
     size /= 1000;
     unit++;
   }
+
   return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${units[unit]}`;
 }
 
 /** A duration as `0.4 s`, `42 s`, `3 min 7 s` or `1 h 2 min`. */
 export function duration(milliseconds: number): string {
-  return milliseconds < 9_950 ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s` : span(milliseconds);
+  return milliseconds < 9_950
+    ? `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`
+    : span(milliseconds);
 }
 
 /** A long duration in its two largest units: `42 s`, `14 min`, `13 h 42 min`, `3 d 4 h`. */

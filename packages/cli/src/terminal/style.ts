@@ -19,18 +19,22 @@ export const repaints = (output: Screen, env: Io['env']): boolean =>
 export const lineWidth = ({ columns }: Screen): number => Math.max(20, (columns ?? 80) - 1);
 
 /**
- * Colors for this output: off when it is piped, with NO_COLOR or CLICOLOR=0, and on a dumb terminal. FORCE_COLOR and
- * CLICOLOR_FORCE turn them on, but not against NO_COLOR.
+ * Colors for this output: off when it is piped, with NO_COLOR or CLICOLOR=0, and on a dumb
+ * terminal. FORCE_COLOR and CLICOLOR_FORCE turn them on, but not against NO_COLOR.
  */
 export function styleFor(output: Screen, env: Io['env']): Style {
-  const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some((value) => Boolean(value) && value !== '0');
+  const forced = [env.FORCE_COLOR, env.CLICOLOR_FORCE].some(
+    (value) => Boolean(value) && value !== '0',
+  );
   const wanted = forced || (repaints(output, env) && env.CLICOLOR !== '0');
   const on = wanted && !env.NO_COLOR;
+
   // Newer versions of Node.js would look at their own stdout once more.
   const paint =
     (format: keyof Style) =>
     (text: string): string =>
       on && text !== '' ? styleText(format, text, { validateStream: false }) : text;
+
   return Object.fromEntries(formats.map((format) => [format, paint(format)])) as Style;
 }
 

@@ -17,8 +17,8 @@ export interface Column {
 const gap = '  ';
 
 /**
- * Lays out rows in columns, and names those that did not fit: to fit `width`, columns are dropped by their rank, then the widest ones
- * shrink.
+ * Lays out rows in columns, and names those that did not fit: to fit `width`, columns are dropped
+ * by their rank, then the widest ones shrink.
  */
 export function renderTable(
   columns: readonly Column[],
@@ -39,6 +39,7 @@ export function renderTable(
     if (widest === undefined) break;
     widths[widest] = (widths[widest] ?? 1) - 1;
   }
+
   const line = (row: readonly string[], paint: (text: string) => string): string =>
     kept
       .map((at) => {
@@ -49,6 +50,7 @@ export function renderTable(
       })
       .join(gap)
       .trimEnd();
+
   const titles = columns.map(({ title }) => title);
   return {
     lines: [line(titles, style.bold), ...cells.map((row) => line(row, (text) => text))],
@@ -59,8 +61,15 @@ export function renderTable(
 const total = (kept: readonly number[], widths: readonly number[]): number =>
   kept.reduce((sum, at) => sum + (widths[at] ?? 0), gap.length * Math.max(0, kept.length - 1));
 
-/** The places of the columns for which there is space, at least one: those of the highest rank are left out until the others fit. */
-function keptColumns(columns: readonly Column[], least: readonly number[], most: number): readonly number[] {
+/**
+ * The places of the columns for which there is space, at least one: those of the highest rank are
+ * left out until the others fit.
+ */
+function keptColumns(
+  columns: readonly Column[],
+  least: readonly number[],
+  most: number,
+): readonly number[] {
   const rankOf = (at: number): number => columns[at]?.rank ?? at;
   const byRank = [...columns.keys()].sort((a, b) => rankOf(a) - rankOf(b));
   while (byRank.length > 1 && total(byRank, least) > most) byRank.pop();

@@ -1,4 +1,5 @@
-// What stderr shows while a command works: how far a read is, or, after a silence, what is waited for.
+// What stderr shows while a command works: how far a read is, or, after a silence, what is waited
+// for.
 
 import { tracingChannel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -33,18 +34,28 @@ interface Running {
 let current: Running | null = null;
 
 /**
- * Runs a command. After a silence, a line on stderr says what is done or waited for: on a
- * terminal it counts the seconds and goes away, elsewhere it is one plain line. Requests of core are followed by themselves.
+ * Runs a command. After a silence, a line on stderr says what is done or waited for: on a terminal
+ * it counts the seconds and goes away, elsewhere it is one plain line. Requests of core are
+ * followed by themselves.
  */
 export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> {
   const { stderr } = io;
   const isTerminal = repaints(stderr, io.env);
+
   // A log gets a line only for what takes long, as from the progress of a read.
   const patienceMs = durationMillis(io.patience ?? (isTerminal ? '1s' : '5s'), 'patience');
-  const own: Running = { stderr, isTerminal, items: new Set(), lastAt: performance.now(), shown: null };
+  const own: Running = {
+    stderr,
+    isTerminal,
+    items: new Set(),
+    lastAt: performance.now(),
+    shown: null,
+  };
+
   const look = () => {
     if (performance.now() - own.lastAt >= patienceMs) showWaiting(own);
   };
+
   const timer = setInterval(look, Math.min(patienceMs, 500)).unref();
   current = own;
   beforeOutput(touch);
@@ -59,12 +70,16 @@ export async function withWaiting<T>(io: Io, run: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Notes what is done from now on until the function that it returns is called; null when silence is expected. */
+/**
+ * Notes what is done from now on until the function that it returns is called; null when silence is
+ * expected.
+ */
 export function beginWaiting(doing: string | null, forMs: number | null = null): () => void {
   const own = current;
   if (own === null) return () => {};
   const since = performance.now();
   const item = { doing, since, end: forMs === null ? null : since + forMs };
+
   // Several requests may be refused at once.
   const isKnown = [...own.items].some((other) => other.doing === doing);
   own.items.add(item);
@@ -102,7 +117,10 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   await whileWaiting(null, () => delay(milliseconds, undefined, { signal }).catch(() => {}));
 }
 
-/** Something happens or is written: a line about waiting goes, and comes back only after another silence. */
+/**
+ * Something happens or is written: a line about waiting goes, and comes back only after another
+ * silence.
+ */
 export function touch(own: Running | null = current): void {
   if (own === null) return;
   own.lastAt = performance.now();
@@ -123,6 +141,7 @@ function showWaiting(own: Running): void {
     own.shown = item;
     return;
   }
+
   const whole = item.end === null ? `${text} (${inSeconds(now - item.since)})` : text;
   const line = fit(escapeControls(whole), lineWidth(own.stderr));
   if (own.shown !== line) put(own, clearLine + line);
@@ -169,7 +188,10 @@ export interface ProgressState {
   readonly note: string;
 }
 
-/** Shows progress: on a terminal as one line that is repainted, elsewhere as a plain line every few seconds. */
+/**
+ * Shows progress: on a terminal as one line that is repainted, elsewhere as a plain line every few
+ * seconds.
+ */
 export interface ProgressLine {
   update(state: ProgressState): void;
   /** Closes the line, so that messages can follow. */
@@ -177,18 +199,25 @@ export interface ProgressLine {
 }
 
 /** Makes a progress line on stderr. */
-export function progressLine({ stderr, env }: Pick<Io, 'stderr' | 'env'>, label: string): ProgressLine {
+export function progressLine(
+  { stderr, env }: Pick<Io, 'stderr' | 'env'>,
+  label: string,
+): ProgressLine {
   const isTerminal = repaints(stderr, env);
-  // A terminal shows progress at once; a log shows nothing of a read that ends within the first interval.
+
+  // A terminal shows progress at once; a log shows nothing of a read that ends within the first
+  // interval.
   let shownAt = isTerminal ? Number.NEGATIVE_INFINITY : null;
   let latest: ProgressState | null = null;
   let shown: ProgressState | null = null;
+
   const show = (state: ProgressState): void => {
     shown = state;
     const text = escapeControls(progressText(label, state, isTerminal ? lineWidth(stderr) : null));
     touch();
     put({ stderr }, isTerminal ? `${clearLine}${text}` : `${text}\n`);
   };
+
   return {
     update(state) {
       latest = state;
@@ -226,6 +255,8 @@ function progressText(
   if (width === null) return `${label}: ${text}`;
   const space = Math.min(30, width - label.length - text.length - 5);
   const gauge =
-    share === null || space < 5 ? '' : `[${'#'.repeat(Math.round(share * space)).padEnd(space, '-')}] `;
+    share === null || space < 5
+      ? ''
+      : `[${'#'.repeat(Math.round(share * space)).padEnd(space, '-')}] `;
   return `${label} ${gauge}${text}`.slice(0, width);
 }

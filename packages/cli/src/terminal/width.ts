@@ -27,7 +27,10 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The string cut to at most `width` cells, with an ellipsis when something is missing. Never cuts through a character. */
+/**
+ * The string cut to at most `width` cells, with an ellipsis when something is missing. Never cuts
+ * through a character.
+ */
 export function fit(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -39,6 +42,7 @@ export function fit(text: string, width: number): string {
     cut += segment;
     used += cells;
   }
+
   return `${cut}…`;
 }
 
@@ -48,11 +52,17 @@ export function pad(text: string, width: number, side: 'left' | 'right' = 'left'
   return side === 'left' ? text + space : space + text;
 }
 
-/** A string from outside in one line, with no control character that could move the cursor, change colors or turn the direction. */
+/**
+ * A string from outside in one line, with no control character that could move the cursor, change
+ * colors or turn the direction.
+ */
 export const printable = (text: string): string =>
   escapeControls(text.replace(/[\t\n\r\v\f\u0085\u2028\u2029]+/g, ' '));
 
-/** The text in lines of at most `width` cells, broken at spaces; a longer word has a line of its own. */
+/**
+ * The text in lines of at most `width` cells, broken at spaces; a longer word has a line of its
+ * own.
+ */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -62,5 +72,6 @@ export function wrap(text: string, width: number): string[] {
       line = word;
     } else line = line ? `${line} ${word}` : word;
   }
+
   return [...lines, line];
 }

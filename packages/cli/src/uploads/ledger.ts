@@ -4,7 +4,10 @@ import { type Ledger, openLedger } from '@call-attribution/conversions';
 import { fileError, type Io } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 
-/** Opens the ledger of `--ledger`: a file, or in a store. Null in a dry run that would create the file. */
+/**
+ * Opens the ledger of `--ledger`: a file, or in a store. Null in a dry run that would create the
+ * file.
+ */
 export async function openNamedLedger(
   shown: string,
   now: number,
@@ -24,10 +27,12 @@ export async function openNamedLedger(
     const store = await openStore(storeUrl(shown, io), { synchronous: 'full' });
     // Closing the store lets go of the journal, too.
     const close = () => store.close();
-    const ledger = await openLedger(store.journal('uploads'), options).catch(async (error: unknown) => {
-      await close();
-      throw error;
-    });
+    const ledger = await openLedger(store.journal('uploads'), options).catch(
+      async (error: unknown) => {
+        await close();
+        throw error;
+      },
+    );
     return { ...ledger, close };
   } catch (error) {
     throw fileError(error, shown);

@@ -52,6 +52,7 @@ async function openMicrosoft(args: Args, io: Io): Promise<PushTarget> {
     throw new UsageError('calls push microsoft needs --credentials FILE', [
       'a JSON file with developerToken, clientId, clientSecret, refreshToken, customerId and accountId',
     ]);
+
   const credentials = await readMicrosoftCredentials(resolve(io.cwd, file));
   return createMicrosoftAds({ credentials, signal: io.signal, ...otherServer(io) });
 }
@@ -82,42 +83,55 @@ export const push: Handler = async (args, io) => {
   let destination = `microsoft-ads api ${conversionName}`;
   const customer = args.need('customer');
   if (kind === 'google') {
-    tool = { accepts: dataManagerAccepts({ phone: args.flag('phone') }), title: 'the Data Manager API' };
+    tool = {
+      accepts: dataManagerAccepts({ phone: args.flag('phone') }),
+      title: 'the Data Manager API',
+    };
     // The ledger notices a change of the action as it does one of the name.
     conversionName = args.need('conversion-action');
     destination = `google-data-manager ${customer.replaceAll('-', '')} ${conversionName}`;
   }
+
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
   const window = typed.clickWindow ?? tool.accepts.clickWindow;
   let rules = typed;
+
   // The days in which the tool knows a click, unless the options name others.
   if (typed.from === undefined && window !== null) {
     const begin = typed.now - durationMillis(window, 'clickWindow');
     rules = { ...typed, from: formatNaive(naiveAt(begin, typed.timeZone ?? 'UTC')) };
   }
+
   const { consent } = rules;
   const isAgreed = typeof consent === 'object' && consent.adUserData === 'granted';
   if (args.flag('phone') && !isAgreed)
     throw new UsageError('--phone needs consent: Google takes numbers only of callers who agreed', [
       '"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules',
     ]);
+
   const range = await rangeOf(args, context);
   let filter = await filterOf(args, context, history);
   if (range.from === null && rules.from !== undefined)
-    filter = allOf(filter, where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)));
+    filter = allOf(
+      filter,
+      where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)),
+    );
+
   const named = args.text('ledger');
   const [isDryRun, isCheck] = [args.flag('dry-run'), args.flag('validate-only')];
   if (named === null && !isCheck && !isDryRun)
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', [
       'without it the next run would send everything again; --dry-run and --validate-only need none',
     ]);
+
   let target: PushTarget | null = null;
   const login = args.text('login-customer');
   const google = {
     ...{ account: customer, conversionAction: conversionName },
     ...(login === null ? {} : { loginAccount: login }),
   };
-  if (!isDryRun) target = await (kind === 'google' ? openGoogle(google, io) : openMicrosoft(args, io));
+  if (!isDryRun)
+    target = await (kind === 'google' ? openGoogle(google, io) : openMicrosoft(args, io));
   await sayPeriod({ ...range, from: rules.from ?? null }, context, io);
   const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
   try {
@@ -128,7 +142,10 @@ export const push: Handler = async (args, io) => {
   }
 };
 
-/** Reads the calls, says what is found, sends what the tool does not know yet, and says what became of it. */
+/**
+ * Reads the calls, says what is found, sends what the tool does not know yet, and says what became
+ * of it.
+ */
 async function pushCalls(
   { kind, tool, destination, rules, filter, isCheck, ledger, target }: Push,
   { settings, open }: ReadAccount,
@@ -158,7 +175,10 @@ async function pushCalls(
     say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
     for (const text of summaryLines(summary, tool, rules)) say(io, text);
     if (withoutConsent > 0)
-      say(io, `not sent: ${plural(withoutConsent, 'call')} without a click ID, whose number may not be used`);
+      say(
+        io,
+        `not sent: ${plural(withoutConsent, 'call')} without a click ID, whose number may not be used`,
+      );
     if (unadjusted.length > 0)
       say(io, `cannot be corrected in ${tool.title}: ${plural(unadjusted.length, 'call')}`);
     for (const text of unadjustedLines(unadjusted)) say(io, text);
@@ -182,7 +202,9 @@ async function pushCalls(
     const figures = `${sent.add} new, ${sent.restate} corrected, ${sent.retract} taken back`;
     say(
       io,
-      isCheck ? `checked, nothing is stored: ${figures}` : `sent: ${figures}; ${unchanged} sent before`,
+      isCheck
+        ? `checked, nothing is stored: ${figures}`
+        : `sent: ${figures}; ${unchanged} sent before`,
     );
     for (const { sid, field, reason } of refused)
       say(io, `refused: call ${sid}: ${reason}${field === '' ? '' : ` (${field})`}`);
@@ -203,11 +225,13 @@ async function pushCalls(
 /** `calls push status`: what became of a request to Google. */
 export const pushStatus: Handler = async (args, io) => {
   const request = args.words[0] ?? '';
+
   // A request is known by its ID alone.
   const target = await openGoogle({ account: '0000000000', conversionAction: '0' }, io);
   const { status, errors, warnings } = await target.diagnose(request);
   say(io, `request ${request}: ${status}`);
   for (const { reason, count } of errors) say(io, `  ${plural(count, 'event')} failed: ${reason}`);
-  for (const { reason, count } of warnings) say(io, `  ${plural(count, 'event')} with a warning: ${reason}`);
+  for (const { reason, count } of warnings)
+    say(io, `  ${plural(count, 'event')} with a warning: ${reason}`);
   return status === 'FAILED' || status === 'PARTIAL_SUCCESS' ? exitCodes.failed : exitCodes.ok;
 };

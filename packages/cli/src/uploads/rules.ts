@@ -6,7 +6,10 @@ import { noTimeZone, UsageError } from '../errors.ts';
 import { type FilterContext, rangeOf } from '../input/filter.ts';
 import { type Io, readText } from '../io.ts';
 
-/** Which calls count for a tool and at what value, and how many days before the range have to be read to know it. */
+/**
+ * Which calls count for a tool and at what value, and how many days before the range have to be
+ * read to know it.
+ */
 export async function readRules(
   args: Args,
   context: FilterContext,
@@ -52,14 +55,19 @@ function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'val
       ]);
     return {};
   }
+
   const [, amount, currency] = amountForm.exec(typed) ?? [];
   if (amount === undefined)
     throw new UsageError(
       `--value must be an amount, with or without a currency, not ${JSON.stringify(typed)}`,
       ['write it as 25 or 25USD'],
     );
+
   if (rules.value !== undefined)
-    throw new UsageError(`--value and ${args.text('rules')} both give a value; keep one of the two`);
+    throw new UsageError(
+      `--value and ${args.text('rules')} both give a value; keep one of the two`,
+    );
+
   const value = Number(amount);
   return { value: () => value, ...(currency === undefined ? {} : { currency }) };
 }

@@ -28,23 +28,33 @@ import { readRules } from './rules.ts';
 /** `calls sheet`: the upload sheet of a bid tool; for several accounts, each with its own. */
 export const sheet: Handler = (args, io) => exportEach(planSheet, args, io);
 
-/** Reads the options of an upload sheet. What is missing or wrong is reported before any request. */
+/**
+ * Reads the options of an upload sheet. What is missing or wrong is reported before any request.
+ */
 async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Plan> {
   const format = Object.values(sheetFormats).find(({ name }) => name === args.words[0]);
-  if (format === undefined) throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
+  if (format === undefined)
+    throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
   const shown = outputOf(args);
   const extension = /\.(\w+)$/.exec(shown.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
   if (extension !== undefined && !['csv', 'tsv', 'txt'].includes(extension))
-    throw new UsageError(`--output ${shown}: a sheet is a text file, and the name says another kind`, [
-      'end the name in .csv, .tsv or .txt; with .gz after it the file is compressed',
-    ]);
+    throw new UsageError(
+      `--output ${shown}: a sheet is a text file, and the name says another kind`,
+      ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
+    );
+
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new UsageError(
       `--conversion-name ${conversionName === '' ? 'is missing' : 'is no name'}: it is the name of the conversion in ${format.title.replace(/,.*/, '')}, spelled as there, at most 100 characters`,
     );
+
   const { rules, history } = await readRules(args, context, format, conversionName, io);
-  const [leftOut, named, isDryRun] = [args.text('left-out'), args.text('ledger'), args.flag('dry-run')];
+  const [leftOut, named, isDryRun] = [
+    args.text('left-out'),
+    args.text('ledger'),
+    args.flag('dry-run'),
+  ];
   const path = resolve(io.cwd, shown);
   if (leftOut !== null && resolve(io.cwd, leftOut) === path)
     throw new UsageError('--output and --left-out name the same file; use two files');
@@ -52,7 +62,8 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
     throw new UsageError('--ledger needs a file in --output: it cannot know what became of stdout');
 
   const write: Plan['write'] = async ({ calls, settings, filter, stream: options }) => {
-    // Conversions are matched by caller number only for calls through extensions, which v3 leaves out by default.
+    // Conversions are matched by caller number only for calls through extensions, which v3 leaves
+    // out by default.
     const needsExtensions = format.accepts.onlyExtensions;
     const version = settings.apiVersion.value;
     if (!needsExtensions) sayExtensions(filter, version, io);
@@ -60,14 +71,19 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
     const destination = `${format.name} ${rules.conversionName}`.trim();
     const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
     try {
-      // Before calls are read: what an earlier run could not finish, and a file that a sheet would replace.
+      // Before calls are read: what an earlier run could not finish, and a file that a sheet would
+      // replace.
       if (ledger && !isDryRun) {
         for (const { files } of await finishDeliveries(ledger))
           say(io, `an interrupted run was finished: ${files.map((file) => file.path).join(', ')}`);
         for (const file of [path, ...(format.adjustments ? [adjustmentsPath(path)] : [])])
           refuseExisting(file);
       }
-      const { stream, verdict } = await calls.read({ ...options, filter: matching, signal: io.signal });
+      const { stream, verdict } = await calls.read({
+        ...options,
+        filter: matching,
+        signal: io.signal,
+      });
       const tally = createTally();
       const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
       const judged = async function* (): AsyncGenerator<Outcome> {
@@ -82,7 +98,9 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       };
       const delivered = ledger?.delivered(destination) ?? new Map();
       const changes = await changesSince(delivered, judged(), format).catch((error: unknown) => {
-        throw io.signal.aborted ? new Interrupted(['nothing was written; run the command again']) : error;
+        throw io.signal.aborted
+          ? new Interrupted(['nothing was written; run the command again'])
+          : error;
       });
       const { add, adjust, unchanged, unadjusted } = changes;
 
@@ -116,8 +134,14 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
         return await verdict;
       }
       if (ledger) await deliverSheets(ledger, destination, changes, format, rules, path);
-      else await saveLines(shown, shown.endsWith('.gz') ? toGzip()(lines) : [Buffer.concat(lines)], io);
-      if (ledger && add.length === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
+      else
+        await saveLines(
+          shown,
+          shown.endsWith('.gz') ? toGzip()(lines) : [Buffer.concat(lines)],
+          io,
+        );
+      if (ledger && add.length === 0)
+        say(io, `there is nothing new to upload: ${shown} was not written`);
       if (leftOut !== null) await saveLines(leftOut, left, io);
       const notes = add.length > 0 ? format.notes : [];
       const more = adjust.length > 0 ? (format.adjustments?.notes ?? []) : [];
@@ -127,5 +151,6 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       await ledger?.close();
     }
   };
+
   return { write, history };
 }

@@ -49,7 +49,10 @@ const faults = [
   'api',
 ] as const;
 
-/** One thing that is wrong, as a code for programs and a sentence for people. It never holds what callers said or who they are. */
+/**
+ * One thing that is wrong, as a code for programs and a sentence for people. It never holds what
+ * callers said or who they are.
+ */
 export interface Finding {
   readonly code: (typeof doubts | typeof faults)[number];
   readonly text: string;
@@ -101,8 +104,8 @@ export function verdictOf({ findings, receipt, stored, api }: Check) {
 }
 
 /**
- * Verifies a thing; one that cannot be read does not stop the others. What is not its fault, but that of its server or of how the command
- * was typed, ends the command.
+ * Verifies a thing; one that cannot be read does not stop the others. What is not its fault, but
+ * that of its server or of how the command was typed, ends the command.
  */
 export async function attempt(path: string, work: () => Promise<unknown>, ask: Ask): Promise<void> {
   try {
@@ -118,7 +121,10 @@ export async function attempt(path: string, work: () => Promise<unknown>, ask: A
   }
 }
 
-/** A call on either side: when it was added and its session ID, where it has them, and its text in one form. */
+/**
+ * A call on either side: when it was added and its session ID, where it has them, and its text in
+ * one form.
+ */
 export interface Row {
   readonly at: string | null;
   readonly sid: string | null;
@@ -150,10 +156,14 @@ function extend(stretch: Stretch, at: string | null): void {
 /** The calls that are here, until the API gives them. */
 export class Rows {
   readonly stretch: Stretch = { from: null, to: null };
-  readonly #rows = new Map<string, { readonly at: string | null; readonly text: string; times: number }>();
+  readonly #rows = new Map<
+    string,
+    { readonly at: string | null; readonly text: string; times: number }
+  >();
 
   add({ at, sid, text: row }: Row): void {
     const text = hash('sha256', row, 'base64');
+
     // Without a session ID a call is recognized by what it says.
     const key = sid ?? text;
     const known = this.#rows.get(key);
@@ -189,20 +199,32 @@ interface Comparison extends Part {
   /** Calls through call extensions are missing only where some are here. */
   readonly mayLackExtensions: boolean;
   /** What was removed here on purpose. */
-  readonly removed: { isErased(caller: unknown): boolean; readonly purgedBefore: string | null } | null;
+  readonly removed: {
+    isErased(caller: unknown): boolean;
+    readonly purgedBefore: string | null;
+  } | null;
   /** Refused keys concern this account alone. */
   readonly isOneOfSeveral: boolean;
 }
 
-/** Reads the calls of a period from the API, once, and compares them with those here, call by call. */
+/**
+ * Reads the calls of a period from the API, once, and compares them with those here, call by call.
+ */
 export async function compareWithApi(check: Check, comparison: Comparison, io: Io): Promise<void> {
   const { account, client, filter, period, here, rowOf, mayLackExtensions, removed } = comparison;
-  const { line, onProgress } = watch(io, account === null ? 'the API' : `the API, account ${account}`);
-  // What was purged is not there on purpose, and a call from before that was stored since is no fault either.
+  const { line, onProgress } = watch(
+    io,
+    account === null ? 'the API' : `the API, account ${account}`,
+  );
+
+  // What was purged is not there on purpose, and a call from before that was stored since is no
+  // fault either.
   const { from, to } = commonSlice(period, { from: removed?.purgedBefore ?? null, to: null });
+
   // What has no time is only in a range without ends.
   const isCompared = (at: string | null): boolean =>
     at === null ? from === null && to === null : at >= (from ?? at) && (to === null || at < to);
+
   const group = (kind: Difference['kind']): Difference => ({
     kind,
     calls: 0,
@@ -210,6 +232,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
     to: null,
     sids: [],
   });
+
   const [missing, lacking, extra, changed] = [
     group('missing'),
     group('missing'),
@@ -242,6 +265,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   } finally {
     line.close();
   }
+
   for (const row of here.rest()) if (isCompared(row.at)) add(extra, row, row.times);
   const ended = await verdict;
   if (ended.proof !== 'whole')
@@ -249,8 +273,11 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
       code: 'api_not_whole',
       text: `the API could not be read whole: ${verdictText(ended)}`,
     });
+
   for (const difference of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
-    if (difference.calls > 0) check.findings.push({ code: 'api', text: textOf(difference), difference });
+    if (difference.calls > 0)
+      check.findings.push({ code: 'api', text: textOf(difference), difference });
+
   check.api.push({ account, calls, proof: ended.proof, erased, purged, to: period.to });
 }
 

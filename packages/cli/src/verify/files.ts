@@ -34,7 +34,9 @@ import {
 } from './check.ts';
 import type { CheckedAccount } from './store.ts';
 
-/** Something to verify: a file of records, or a database. `path` is from the folder of the command. */
+/**
+ * Something to verify: a file of records, or a database. `path` is from the folder of the command.
+ */
 export interface Target {
   readonly kind: 'file' | 'sqlite';
   readonly path: string;
@@ -49,15 +51,22 @@ function kindOf(name: string): Target['kind'] | null {
 /** Files that commands write besides the records, such as settings. */
 const besides = /^[._]|^calls\.config\.json$|^package(?:-lock)?\.json$/;
 
-/** The file, or everything in the folder that holds records or has a receipt: there may be a receipt alone. */
+/**
+ * The file, or everything in the folder that holds records or has a receipt: there may be a receipt
+ * alone.
+ */
 export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
   const found = await stat(resolve(cwd, path)).catch(() => null);
   if (found?.isFile() && path.endsWith(receiptEnding))
-    throw new UsageError(`${path} is a receipt`, [`calls verify ${path.slice(0, -receiptEnding.length)}`]);
+    throw new UsageError(`${path} is a receipt`, [
+      `calls verify ${path.slice(0, -receiptEnding.length)}`,
+    ]);
+
   if (found === null && !(await stat(resolve(cwd, `${path}${receiptEnding}`)).catch(() => null)))
     throw new UsageError(`there is no file or folder ${path}`, [
       'a store is written sqlite:calls.db or postgres://user@host/name',
     ]);
+
   if (!found?.isDirectory()) return [{ kind: kindOf(path) ?? 'file', path }];
   const targets = new Map<string, Target>();
   const root = resolve(cwd, path);
@@ -70,6 +79,7 @@ export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
     if (entry.isFile() && kind !== null && !isHidden && (isReceipt || !besides.test(name)))
       targets.set(below, { kind, path: join(path, below) });
   }
+
   if (targets.size === 0) throw new UsageError(`${path} has no files of records and no receipts`);
   return [...targets.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -96,8 +106,8 @@ interface FileRead {
 }
 
 /**
- * Verifies files of records, each with its receipt. With the API, the months of an account are compared together, so that what is in none
- * of them is named.
+ * Verifies files of records, each with its receipt. With the API, the months of an account are
+ * compared together, so that what is in none of them is named.
  */
 export async function checkFiles(
   files: readonly Omit<FoundFile, 'found'>[],
@@ -113,6 +123,7 @@ export async function checkFiles(
     const key = (ask.againstApi && groupOf(found?.receipt ?? null, job)) || file.path;
     groups.set(key, [...(groups.get(key) ?? []), { ...file, found }]);
   }
+
   for (const group of groups.values()) {
     const here = new Rows();
     const read: FileRead[] = [];
@@ -155,52 +166,73 @@ async function readOne(
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, [
       'names end in .ndjson, .csv, .json or .parquet (and .gz)',
     ]);
+
   const sealed = receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null };
   const check = begin(path, { receipt: sealed });
   const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
   if (found === null && needsReceipt && !againstApi)
     find('no_receipt', 'there is no receipt to compare it with');
   const names: string[] = [];
+
   const onRow = (row: FileRow): void => {
     if (names.length === 0) names.push(...Object.keys(row.record));
     if (againstApi) here.add(rowOf(row));
   };
+
   const expected = receipt?.bytes ?? null;
   const options = { onRow, signal: io.signal, expected };
-  const contents = await readFileContents(full, { format, gzip }, options).catch((error: unknown) => {
-    if (systemCode(error) !== 'ENOENT' || found === null) throw error;
-    find('no_file', 'there is a receipt, and the file that it describes is gone');
-    return null;
-  });
+  const contents = await readFileContents(full, { format, gzip }, options).catch(
+    (error: unknown) => {
+      if (systemCode(error) !== 'ENOENT' || found === null) throw error;
+      find('no_file', 'there is a receipt, and the file that it describes is gone');
+      return null;
+    },
+  );
   const read = { check, format, receipt, contents, names };
   if (contents === null) return read;
-  if (found?.receipt === null) find('receipt_invalid', `the receipt cannot be used: ${found.problem}`);
+  if (found?.receipt === null)
+    find('receipt_invalid', `the receipt cannot be used: ${found.problem}`);
   const { rows, bytes, fault } = contents;
   if (fault === null || rows.count > 0) check.rows = rows.count;
-  // Nothing is wrong with a Parquet file whose rows are not read because nobody knows what its bytes should be.
-  if (fault !== null) find(format === 'parquet' && !expected ? 'not_comparable' : 'unreadable', fault);
+
+  // Nothing is wrong with a Parquet file whose rows are not read because nobody knows what its
+  // bytes should be.
+  if (fault !== null)
+    find(format === 'parquet' && !expected ? 'not_comparable' : 'unreadable', fault);
   if (expected !== null && expected.sha256 !== bytes.sha256)
     find('bytes', 'its bytes are not those of the receipt: the SHA-256 differs');
   if (receipt === null) return read;
   if (fault === null && receipt.rows.count !== rows.count)
-    find('rows', `it has ${plural(rows.count, 'row')}, and the receipt says ${count(receipt.rows.count)}`);
+    find(
+      'rows',
+      `it has ${plural(rows.count, 'row')}, and the receipt says ${count(receipt.rows.count)}`,
+    );
   else if (fault === null && receipt.rows.digest !== rows.digest)
     find('contents', 'it has as many rows as the receipt says, but not the same ones');
+
   const { proof, gaps } = receipt.verdict ?? { proof: 'unproven', gaps: [] };
   if (proof !== 'whole' && !againstApi) {
     const why = [...new Set(gaps.map(({ why }) => why))].join(', ');
     find('not_whole', `the receipt says that the read was ${proof}${why === '' ? '' : `: ${why}`}`);
   }
+
   return read;
 }
 
 function rowOf({ text, record: { sid, date_added: at } }: FileRow): Row {
   // Parquet has microseconds.
   const time = typeof at === 'bigint' ? formatNaive(Number(at / 1000n)) : at;
-  return { text, sid: typeof sid === 'string' ? sid : null, at: typeof time === 'string' ? time : null };
+  return {
+    text,
+    sid: typeof sid === 'string' ? sid : null,
+    at: typeof time === 'string' ? time : null,
+  };
 }
 
-/** Compares what was read with the API. False when nothing could be read, or the API has no such calls. */
+/**
+ * Compares what was read with the API. False when nothing could be read, or the API has no such
+ * calls.
+ */
 async function compareFiles(
   check: Check,
   read: readonly FileRead[],
@@ -211,23 +243,30 @@ async function compareFiles(
   const first = read.find(({ contents }) => contents?.fault === null);
   if (!first?.contents) return false;
   const { format, receipt, contents } = first;
+
   // Nobody knows of which period an empty file is.
   if (receipt === null && job === null && contents.rows.count === 0) return false;
   const names = contents.fields ?? (receipt === null ? first.names : receipt.rows.fields) ?? [];
+
   // A month of Parquet has all fields, and what they cannot give back in a column `odd`.
   const isMonth = format === 'parquet' && names.at(-1) === 'odd';
   const known = names.map(fieldNamed).filter((field) => field !== null);
+
   // A record of JSON has fields that the API has added since; a table has columns of its own.
   const isStrange = known.length < names.length && !isMonth;
   let obstacle: string | null = null;
   if (receipt?.where !== undefined)
     obstacle = 'its calls were chosen by a condition on a store, which the API does not have';
-  else if (receipt !== null && receipt.accounts.length > 1) obstacle = 'it has calls of several accounts';
-  else if (contents.fields !== null && isStrange) obstacle = 'it has columns that are no fields of the API';
+  else if (receipt !== null && receipt.accounts.length > 1)
+    obstacle = 'it has calls of several accounts';
+  else if (contents.fields !== null && isStrange)
+    obstacle = 'it has columns that are no fields of the API';
+
   if (obstacle !== null) {
     check.findings.push({ code: 'not_comparable', text: obstacle });
     return true;
   }
+
   const fields = known.length === 0 || isStrange || isMonth ? null : known;
   const account = job?.id ?? receipt?.accounts[0] ?? null;
   const client = await (job === null ? api(account) : job.api());
@@ -237,7 +276,9 @@ async function compareFiles(
       `${first.check.path} has records of ${version}, and the API is asked in ${client.version}`,
       [`add --api-version ${version}`],
     );
-  // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks like a formula.
+
+  // calls export --format spreadsheet writes a byte order mark, and an apostrophe before what looks
+  // like a formula.
   const target = { format, gzip: false, isForSpreadsheet: contents.hasMark };
   const { pick, encode } = formOfCalls(target, fields, version);
   const { rows } = isMonth ? toParquet<Call>() : encode[0];
@@ -252,19 +293,24 @@ async function compareFiles(
     period = receipt.asked ?? { from: null, to: receipt.to };
     if (receipt.asked !== undefined) filter = withoutTimes(filter);
   }
-  // The read of an export ends with what lies safely in the past; what came later is not what it is about.
+
+  // The read of an export ends with what lies safely in the past; what came later is not what it is
+  // about.
   const notes = read.flatMap(({ receipt }) => receipt?.verdict?.notes ?? []);
   const young = notes.filter(({ code }) => code === 'young').map(({ from }) => String(from));
+
   // Rows without a time are compared all together.
   const has = (field: string) => fields === null || fields.some(({ name }) => name === field);
   const isTimed = has('date_added');
   if (isTimed) period = { from: period.from, to: period.to ?? young.sort().at(-1) ?? null };
   else period = { from: null, to: null };
+
   const rowOf = (call: Call): Row => ({
     at: isTimed ? (call.date_added ?? null) : null,
     sid: has('sid') ? (call.sid ?? null) : null,
     text: rows?.text(pick(call)) ?? '',
   });
+
   await compareWithApi(
     check,
     {

@@ -38,7 +38,10 @@ const rowOf = (call: Call): Row => ({
   text: rows?.text(call) ?? '',
 });
 
-/** Verifies accounts of a store: counts their rows, and compares them with what syncs have proved, or with the API. */
+/**
+ * Verifies accounts of a store: counts their rows, and compares them with what syncs have proved,
+ * or with the API.
+ */
 export async function checkStore(
   { url, shown }: { readonly url: string; readonly shown: string },
   choose: (stored: readonly string[]) => readonly CheckedAccount[],
@@ -46,19 +49,26 @@ export async function checkStore(
 ): Promise<void> {
   refusePassword(url);
   const chosen = storeNamed(url, io);
-  if (chosen.path !== null && !existsSync(chosen.path)) throw new UsageError(`there is no store ${shown}`);
+  if (chosen.path !== null && !existsSync(chosen.path))
+    throw new UsageError(`there is no store ${shown}`);
   const settings = readFileSettings(args, io);
   const store = await openChosen(chosen, settings, { readOnly: true });
 
   const nothing = { code: 'not_whole', text: 'nothing was synced yet' } as const;
-  const check = async ({ id, api, part }: CheckedAccount, isOneOfSeveral: boolean): Promise<void> => {
+
+  const check = async (
+    { id, api, part }: CheckedAccount,
+    isOneOfSeveral: boolean,
+  ): Promise<void> => {
     const removed = await store.removals(id);
     const { erased, purgedBefore } = removed;
     const erasedCallers = erased.reduce((sum, { callers }) => sum + callers.length, 0);
     const check = begin(shown, { stored: { account: id, erasedCallers, purgedBefore } });
     const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
+
     /** Periods of which calls are missing, which the next sync reads. */
     let lost: readonly Span[] = [];
+
     // With the API, only rows of the period that was asked for count.
     const counted = withinRange({ clauses: [] }, againstApi ? range : { from: null, to: null });
     let held = 0;
@@ -66,16 +76,23 @@ export async function checkStore(
       io.signal.throwIfAborted();
       held += 1;
     }
+
     check.rows = held;
     const verdict = await store.verdict(id);
     if (againstApi) {
       const client = await api();
-      for (const { filter, period: asked } of part === null ? await syncedParts(store, id, client) : [part]) {
+      for (const { filter, period: asked } of part === null
+        ? await syncedParts(store, id, client)
+        : [part]) {
         const period = commonSlice(range, asked);
         const here = new Rows();
         const extensions = !leavesExtensions(filter, client.version);
-        for await (const call of store.calls(id, selectionOf(withinRange(filter, period), { extensions })))
-          if (purgedBefore === null || (call.date_added ?? '') >= purgedBefore) here.add(rowOf(call));
+        for await (const call of store.calls(
+          id,
+          selectionOf(withinRange(filter, period), { extensions }),
+        ))
+          if (purgedBefore === null || (call.date_added ?? '') >= purgedBefore)
+            here.add(rowOf(call));
         const what = { account: id, client, filter, period, here, rowOf, removed, isOneOfSeveral };
         await compareWithApi(check, { ...what, mayLackExtensions: false }, io);
       }
@@ -91,6 +108,7 @@ export async function checkStore(
         lost = [{ from: null, to: null }];
       }
     }
+
     if (lost.length > 0) find('unread', await noteLost(id, lost));
     checks.push(check);
   };
@@ -113,14 +131,23 @@ export async function checkStore(
     const accounts = choose((await store.accounts()).map(({ id }) => id));
     if (accounts.length === 0) checks.push(begin(shown, { findings: [nothing] }));
     for (const account of accounts)
-      await whileWaiting(`reading account ${account.id}`, () => check(account, accounts.length > 1));
+      await whileWaiting(`reading account ${account.id}`, () =>
+        check(account, accounts.length > 1),
+      );
   } finally {
     await store.close();
   }
 }
 
-/** What the syncs of an account were asked for, up to where its calls were no longer too young to be counted. */
-async function syncedParts(store: Store, account: string, { version }: Client): Promise<readonly Part[]> {
+/**
+ * What the syncs of an account were asked for, up to where its calls were no longer too young to be
+ * counted.
+ */
+async function syncedParts(
+  store: Store,
+  account: string,
+  { version }: Client,
+): Promise<readonly Part[]> {
   const state = (await store.note(account))?.note as SyncState | undefined;
   if (state === undefined)
     return [{ filter: withExtensions({ clauses: [] }, version), period: { from: null, to: null } }];

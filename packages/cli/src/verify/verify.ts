@@ -20,7 +20,10 @@ import { type Ask, attempt, begin, type Check, verdictOf } from './check.ts';
 import { checkFiles, targetsAt } from './files.ts';
 import { type CheckedAccount, checkStore } from './store.ts';
 
-/** `calls verify`: counts what is in files and stores, and compares it with receipts, with what syncs have proved, and with the API. */
+/**
+ * `calls verify`: counts what is in files and stores, and compares it with receipts, with what
+ * syncs have proved, and with the API.
+ */
 export const verify: Handler = async (args, io) => {
   const named = args.words[0] ?? '';
   const { accounts: configured } = readStoredSettings(null, args, io);
@@ -40,24 +43,41 @@ export const verify: Handler = async (args, io) => {
       });
     },
   };
-  /** The accounts that were chosen, which must all be there; without a choice all that are there. */
+
+  /**
+   * The accounts that were chosen, which must all be there; without a choice all that are there.
+   */
   const choose = (shown: string, ids: readonly string[]): readonly string[] => {
     const chosen = typed.map((name) => configured.find((each) => each.name === name)?.id ?? name);
     const strange = chosen.find((id) => !ids.includes(id));
     if (strange === undefined) return chosen.length > 0 ? chosen : ids;
     throw new UsageError(`${shown} has no account ${strange}`, [`it has ${ids.join(', ')}`]);
   };
+
   const accountsIn = (stored: readonly string[], shown: string): CheckedAccount[] => {
     const ids = choose(shown, stored);
-    if (ask.againstApi && ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id)))
-      throw new UsageError(`${shown} has ${ids.length} accounts, and whose keys are set is not known`, [
-        `add --account ${ids[0]}`,
-        'or add "accounts" to calls.config.json, each with its "id" and its keys',
-      ]);
+    if (
+      ask.againstApi &&
+      ids.some((id) => ids.length > 1 && !configured.some((each) => each.id === id))
+    )
+      throw new UsageError(
+        `${shown} has ${ids.length} accounts, and whose keys are set is not known`,
+        [
+          `add --account ${ids[0]}`,
+          'or add "accounts" to calls.config.json, each with its "id" and its keys',
+        ],
+      );
+
     return ids.map((id) => ({ id, part: null, api: () => ask.api(id) }));
   };
+
   const storeAt = (url: string, shown: string) =>
-    attempt(shown, () => checkStore({ url, shown }, (stored) => accountsIn(stored, shown), ask), ask);
+    attempt(
+      shown,
+      () => checkStore({ url, shown }, (stored) => accountsIn(stored, shown), ask),
+      ask,
+    );
+
   try {
     const job = await jobAt(named, io.cwd);
     if (job !== null) await attempt(named, () => checkJob(job, clients, choose, ask), ask);
@@ -65,15 +85,18 @@ export const verify: Handler = async (args, io) => {
     else {
       const targets = await targetsAt(named, io.cwd);
       const files = targets.filter(({ kind }) => kind === 'file');
-      for (const { path, kind } of targets) if (kind === 'sqlite') await storeAt(`sqlite:${path}`, path);
+      for (const { path, kind } of targets)
+        if (kind === 'sqlite') await storeAt(`sqlite:${path}`, path);
       const all = files.map(({ path }) => ({ path, full: resolve(io.cwd, path) }));
       await attempt(named, () => checkFiles(all, null, ask), ask);
     }
   } finally {
     await clients.close();
   }
+
   const checks = ask.checks.map((check) => ({ ...check, verdict: verdictOf(check) }));
-  const verdict = worstFirst.find((each) => checks.some((check) => check.verdict === each)) ?? 'proved';
+  const verdict =
+    worstFirst.find((each) => checks.some((check) => check.verdict === each)) ?? 'proved';
   if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ verdict, checks })}\n`);
   else {
     await show(io, checks.flatMap(linesOf));
@@ -83,6 +106,7 @@ export const verify: Handler = async (args, io) => {
     if (checks.some(({ findings }) => findings.some(({ code }) => code === 'no_receipt')))
       say(io, '→ --against-api compares what has no receipt with the API');
   }
+
   return verdict === 'differs' || verdict === 'unproven' ? exitCodes.incomplete : exitCodes.ok;
 };
 
@@ -95,17 +119,26 @@ function linesOf(check: Check & { readonly verdict: string }): string[] {
   if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
   else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];
   else if (verdict === 'proved')
-    why = [receipt ? `as the receipt of ${receipt.writtenAt.slice(0, 10)} says` : 'as its syncs have proved'];
+    why = [
+      receipt
+        ? `as the receipt of ${receipt.writtenAt.slice(0, 10)} says`
+        : 'as its syncs have proved',
+    ];
+
   const texts = findings.map(({ text }) => text);
   const { erasedCallers = 0, purgedBefore = null } = stored ?? {};
-  if (erasedCallers > 0) texts.push(`${plural(erasedCallers, 'caller was', 'callers were')} erased`);
+  if (erasedCallers > 0)
+    texts.push(`${plural(erasedCallers, 'caller was', 'callers were')} erased`);
   if (purgedBefore !== null) texts.push(`calls before ${purgedBefore} were purged`);
   for (const { erased, purged, to } of api) {
     const still = 'which are not missing';
-    if (erased > 0) texts.push(`the API still has ${plural(erased, 'call')} of erased callers, ${still}`);
-    if (purged > 0) texts.push(`the API still has ${plural(purged, 'call')} from before the purge, ${still}`);
+    if (erased > 0)
+      texts.push(`the API still has ${plural(erased, 'call')} of erased callers, ${still}`);
+    if (purged > 0)
+      texts.push(`the API still has ${plural(purged, 'call')} from before the purge, ${still}`);
     if (to !== null) texts.push(`compared with the API up to ${to}`);
   }
+
   const name = ['differs', 'unproven'].includes(verdict) ? verdict.toUpperCase() : verdict;
   const counted = rows === null ? [] : [plural(rows, 'call')];
   return [
@@ -114,7 +147,10 @@ function linesOf(check: Check & { readonly verdict: string }): string[] {
   ];
 }
 
-/** The job in a file; null for a file of records. Its first character tells: records of JSON are a list. */
+/**
+ * The job in a file; null for a file of records. Its first character tells: records of JSON are a
+ * list.
+ */
 async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   if (!/\.json$/i.test(path)) return null;
   const full = resolve(cwd, path);
@@ -122,7 +158,10 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
-/** What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the files of a folder or bucket. */
+/**
+ * What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the
+ * files of a folder or bucket.
+ */
 async function checkJob(
   job: PlannedJob,
   clients: ReturnType<typeof keptClients>,
@@ -148,6 +187,7 @@ async function checkJob(
     await checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
     return;
   }
+
   await using reader = await openFilesReader(job, { root: folderOf(job.into, io), env: io.env });
   for (const account of accounts) {
     const { names, missing } = await reader.files(account.id);
@@ -156,7 +196,8 @@ async function checkJob(
     for (const text of [...(names.length === 0 ? ['nothing of it is there'] : []), ...gone])
       ask.checks.push(begin(place, { findings: [{ code: 'no_file', text }] }));
     const files = [];
-    for (const name of names) files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
+    for (const name of names)
+      files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
     await checkFiles(files, account, ask);
   }
 }

@@ -45,7 +45,9 @@ test('the first word is a command, and each is explained', async () => {
   const { stdout } = await runQuick(['complete', '--', '']);
   const lines = stdout.trimEnd().split('\n').slice(1);
   expect(lines).toContain('count\tcount the calls that match');
-  expect(lines).toContain('fleet\tsync and export many accounts, in one process or on many machines');
+  expect(lines).toContain(
+    'fleet\tsync and export many accounts, in one process or on many machines',
+  );
   expect(lines.filter((line) => line.startsWith('store'))).toHaveLength(1);
   expect(lines.filter((line) => line.startsWith('complete\t'))).toEqual([]);
 });

@@ -8,7 +8,10 @@ const stage = openStage();
 describe('calls demo', () => {
   test('it works in an empty folder, without configuration and network', async () => {
     const cwd = stage.folder();
-    const { code, stdout, stderr } = await stage.quick(['demo', '--records', '1300'], { cwd, env: nobody });
+    const { code, stdout, stderr } = await stage.quick(['demo', '--records', '1300'], {
+      cwd,
+      env: nobody,
+    });
     expect(stderr).toMatch(/\(finished in /);
     expect(code).toBe(0);
     expect(stdout).toMatch(/complete: 1,300 calls/);
@@ -16,6 +19,7 @@ describe('calls demo', () => {
     expect(stdout).toMatch(/Tracker +\d,\d{3} /);
     expect(stdout).toMatch(/→ analyze_calls \{.*\}\n/);
     expect(stdout).not.toMatch(/failed/);
+
     // It ends with commands that work as they stand, however it was started.
     const last = (text: string) => text.trimEnd().split('\n').slice(-3);
     const typed = last(stdout).map((line) => line.slice(47));
@@ -23,7 +27,9 @@ describe('calls demo', () => {
     const small = ['demo', '--records', '5', '--output', 'five.csv'];
     const built = await stage.calls(small, { cwd, env: nobody });
     expect(last(built.stdout)[0]).toMatch(/ {2}(?:calls|node \S+bin\.js) serve$/);
-    expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(1300);
+    expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(
+      1300,
+    );
   });
 
   test('it prints the same for the same seed', async () => {
@@ -34,10 +40,19 @@ describe('calls demo', () => {
     expect(one.stdout).toBe(two.stdout);
   });
 
-  test.skipIf(process.platform === 'win32')('it names a folder that cannot be written', async () => {
-    const { code, stderr } = await stage.quick(['demo', '--records', '5', '--output', '/nowhere/calls.csv']);
-    expect(code).toBe(7);
-    expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
-    expect(existsSync('/nowhere')).toBe(false);
-  });
+  test.skipIf(process.platform === 'win32')(
+    'it names a folder that cannot be written',
+    async () => {
+      const { code, stderr } = await stage.quick([
+        'demo',
+        '--records',
+        '5',
+        '--output',
+        '/nowhere/calls.csv',
+      ]);
+      expect(code).toBe(7);
+      expect(stderr).toMatch(/\/nowhere\/calls\.csv: the folder does not exist/);
+      expect(existsSync('/nowhere')).toBe(false);
+    },
+  );
 });

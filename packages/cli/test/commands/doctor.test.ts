@@ -25,13 +25,17 @@ describe('the connection', () => {
       ok: false,
       findings: expect.arrayContaining([expect.objectContaining({ item: 'list', state: 'wrong' })]),
     });
-    expect((await stage.quick(['doctor'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code).toBe(5);
+    expect(
+      (await stage.quick(['doctor'], { env: { CALLS_BASE_URL: 'http://127.0.0.1:1' } })).code,
+    ).toBe(5);
     const file = join(stage.folder(), 'calls.config.json');
     writeFileSync(file, JSON.stringify({ secretKey: stage.env.CALLS_SECRET_KEY }));
     chmodSync(file, 0o644);
     const env = { ...nobody, CALLS_CONFIG: file, CALLS_ACCESS_KEY_FILE: file };
     const open = await stage.quick(['doctor'], { env });
-    expect(open.stdout).toMatch(/other users can read it\n +→ chmod 600[\s\S]*others can read .*\n +→ chmod/);
+    expect(open.stdout).toMatch(
+      /other users can read it\n +→ chmod 600[\s\S]*others can read .*\n +→ chmod/,
+    );
   });
 });
 
@@ -45,6 +49,7 @@ describe('calls doctor', () => {
       HTTP_PROXY: 'http://me:hunter2@proxy.example:3128',
       NO_PROXY: '127.0.0.1',
     };
+
     const doctor = async (more: object = {}) => {
       const { code, stdout } = await stage.quick('doctor --json', {
         cwd,
@@ -57,12 +62,18 @@ describe('calls doctor', () => {
       const of = (item: string) => findings.find((finding) => finding.item === item);
       return { code, stdout, of };
     };
+
     const first = await doctor();
     expect(first.code).toBe(0);
     expect(first.of('versions')?.text).toMatch(/^calls \d.*Node\.js \d/);
-    expect(first.of('variables')).toMatchObject({ state: 'note', fix: 'did you mean CALLS_BASE_URL?' });
+    expect(first.of('variables')).toMatchObject({
+      state: 'note',
+      fix: 'did you mean CALLS_BASE_URL?',
+    });
     expect(first.stdout).not.toContain('CALLS_M_ACCESS_KEY');
-    expect(first.of('proxy')?.text).toBe('http://proxy.example:3128 (HTTP_PROXY), except for 127.0.0.1');
+    expect(first.of('proxy')?.text).toBe(
+      'http://proxy.example:3128 (HTTP_PROXY), except for 127.0.0.1',
+    );
     expect(first.of('store')).toMatchObject({
       state: 'note',
       fix: 'calls sync --store sqlite:calls.db creates it',
@@ -91,10 +102,12 @@ test('calls doctor --offline says what is configured and which copies there are,
   const cwd = stage.folder();
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
     stage.quick(args, { cwd, env: { ...nobody, HOME: cwd, ...env } });
+
   const flat = async (args: readonly string[], env: Record<string, string> = {}) => {
     const { code, stdout } = await run(args, env);
     return { code, text: stdout.replace(/\s+/g, ' ') };
   };
+
   const nothing = await flat(['doctor', '--offline']);
   expect(nothing.code).toBe(0);
   expect(nothing.text).toMatch(
@@ -115,5 +128,7 @@ test('calls doctor --offline says what is configured and which copies there are,
   expect(await flat(['doctor', '--offline', '--store', 'sqlite:typo.db'])).toMatchObject({
     text: expect.stringMatching(/note store sqlite:typo\.db does not exist yet/),
   });
-  expect(await run(['doctor', '--offline'], { CALLS_TIME_ZONE: 'Nowhere' })).toMatchObject({ code: 2 });
+  expect(await run(['doctor', '--offline'], { CALLS_TIME_ZONE: 'Nowhere' })).toMatchObject({
+    code: 2,
+  });
 });

@@ -24,7 +24,8 @@ const sidsOf = (text: string): string[] =>
   lines(text)
     .map((line) => JSON.parse(line).sid)
     .sort();
-const sidsInCsv = (text: string) => [...text.matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? '');
+const sidsInCsv = (text: string) =>
+  [...text.matchAll(/^(\d{13}),101,/gm)].map((match) => match[1] ?? '');
 const sidsInJson = (text: string) => JSON.parse(text).map((call: { sid: string }) => call.sid);
 
 describe('a file', () => {
@@ -47,7 +48,9 @@ describe('a file', () => {
       },
     };
     for (const [name, sidsIn] of Object.entries(read)) {
-      const { code, stdout, stderr } = await stage.quick(['export', '--output', name, ...all], { cwd });
+      const { code, stdout, stderr } = await stage.quick(['export', '--output', name, ...all], {
+        cwd,
+      });
       expect({ code, stdout }, name).toEqual({ code: 0, stdout: '' });
       expect(stderr).toMatch(/complete: 400 calls, as many as the server counts/);
       const path = join(cwd, name);
@@ -60,13 +63,16 @@ describe('a file', () => {
   test('it has only the chosen fields, in their order, and a byte order mark for Excel', async () => {
     const cwd = stage.folder();
     const columns = ['--fields', 'talk_minutes,sid', '--period', '2026-10-15'];
-    await stage.quick(['export', '--output', 'a.csv', '--format', 'spreadsheet', ...columns], { cwd });
-    expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(/^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/);
+    await stage.quick(['export', '--output', 'a.csv', '--format', 'spreadsheet', ...columns], {
+      cwd,
+    });
+    expect(readFileSync(join(cwd, 'a.csv'), 'utf8')).toMatch(
+      /^\ufefftalk_minutes,sid\r\n[\d.]+,\d+\r\n/,
+    );
     await stage.quick(['export', '--output', 'a.ndjson', ...columns], { cwd });
-    expect(Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? ''))).toEqual([
-      'talk_minutes',
-      'sid',
-    ]);
+    expect(
+      Object.keys(JSON.parse(lines(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))[0] ?? '')),
+    ).toEqual(['talk_minutes', 'sid']);
   });
 
   test('- writes it to stdout and messages to stderr', async () => {
@@ -83,20 +89,25 @@ describe('a file', () => {
     const cwd = stage.folder();
     writeFileSync(join(cwd, 'a.ndjson'), 'the old one');
     stage.sandbox.faults.set('*', [{ status: 404, after: 3 }]);
-    const { code } = await stage.quick(['export', '--output', 'a.ndjson', '--rows', '100', ...all], { cwd });
+    const { code } = await stage.quick(
+      ['export', '--output', 'a.ndjson', '--rows', '100', ...all],
+      { cwd },
+    );
     expect(code).not.toBe(0);
     expect(readFileSync(join(cwd, 'a.ndjson'), 'utf8')).toBe('the old one');
   });
 });
 
 describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
-  // Slow enough to be stopped in the middle, with slices so small that there is a checkpoint by then.
+  // Slow enough to be stopped in the middle, with slices so small that there is a checkpoint by
+  // then.
   const slowly = ['--rows', '40', ...all];
   const slow = (): void => stage.sandbox.faults.set('*', [{ latency: 100 }]);
 
   async function stopped(name: string, by: 'Ctrl-C' | 'SIGKILL', cwd: string) {
     const path = join(cwd, name);
     const args = ['export', '--output', name, ...slowly];
+
     const onCheckpoint = (stop: () => unknown): void => {
       const poll = setInterval(() => {
         if (!existsSync(`${path}.checkpoint`)) return;
@@ -104,6 +115,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
         stop();
       }, 5);
     };
+
     slow();
     const controller = new AbortController();
     if (by === 'Ctrl-C') onCheckpoint(() => controller.abort());
@@ -126,7 +138,9 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       const cwd = stage.folder();
       const first = await stopped(name, 'Ctrl-C', cwd);
       expect(first).toMatchObject({ code: 130, stdout: '' });
-      expect(first.stderr).toMatch(/stopped\n {2}→ to continue, run the same command with --resume/);
+      expect(first.stderr).toMatch(
+        /stopped\n {2}→ to continue, run the same command with --resume/,
+      );
 
       const resume = (more: readonly string[], env = {}) =>
         stage.quick(['export', '--output', name, '--resume', ...more], { cwd, env });
@@ -144,15 +158,19 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
         0,
         JSON.parse(readFileSync(`${path}.checkpoint`, 'utf8')).bytes,
       );
+
       // Compressed bytes are kept in the checkpoint until they fill a member of the file.
       if (!name.endsWith('.gz')) expect(kept.length).toBeGreaterThan(0);
       const second = await resume(slowly);
       expect(second.code).toBe(0);
       expect(second.stderr).toMatch(/complete: 400 calls/);
       const bytes = readFileSync(path);
+
       // It continued: the file begins with the bytes that were there before.
       expect(bytes.subarray(0, kept.length).equals(kept)).toBe(true);
-      const got = name.endsWith('.gz') ? sidsInCsv(gunzipSync(bytes).toString()) : sidsOf(bytes.toString());
+      const got = name.endsWith('.gz')
+        ? sidsInCsv(gunzipSync(bytes).toString())
+        : sidsOf(bytes.toString());
       expect(got.sort()).toEqual(sids);
     },
   );
@@ -174,8 +192,14 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     const failed = await stage.quick(['export', '--output', 'a.parquet', ...slowly], { cwd });
     stage.sandbox.faults.clear();
     expect([failed.code, readdirSync(cwd)]).toEqual([1, []]);
-    const { code, stderr } = await stage.quick(['export', '-o', 'a.parquet', '--resume', ...slowly], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/cannot be continued[\s\S]*--partition month/)]);
+    const { code, stderr } = await stage.quick(
+      ['export', '-o', 'a.parquet', '--resume', ...slowly],
+      { cwd },
+    );
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/cannot be continued[\s\S]*--partition month/),
+    ]);
   });
 
   test.each(['a.ndjson', 'a.parquet'])(
@@ -184,13 +208,18 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
       const cwd = stage.folder();
       const first = new AbortController();
       slow();
-      const running = stage.quick(['export', '--output', name, ...slowly], { cwd, signal: first.signal });
+      const running = stage.quick(['export', '--output', name, ...slowly], {
+        cwd,
+        signal: first.signal,
+      });
       while (!existsSync(join(cwd, `${name}.partial`)))
         await new Promise((resolve) => setTimeout(resolve, 5));
       const second = await stage.quick(['export', '--output', name, ...slowly], { cwd });
       stage.sandbox.faults.clear();
       expect(second.code).toBe(8);
-      const holds = new RegExp(`^calls: Process ${process.pid} holds the lock .*${name}.*Wait until it ends`);
+      const holds = new RegExp(
+        `^calls: Process ${process.pid} holds the lock .*${name}.*Wait until it ends`,
+      );
       expect(second.stderr).toMatch(holds);
       expect(second.stderr).not.toMatch(/--resume|unexpected/);
       expect(await running).toMatchObject({ code: 0 });
@@ -203,9 +232,13 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     await stopped('a.ndjson', 'Ctrl-C', cwd);
     const again = await stage.quick(['export', '--output', 'a.ndjson', ...slowly], { cwd });
     expect(again.code).toBe(0);
-    expect(again.stderr).toMatch(/starting over: .* a\.ndjson\.partial is replaced; --resume continues it/);
+    expect(again.stderr).toMatch(
+      /starting over: .* a\.ndjson\.partial is replaced; --resume continues it/,
+    );
 
-    const complete = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    const complete = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], {
+      cwd,
+    });
     expect(complete.code).toBe(0);
     expect(complete.stderr).toMatch(
       /a\.ndjson is complete: there is nothing to resume; reading all calls again/,
@@ -217,11 +250,16 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     await stopped('a.ndjson', 'SIGKILL', cwd);
     const part = join(cwd, 'a.ndjson.partial');
     writeFileSync(part, readFileSync(part, 'utf8').replaceAll('"sid":"', '"sid":"9'));
-    const { code, stderr } = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], {
-      cwd,
-    });
+    const { code, stderr } = await stage.quick(
+      ['export', '--output', 'a.ndjson', '--resume', ...slowly],
+      {
+        cwd,
+      },
+    );
     expect(code).toBe(2);
-    expect(stderr).toMatch(/a\.ndjson\.partial is not what the interrupted run left: its checksum differs/);
+    expect(stderr).toMatch(
+      /a\.ndjson\.partial is not what the interrupted run left: its checksum differs/,
+    );
     expect(stderr).not.toMatch(/--resume|unexpected/);
     expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
   });
@@ -229,13 +267,16 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
   test('after SIGKILL nothing is lost and nothing is doubled', async () => {
     const cwd = stage.folder();
     expect((await stopped('a.ndjson', 'SIGKILL', cwd)).signal).toBe('SIGKILL');
-    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], {
+      cwd,
+    });
     expect(resumed.code).toBe(0);
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
 
   test('a full disk ends with status 7 and the name of the file, and --resume continues when there is space', async () => {
     const cwd = stage.folder();
+
     // A file of at most so many blocks, and no signal for it: writes fail as on a full disk.
     const { code, stderr } = await shell(
       `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`,
@@ -245,7 +286,9 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     expect(code).toBe(7);
     expect(stderr).toMatch(/a\.ndjson: the file is larger than the limit \(EFBIG\)/);
     expect(existsSync(join(cwd, 'a.ndjson'))).toBe(false);
-    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], { cwd });
+    const resumed = await stage.quick(['export', '--output', 'a.ndjson', '--resume', ...slowly], {
+      cwd,
+    });
     expect(resumed.code).toBe(0);
     expect(sidsOf(readFileSync(join(cwd, 'a.ndjson'), 'utf8'))).toEqual(sids);
   });
@@ -277,7 +320,9 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
 test('months of the API that a condition chose say so: without it they are refused', async () => {
   const months = ['export', '-o', 'x', '--partition', 'month', '--include-extensions'];
   const run = { cwd: stage.folder() };
-  expect(await stage.quick([...months, '--where', 'talk_minutes >= 2'], run)).toMatchObject({ code: 0 });
+  expect(await stage.quick([...months, '--where', 'talk_minutes >= 2'], run)).toMatchObject({
+    code: 0,
+  });
   expect((await stage.quick(months, run)).stderr).toMatch(
     /account=101 has an export of other calls: .* and talk_minutes >= 2\. Export into another folder/,
   );
@@ -287,7 +332,9 @@ test('without totals of the server an export ends with status 3', async () => {
   const calls = [1, 2, 3].map((n) => callWith({ sid: `s${n}` }));
   const server = await serverThat((response, url) => {
     const isFirstPage = !/[?&]start=[1-9]/.test(url);
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(isFirstPage ? calls : []));
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify(isFirstPage ? calls : []));
   });
   const env = { CALLS_BASE_URL: server.url };
   const result = await stage.quick(['export', '--output', '-'], { env });
@@ -326,7 +373,9 @@ describe('calls export --receipt', () => {
         rows: { count: calls, digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
         bytes: { length: bytes.length, sha256: hash('sha256', bytes, 'hex') },
       });
-      expect(JSON.stringify(receipt)).not.toMatch(new RegExp(Object.values(stage.env).slice(2, 4).join('|')));
+      expect(JSON.stringify(receipt)).not.toMatch(
+        new RegExp(Object.values(stage.env).slice(2, 4).join('|')),
+      );
       expect(readdirSync(cwd).sort()).toEqual([name, `${name}.receipt.json`]);
     },
   );
@@ -338,6 +387,7 @@ describe('calls export --receipt', () => {
       await stage.quick(['export', '-o', name, '--receipt', ...fields], { cwd });
       expect(receiptOf(join(cwd, name)).rows.fields, name).toEqual(['sid', 'talk_minutes']);
     }
+
     await stage.quick(['export', '-o', 'a.ndjson'], { cwd });
     expect(readdirSync(cwd)).not.toContain('a.ndjson.receipt.json');
   });
@@ -354,7 +404,8 @@ describe('calls export --receipt', () => {
       stage.sandbox.faults.clear();
       expect(readdirSync(cwd)).not.toContain(`${name}.receipt.json`);
       expect(
-        (await stage.quick([...args.filter((each) => each !== '--receipt'), '--resume'], { cwd })).code,
+        (await stage.quick([...args.filter((each) => each !== '--receipt'), '--resume'], { cwd }))
+          .code,
       ).toBe(2);
       expect((await stage.quick([...args, '--resume'], { cwd })).code).toBe(0);
       const [one, two] = [receiptOf(join(cwd, `whole-${name}`)), receiptOf(join(cwd, name))];

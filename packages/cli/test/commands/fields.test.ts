@@ -16,5 +16,7 @@ test('calls fields searches names and meanings without a server', async () => {
   expect((await stage.quick(['fields', 'missed'], { env })).stderr).toMatch(
     /missed is a measure of calls report: .*\n.*missed is a group or condition of calls report: /,
   );
-  expect((await stage.quick(['fields', 'campaing'], { env })).stderr).toContain('did you mean campaign?');
+  expect((await stage.quick(['fields', 'campaing'], { env })).stderr).toContain(
+    'did you mean campaign?',
+  );
 });

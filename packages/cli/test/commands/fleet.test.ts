@@ -99,6 +99,7 @@ test('a damaged file, a file that is gone and rows that are gone are found, and 
   expect(code).toBe(3);
   const { checks } = JSON.parse(stdout);
   expect(checks.slice(0, 2)).toMatchObject([{ verdict: 'differs' }, { verdict: 'differs' }]);
+
   // Work writes anew what is gone.
   expect((await fleet(folder, 'work job.json --keys keys')).code).toBe(0);
   expect(files(folder)).toContain(second);
@@ -112,7 +113,9 @@ test('a damaged file, a file that is gone and rows that are gone are found, and 
   });
   const { default: Database } = await import('libsql');
   const db = new Database(join(rows, 'calls.db'));
-  db.exec('DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 200)');
+  db.exec(
+    'DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 200)',
+  );
   db.close();
   const gone = await stage.quick('verify job.json', { cwd: rows });
   expect(gone.code).toBe(3);
@@ -123,6 +126,7 @@ test('a job into a store is compared with the API, account by account, with the 
   const into = { into: 'sqlite:calls.db' };
   const folder = jobFolder(into);
   await fleet(folder, 'work job.json --keys keys');
+
   // From here on the job is about a part of what the store holds.
   const job = JSON.parse(readFileSync(join(folder, 'job.json'), 'utf8'));
   writeFileSync(
@@ -130,13 +134,21 @@ test('a job into a store is compared with the API, account by account, with the 
     JSON.stringify({ ...job, filter: 'inc_gce:1,talk_minutes:[1 TO *]' }),
   );
   await fleet(folder, 'work job.json --keys keys');
+
   const verify = (...more: string[]) =>
-    stage.quick(['verify', 'job.json', '--against-api', '--keys', 'keys', ...more], { cwd: folder });
+    stage.quick(['verify', 'job.json', '--against-api', '--keys', 'keys', ...more], {
+      cwd: folder,
+    });
+
   const whole = await verify('--json');
   expect(whole, whole.stderr).toMatchObject({ code: 0 });
   const { checks } = JSON.parse(whole.stdout);
   expect(checks).toMatchObject(
-    ['101', '102'].map((account) => ({ verdict: 'proved', rows: 600, api: [{ account, proof: 'whole' }] })),
+    ['101', '102'].map((account) => ({
+      verdict: 'proved',
+      rows: 600,
+      api: [{ account, proof: 'whole' }],
+    })),
   );
   expect(checks[0].api[0].calls).toBeGreaterThan(0);
   expect(checks[0].api[0].calls).toBeLessThan(600);
@@ -145,7 +157,10 @@ test('a job into a store is compared with the API, account by account, with the 
   const hidden = { ...keys, secretKey: 'hunter2' };
   writeFileSync(join(folder, 'keys/101.json'), JSON.stringify(hidden), { mode: 0o600 });
   const refused = await verify();
-  expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/1 of 2 accounts proved/) });
+  expect(refused).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/1 of 2 accounts proved/),
+  });
   expect(refused.stdout).toMatch(
     /^101 in sqlite:.*: UNPROVEN, 600 calls\n {2}the API could not be asked: .*\n102 in sqlite:.*: proved, 600 calls, each as the API has it\n/,
   );
@@ -158,7 +173,9 @@ test('a job into a store is compared with the API, account by account, with the 
   db.close();
   const gone = await verify();
   expect(gone.code).toBe(3);
-  expect(gone.stdout).toMatch(/: DIFFERS, 550 calls\n(?: {2}.*\n)* {2}\d+ calls are missing here, of /);
+  expect(gone.stdout).toMatch(
+    /: DIFFERS, 550 calls\n(?: {2}.*\n)* {2}\d+ calls are missing here, of /,
+  );
 });
 
 test('refused keys set an account aside; status 4 when that is all accounts', async () => {
@@ -175,7 +192,9 @@ test('refused keys set an account aside; status 4 when that is all accounts', as
   writeFileSync(join(folder, 'keys/101.json'), '{}', { mode: 0o600 });
   const none = await fleet(jobFolder(), 'work job.json --keys nowhere');
   expect(none.code).toBe(4);
-  expect(none.stderr).toMatch(/101 is set aside: .*nothing is there|101 is set aside: .*no such file/);
+  expect(none.stderr).toMatch(
+    /101 is set aside: .*nothing is there|101 is set aside: .*no such file/,
+  );
 });
 
 test('a job with `every` goes on until Ctrl-C', async () => {
@@ -189,7 +208,9 @@ test('a job with `every` goes on until Ctrl-C', async () => {
   });
   const ended = await working;
   expect(ended.code).toBe(130);
-  expect(ended.stderr).toMatch(/leaving: what is under way has 1 min to end; a second Ctrl-C ends at once\n/);
+  expect(ended.stderr).toMatch(
+    /leaving: what is under way has 1 min to end; a second Ctrl-C ends at once\n/,
+  );
   expect(ended.stderr).toMatch(/calls: stopped\n {2}→ what was committed stays/);
 });
 
@@ -224,7 +245,11 @@ const bad: [line: string, said: RegExp, job?: object][] = [
   ['work job.json', /has an unknown name "parcel"/, { parcel: 5 }],
   ['work nothing.json', /nothing.json: there is no such file/],
   ['work job.json', /key/, { accounts: [{ id: '101', secretKey: 'hunter2' }] }],
-  ['work job.json', /credential/, { accounts: [{ id: '101', credential: 'hunter2hunter2hunter2' }] }],
+  [
+    'work job.json',
+    /credential/,
+    { accounts: [{ id: '101', credential: 'hunter2hunter2hunter2' }] },
+  ],
   ['work job.json', /accounts.ndjson: there is no such file/, { accounts: 'accounts.ndjson' }],
   ['work job.json', /folder:/, { into: 'ftp://h' }],
   ['work job.json --status-host ::1', /--status-host needs --status-port/],
@@ -257,7 +282,9 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   expect(store).toMatchObject({
     code: 2,
     stdout: '',
-    stderr: expect.stringMatching(/is not a store of this release: its table "records" has a column "mood"/),
+    stderr: expect.stringMatching(
+      /is not a store of this release: its table "records" has a column "mood"/,
+    ),
   });
 
   // It keeps what is written and takes every write, whatever its conditions.
@@ -265,11 +292,16 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   const list = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
   const bucket = await serverThat((response, url) => {
     if (response.req.method === 'PUT') kept.add(url);
-    if (url.includes('list-type=2')) response.writeHead(200, { 'content-type': 'application/xml' }).end(list);
+    if (url.includes('list-type=2'))
+      response.writeHead(200, { 'content-type': 'application/xml' }).end(list);
     else response.writeHead(kept.has(url) ? 200 : 404, { etag: '"x"' }).end();
   });
   const folder = jobFolder({ into: 's3://calls/raw' });
-  const aws = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'hunter2', AWS_ENDPOINT_URL: bucket.url };
+  const aws = {
+    AWS_ACCESS_KEY_ID: 'AKID',
+    AWS_SECRET_ACCESS_KEY: 'hunter2',
+    AWS_ENDPOINT_URL: bucket.url,
+  };
   const refused = await fleet(folder, 'work job.json --keys keys', { env: aws });
   bucket.close();
   expect(refused).toMatchObject({ code: 2, stdout: '' });
@@ -283,7 +315,9 @@ test.runIf(Number(process.versions.node.split('.')[0]) < 22)(
     const folder = jobFolder();
     const run = await fleet(folder, 'work job.json --engine postgres://me@127.0.0.1:1/db');
     expect(run.code).toBe(2);
-    expect(run.stderr).toMatch(/A job for several machines needs Node\.js 22\.12 or later, and this is 20\./);
+    expect(run.stderr).toMatch(
+      /A job for several machines needs Node\.js 22\.12 or later, and this is 20\./,
+    );
   },
 );
 
@@ -304,7 +338,14 @@ const worker = (name: string, more: Partial<Worker> = {}): Worker => ({
 });
 
 const account = (id: string, more: Partial<Account> = {}): Account => ({
-  ...{ id, state: 'waiting', calls: 590_112, total: 2_000_000, newest: '2026-10-03 12:00:00', whole: null },
+  ...{
+    id,
+    state: 'waiting',
+    calls: 590_112,
+    total: 2_000_000,
+    newest: '2026-10-03 12:00:00',
+    whole: null,
+  },
   ...{ lacks: null, trouble: null, troubleForMs: 0, dueInMs: 0, readAgoMs: null, worker: null },
   ...more,
 });
@@ -337,7 +378,10 @@ const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
     }),
   ],
   accounts: [
-    account('103', { state: 'aside', trouble: troubleOf('unauthorized', 'the server refused the keys') }),
+    account('103', {
+      state: 'aside',
+      trouble: troubleOf('unauthorized', 'the server refused the keys'),
+    }),
     account('118', { state: 'read', whole: false, lacks: 'short: 2 calls of 590,114 are missing' }),
     account('122', failing),
     account('125', { state: 'working', worker: 'w-app1-3f2a' }),
@@ -346,7 +390,9 @@ const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
 });
 
 test('a status says what runs, what is stuck, why, and which command helps', () => {
-  expect(statusScreen(status(), { width: 120, style, all: false }).join('\n')).toMatchInlineSnapshot(`
+  expect(
+    statusScreen(status(), { width: 120, style, all: false }).join('\n'),
+  ).toMatchInlineSnapshot(`
     "history running for 13 h 42 min, into postgres://db/calls
     61.1 %, 612,004,118 of 1,000,301,772 calls, 12,410 calls/s, 14.1 requests/s, about 8 h 41 min left
 

@@ -35,7 +35,8 @@ describe('calls init without a terminal', () => {
       accessKeyFile: 'access-key',
       secretKeyFile: 'secret-key',
     });
-    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+    for (const name of readdirSync(folder))
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     expect((await run(['list', '--from', '7d'])).code).toBe(0);
     expect(made.stdout + made.stderr).not.toContain(given.CALLS_SECRET_KEY);
   });
@@ -67,7 +68,8 @@ describe('calls init without a terminal', () => {
     const { run, file } = newUser();
     await run(['init'], given);
     expect(
-      (await run(['init', '--account', 'berlin'], { ...given, CALLS_TIME_ZONE: 'Europe/Berlin' })).code,
+      (await run(['init', '--account', 'berlin'], { ...given, CALLS_TIME_ZONE: 'Europe/Berlin' }))
+        .code,
     ).toBe(0);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
       accessKeyFile: 'access-key',
@@ -90,6 +92,7 @@ describe('calls init without a terminal', () => {
       expect(code).toBe(2);
       expect(stderr).toMatch(expected);
     }
+
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 

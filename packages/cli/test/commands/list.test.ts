@@ -35,7 +35,9 @@ describe('calls list', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const csv = (await stage.quick(['list', '--format', 'csv', ...columns])).stdout.trimEnd().split('\r\n');
+    const csv = (await stage.quick(['list', '--format', 'csv', ...columns])).stdout
+      .trimEnd()
+      .split('\r\n');
     expect(json).toHaveLength(5);
     expect(ndjson).toEqual(json);
     expect(csv).toEqual([
@@ -50,6 +52,7 @@ describe('calls list', () => {
         .trimEnd()
         .split('\r\n')
         .slice(1);
+
     const all = await sids('--all');
     expect(new Set(all).size).toBe(all.length);
     const newest = all.toReversed();
@@ -59,7 +62,8 @@ describe('calls list', () => {
   });
 
   test('it says which calls it shows', async () => {
-    const said = async (...args: string[]) => (await stage.quick(['list', ...args])).stderr.split('\n');
+    const said = async (...args: string[]) =>
+      (await stage.quick(['list', ...args])).stderr.split('\n');
     expect(await said('-n', '2')).toEqual([
       expect.stringMatching(/^2 calls: the latest of \d+$/),
       '-n 20 shows more, --all shows all calls',
@@ -75,6 +79,7 @@ describe('calls list', () => {
   test('the latest calls have no gap and no double while new ones arrive, whatever the order of the server', async () => {
     const at = (i: number) =>
       callWith({ sid: String(i), date_added: `2026-10-01 00:${String(i).padStart(2, '0')}:00` });
+
     const served = async (calls: ReturnType<typeof at>[], arriving: number, ...args: string[]) => {
       const server = await serverThat((response, url) => {
         const { searchParams } = new URL(url, 'http://127.0.0.1');
@@ -88,18 +93,25 @@ describe('calls list', () => {
         for (let i = 0; i < arriving; i += 1) calls.push(at(calls.length));
       });
       const env = { CALLS_BASE_URL: server.url };
-      const result = await stage.quick(['list', '--format', 'csv', '--fields', 'sid', ...args], { env });
+      const result = await stage.quick(['list', '--format', 'csv', '--fields', 'sid', ...args], {
+        env,
+      });
       server.close();
       return { stderr: result.stderr, sids: result.stdout.trimEnd().split('\r\n').slice(1) };
     };
+
     const upTo = (count: number) => Array.from({ length: count }, (_, i) => at(i));
-    const down = (high: number, count: number) => Array.from({ length: count }, (_, i) => String(high - i));
+    const down = (high: number, count: number) =>
+      Array.from({ length: count }, (_, i) => String(high - i));
     expect((await served(upTo(30), 0, '-n', '7')).sids).toEqual(down(29, 7));
+
     // Two calls arrive after each response: the page that was last is followed by another one.
     expect((await served(upTo(28), 2, '-n', '7')).sids).toEqual(down(31, 7));
     expect((await served(upTo(30).reverse(), 0, '-n', '7')).sids).toEqual(down(29, 7));
     const mixed = [...upTo(30).slice(10), ...upTo(10)];
-    expect((await served(mixed, 0, '-n', '7')).stderr).toMatch(/not list calls in the order of time/);
+    expect((await served(mixed, 0, '-n', '7')).stderr).toMatch(
+      /not list calls in the order of time/,
+    );
   });
 
   test('it says so when no calls match', async () => {
@@ -115,14 +127,24 @@ describe('calls list', () => {
   });
 
   test('the options for time, talk and extensions give the same calls as --q', async () => {
-    const count = async (...args: string[]) => Number((await stage.quick(['count', ...args])).stdout);
+    const count = async (...args: string[]) =>
+      Number((await stage.quick(['count', ...args])).stdout);
     const byHand = await count(
       '--q',
       'date_added:[2026-09-01 00:00:00 TO 2026-10-01 00:00:00},talk_minutes:[2 TO *],inc_gce:1',
     );
-    expect(await count('--period', '2026-09', '--min-talk', '2m', '--include-extensions')).toBe(byHand);
+    expect(await count('--period', '2026-09', '--min-talk', '2m', '--include-extensions')).toBe(
+      byHand,
+    );
     expect(
-      await count('--from', '2026-09-01', '--to', '2026-09-30', '--q', 'talk_minutes:[2 TO *],inc_gce:1'),
+      await count(
+        '--from',
+        '2026-09-01',
+        '--to',
+        '2026-09-30',
+        '--q',
+        'talk_minutes:[2 TO *],inc_gce:1',
+      ),
     ).toBe(byHand);
     expect(await count('--period', '2026-09', '--min-talk', '2m')).toBeLessThan(byHand);
   });
@@ -139,6 +161,7 @@ test('v2 works with its token and counts calls through extensions', async () => 
   const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   expect((await stage.quick(['count'], { env })).stdout).toBe('600\n');
   expect((await stage.quick(['list', '-n', '1'], { env })).code).toBe(0);
+
   // The SMS listing takes the key pair, whatever the version.
   expect((await stage.quick(['sms', '--json'], { env })).code).toBe(0);
   const mixed = await stage.quick(['list', '--include-extensions'], { env });
@@ -162,7 +185,9 @@ test('--output writes the rows of a command to a file, in the format of its name
   expect(nowhere.code).toBe(7);
   expect(nowhere.stderr).toContain('the folder does not exist');
   expect(await run('count', '--from', '99999d', '--json')).toMatchObject({ code: 0 });
-  expect((await run('list', '-n', '2', '--format', 'csv')).stdout.trimEnd().split('\n')).toHaveLength(3);
+  expect(
+    (await run('list', '-n', '2', '--format', 'csv')).stdout.trimEnd().split('\n'),
+  ).toHaveLength(3);
 });
 
 test('--where over the API is applied while reading, and says how many calls were read and kept', async () => {
@@ -184,6 +209,7 @@ test('--where over the API is applied while reading, and says how many calls wer
     expect([code, stdout]).toEqual([0, (await stage.quick([...args, ...filter])).stdout]);
     expect(stderr).toMatch(/^read [\d,]+, kept \d+$/m);
   }
+
   const [cwd, rows] = [stage.folder(), Number(counted.stdout)];
   await stage.quick(['export', '-o', 'long.ndjson', '--receipt', ...long], { cwd });
   expect(await stage.quick(['verify', 'long.ndjson'], { cwd })).toMatchObject({
@@ -204,12 +230,19 @@ describe('calls list --follow', () => {
   afterAll(() => server.close());
 
   test.each([
-    [[], (sid: string) => new RegExp(`^${byTime.find((call) => call.sid === sid)?.date_added} `, 'm')],
+    [
+      [],
+      (sid: string) => new RegExp(`^${byTime.find((call) => call.sid === sid)?.date_added} `, 'm'),
+    ],
     [['--json'], (sid: string) => new RegExp(`"sid":"${sid}"`)],
   ])('shows each call once, those that come later, too, until Ctrl-C: %j', async (args, shown) => {
     server.hidden = new Set(late.map(({ sid }) => sid));
     const env = { CALLS_BASE_URL: server.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
-    const live = startLive(stage, ['list', '--follow', '--from', from, '--every', '1s', ...args], env);
+    const live = startLive(
+      stage,
+      ['list', '--follow', '--from', from, '--every', '1s', ...args],
+      env,
+    );
     await live.until(shown(byTime[36]?.sid ?? ''));
     for (const { sid } of late) expect(live.said().stdout).not.toMatch(shown(sid));
     server.hidden = new Set();

@@ -18,6 +18,7 @@ describe('calls mcp', () => {
     );
     return client;
   }
+
   const textOf = (result: unknown): string => JSON.stringify(result);
 
   test('--sandbox works without keys', async () => {
@@ -34,9 +35,9 @@ describe('calls mcp', () => {
 
   test('it reads with the keys of the account; without keys it lists its tools and says what is missing', async () => {
     const client = await connected([], { ...stage.env });
-    expect(textOf(await client.callTool({ name: 'count_calls', arguments: { calls: 'all' } }))).toContain(
-      '600',
-    );
+    expect(
+      textOf(await client.callTool({ name: 'count_calls', arguments: { calls: 'all' } })),
+    ).toContain('600');
     await client.close();
     const without = await connected([], { CALLS_BASE_URL: stage.url });
     expect((await without.listTools()).tools.length).toBeGreaterThan(3);
@@ -46,6 +47,8 @@ describe('calls mcp', () => {
   });
 
   test('it refuses an unknown kind of data in --reveal', async () => {
-    expect((await stage.quick(['mcp', '--reveal', 'everything'])).stderr).toMatch(/cannot be "everything"/);
+    expect((await stage.quick(['mcp', '--reveal', 'everything'])).stderr).toMatch(
+      /cannot be "everything"/,
+    );
   });
 });

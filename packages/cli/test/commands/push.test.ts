@@ -16,30 +16,41 @@ const requests: Sent[] = [];
 let refuseFirst = false;
 let stopOnSend: AbortController | null = null;
 
-// The schema is checked where the requests are made, in the tests of conversions; this server only takes them.
+// The schema is checked where the requests are made, in the tests of conversions; this server only
+// takes them.
 const server = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
+
   const reply = (status: number, json: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
   };
+
   if (request.url === '/token') return reply(200, { access_token: 'token', expires_in: 3600 });
   if (request.url?.startsWith('/v1/requestStatus'))
     return reply(200, {
       requestStatusPerDestination: [
         {
           requestStatus: 'PARTIAL_SUCCESS',
-          errorInfo: { errorCounts: [{ recordCount: '2', reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID' }] },
+          errorInfo: {
+            errorCounts: [{ recordCount: '2', reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID' }],
+          },
         },
       ],
     });
+
   if (stopOnSend) return stopOnSend.abort();
   const json = JSON.parse(body) as Sent;
   if (refuseFirst) {
     refuseFirst = false;
-    const fieldViolations = [{ field: 'events.events[0].ad_identifiers.gclid', reason: 'INVALID_FORMAT' }];
-    return reply(400, { error: { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations }] } });
+    const fieldViolations = [
+      { field: 'events.events[0].ad_identifiers.gclid', reason: 'INVALID_FORMAT' },
+    ];
+    return reply(400, {
+      error: { code: 400, status: 'INVALID_ARGUMENT', details: [{ fieldViolations }] },
+    });
   }
+
   requests.push(json);
   return reply(200, { requestId: `request-${requests.length}` });
 });
@@ -79,13 +90,17 @@ describe('calls push google', () => {
     expect(dry.stderr).toContain('nobody answered the call');
 
     const checked = await push(...values, '--validate-only');
-    expect(checked.stderr).toContain(`checked, nothing is stored: ${count} new, 0 corrected, 0 taken back`);
+    expect(checked.stderr).toContain(
+      `checked, nothing is stored: ${count} new, 0 corrected, 0 taken back`,
+    );
     expect(requests[0]?.validateOnly).toBe(true);
 
     refuseFirst = true;
     const first = await push(...values);
     expect(first.code).toBe(1);
-    expect(first.stderr).toContain(`sent: ${count - 1} new, 0 corrected, 0 taken back; 0 sent before`);
+    expect(first.stderr).toContain(
+      `sent: ${count - 1} new, 0 corrected, 0 taken back; 0 sent before`,
+    );
     expect(first.stderr).toMatch(/refused: call \d+: INVALID_FORMAT \(ad_identifiers\.gclid\)/);
     const second = await push(...values);
     expect([
@@ -110,7 +125,9 @@ describe('calls push google', () => {
     stopOnSend = null;
     expect(stopped.code).toBe(130);
     expect(stopped.stderr).toContain('the ledger has what was sent; the same command continues');
-    expect((await push('--ledger', 'stopped.ledger')).stderr).toMatch(/sent: [1-9]\d* new, 0 corrected/);
+    expect((await push('--ledger', 'stopped.ledger')).stderr).toMatch(
+      /sent: [1-9]\d* new, 0 corrected/,
+    );
   });
 
   test('it shows what became of an earlier request', async () => {
@@ -131,9 +148,12 @@ describe('calls push google', () => {
       expect(run.code).toBe(2);
       return run.stderr;
     };
+
     const google = ['google', ...destination];
     expect(await refused(['google'])).toContain("'--customer <id>' not specified");
-    expect(await refused(google)).toContain('calls push needs --ledger FILE, where it notes what was sent');
+    expect(await refused(google)).toContain(
+      'calls push needs --ledger FILE, where it notes what was sent',
+    );
     const withLedger = [...google, '--ledger', 'x.ledger'];
     expect(await refused([...withLedger, '--phone'])).toContain('--phone needs consent');
     expect(await refused(withLedger, { CLOUDSDK_CONFIG: folder })).toContain(

@@ -53,6 +53,7 @@ test('of two groups time goes across, whichever came first, and none where there
     expect(report.across?.totals).toEqual([2, 0, 0, 1, 1]);
     expect(report.rows[0]).toMatchObject({ name: 'Brand', series: [2, 0, 0, 0, 0] });
   }
+
   const ordered = shown('campaign,day', 2, calls, { order: 'calls desc, day' });
   expect(ordered.across).toBeNull();
   expect(ordered.rows.map(({ name }) => name)).toEqual([
@@ -84,7 +85,13 @@ test.each<[string, Partial<Question>, string | null, string[]]>([
 ])('by %s, what is not whole at the ends of %o is marked', (by, period, until, names) => {
   const report = shown(by, 100, calls, period, until);
   expect(report.rows.map(({ cells }) => cells[0])).toEqual(names);
-  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const page = reportPage(report, {
+    title: 'Calls',
+    head: [],
+    incomplete: [],
+    facts: [],
+    counted: [],
+  });
   const marked = names.filter((name) => name.includes('(')).length;
   expect(page.includes(`Part of a ${by}`)).toBe(marked > 0);
 });
@@ -122,16 +129,37 @@ test('the total and the columns add up to all calls', () => {
 
 test('a page of two groups without time has all inner rows of the outer ones that are shown', () => {
   const named = (campaign: string, landing_page: string, talk: string) =>
-    callWith({ date_added: '2026-10-30 10:30:00', ppc_campaign: campaign, landing_page, talk_minutes: talk });
+    callWith({
+      date_added: '2026-10-30 10:30:00',
+      ppc_campaign: campaign,
+      landing_page,
+      talk_minutes: talk,
+    });
+
   const some = [
     ...['/a', '/a', '/b', '/c'].map((path) => named('Brand', path, '2.0')),
     ...['/a', '/d'].map((path) => named('Generic', path, '0.0')),
     named('Local', '/e', '1.0'),
   ];
-  const report = shown('campaign,landing_page', 2, some, { measures: ['calls', 'missed_rate'] }, null, true);
-  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const report = shown(
+    'campaign,landing_page',
+    2,
+    some,
+    { measures: ['calls', 'missed_rate'] },
+    null,
+    true,
+  );
+  const page = reportPage(report, {
+    title: 'Calls',
+    head: [],
+    incomplete: [],
+    facts: [],
+    counted: [],
+  });
   const lines = [
-    ...page.matchAll(/<tr class="(.*?)"><th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>(.*?)<\/td>/g),
+    ...page.matchAll(
+      /<tr class="(.*?)"><th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>(.*?)<\/td>/g,
+    ),
   ];
   expect(lines.map(([, ...cells]) => cells)).toEqual([
     ['outer', 'Brand', '4', '0.0%'],
@@ -166,7 +194,13 @@ test.each(['day', 'campaign', 'campaign,day'])(
       return call(date, `Campaign ${i % 33}`, (((i * 7) % 90) / 10).toFixed(1));
     });
     const report = shown(by, by === 'day' ? 1000 : 30, many);
-    const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+    const page = reportPage(report, {
+      title: 'Calls',
+      head: [],
+      incomplete: [],
+      facts: [],
+      counted: [],
+    });
     const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, cells]) =>
       (cells as string).split(/<\/th><td>|<\/td><td>|<\/td>/).filter((cell) => cell !== ''),
     );
@@ -187,6 +221,7 @@ describe('calls report', () => {
     const { code, stdout } = await stage.quick(all, { cwd });
     const [header, ...rows] = stdout.trimEnd().split(/\r?\n/);
     expect([code, header]).toEqual([0, 'ppc_keywords,sid,calls']);
+
     // One for each call, of which the API leaves out those through call extensions.
     expect(rows.length).toBeGreaterThan(500);
     expect(rows.length).toBeLessThanOrEqual(600);
@@ -194,19 +229,30 @@ describe('calls report', () => {
   });
 
   test('it prints a table, and the same figures as data', async () => {
-    const { code, stdout, stderr } = await stage.quick('report --by campaign,day --include-extensions');
+    const { code, stdout, stderr } = await stage.quick(
+      'report --by campaign,day --include-extensions',
+    );
     expect(code).toBe(0);
     expect(stderr).toMatch(
       /^\d+ calls through call extensions are counted; the API leaves them out without inc_gce:1.\n$/,
     );
-    expect(stdout).toMatch(/^Campaign +Calls +Share +Missed +Talk mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/);
+    expect(stdout).toMatch(
+      /^Campaign +Calls +Share +Missed +Talk mean +2026-\d\d-\d\d\.\.2026-\d\d-\d\d\n/,
+    );
     expect(stdout).toMatch(/\nAll calls +600 +100.0% +\d+ +[\d,.]+\n/);
     const rows = JSON.parse(
       (await stage.quick(['report', '--by', 'channel', '--json', '--include-extensions'])).stdout,
     );
     expect(rows.reduce((sum: number, row: { calls: number }) => sum + row.calls, 0)).toBe(600);
     const csv = (
-      await stage.quick(['report', '--by', 'channel,weekday', '--format', 'csv', '--include-extensions'])
+      await stage.quick([
+        'report',
+        '--by',
+        'channel,weekday',
+        '--format',
+        'csv',
+        '--include-extensions',
+      ])
     ).stdout;
     expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * 7);
     expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(
@@ -220,7 +266,9 @@ describe('calls report', () => {
     const run = (compare: string) =>
       stage.quick(`${ask} "${compare}"`, { cwd, now: new Date('2026-11-21T12:00:00Z') });
     const [words, name] = [await run('Last month'), await run('2026-10')];
-    expect(words.stderr).toContain('compared with 2026-10-01 00:00:00 to 2026-10-31 23:59:59, UTC\n');
+    expect(words.stderr).toContain(
+      'compared with 2026-10-01 00:00:00 to 2026-10-31 23:59:59, UTC\n',
+    );
     expect(words.stdout).toBe(name.stdout);
     expect(JSON.parse(words.stdout)[0].calls_before).toBeGreaterThan(0);
   });
@@ -253,7 +301,11 @@ describe('calls report', () => {
       await page.goto(pathToFileURL(join(cwd, 'report.html')).href);
       expect(await page.title()).toBe('Calls <of> autumn');
       expect(await page.locator(shapes).count()).toBeGreaterThanOrEqual(least);
-      expect(await page.getByRole('term').allTextContents()).toEqual(['Account', 'Period', 'Written']);
+      expect(await page.getByRole('term').allTextContents()).toEqual([
+        'Account',
+        'Period',
+        'Written',
+      ]);
       expect(await page.getByRole('img', { name: /^Calls by / }).count()).toBe(1);
       expect(
         await page
@@ -262,15 +314,20 @@ describe('calls report', () => {
           .count(),
       ).toBeGreaterThan(2);
       expect(await page.getByRole('columnheader').count()).toBe(5);
+
       const cutOff = () =>
         page.locator('svg text').evaluateAll((texts) =>
           texts.flatMap((text) => {
-            const [own, chart] = [text.getBoundingClientRect(), text.closest('svg')?.getBoundingClientRect()];
+            const [own, chart] = [
+              text.getBoundingClientRect(),
+              text.closest('svg')?.getBoundingClientRect(),
+            ];
             if (!chart || own.width === 0) return [];
             const isCut = own.left < chart.left - 1 || own.right > chart.right + 1;
             return isCut || own.height < 10 ? [text.textContent] : [];
           }),
         );
+
       expect(await cutOff()).toEqual([]);
       const grounds = new Set<string>();
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -283,13 +340,20 @@ describe('calls report', () => {
           });
         }
       }
+
       expect(grounds.size).toBe(2);
       expect(await axeViolations(page)).toEqual([]);
-      // As narrow as a phone: nothing is wider than the page, which is not long, and no text is tiny or cut off.
+
+      // As narrow as a phone: nothing is wider than the page, which is not long, and no text is
+      // tiny or cut off.
       await page.setViewportSize({ width: 390, height: 800 });
-      expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(6 * 800);
+      expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThan(
+        6 * 800,
+      );
       expect(await cutOff()).toEqual([]);
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+      expect(
+        await page.evaluate<number>('document.documentElement.scrollWidth'),
+      ).toBeLessThanOrEqual(390);
       expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
       expect(complaints).toEqual([]);
       await page.close();
@@ -304,7 +368,13 @@ test('a page says whether a change is good, and what is missing is not the stron
     from: '2026-11-01',
     to: '2026-11-10',
   });
-  const page = reportPage(report, { title: 'Calls', head: [], incomplete: [], facts: [], counted: [] });
+  const page = reportPage(report, {
+    title: 'Calls',
+    head: [],
+    incomplete: [],
+    facts: [],
+    counted: [],
+  });
   expect(page).toContain(
     '<td>0<small><span><b class="chart-worse" title="worse">▼ -2</b></span> <span>from 2</span></small></td>',
   );
@@ -326,19 +396,31 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   const [head, ...rows] = lines(100);
   const titles = head?.split(/ {2,}/).slice(1).join();
   expect(titles).toBe('Calls,before,change,Missed rate,before,change');
-  expect(rows).toContainEqual(expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0 pts$/));
+  expect(rows).toContainEqual(
+    expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0 pts$/),
+  );
   const narrow = lines(61);
   expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0 pts$/));
-  expect(narrow.at(-1)).toBe('Not enough width for Calls before, Missed rate before; --json has all.');
+  expect(narrow.at(-1)).toBe(
+    'Not enough width for Calls before, Missed rate before; --json has all.',
+  );
   for (const line of [...rows, ...narrow]) expect(line).not.toContain('…');
   const days = Array.from('554444', (day, i) => `2026-1${i < 3 ? 1 : 0}-2${day} 10:00:00`);
   const six = days.map((date_added, i) =>
     callWith({ date_added, talk_minutes: `${[4.2, 4.3, 4.3, 3.3, 3.3, 3.4][i]}` }),
   );
-  const means = shown('campaign', 10, six, { ...compared, measures: ['talk_mean'], period: '2026-11' });
+  const means = shown('campaign', 10, six, {
+    ...compared,
+    measures: ['talk_mean'],
+    period: '2026-11',
+  });
   expect(means.rows[0]?.cells).toEqual(['Brand', '4.3', '3.3', '+1.0']);
   const both = six.map((call, i) => ({ ...call, ppc_campaign: 'AABABB'.charAt(i) }));
-  const shares = shown('campaign', 10, both, { ...compared, measures: ['share'], period: '2026-11' });
+  const shares = shown('campaign', 10, both, {
+    ...compared,
+    measures: ['share'],
+    period: '2026-11',
+  });
   expect(shares.rows[0]?.cells).toEqual(['A', '66.7%', '33.3%', '+33.4 pts']);
 });
 

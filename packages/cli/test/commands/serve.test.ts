@@ -15,8 +15,10 @@ afterAll(() => stage.close());
 // Windows has no signals to listen to: a process that receives one just ends.
 const stopped = process.platform === 'win32' ? null : 0;
 const mirror = `sqlite:${join(folder, 'mirror.db')}`;
-const calls = (args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) =>
-  stage.quick(args, { cwd: folder, ...options });
+const calls = (
+  args: readonly string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+) => stage.quick(args, { cwd: folder, ...options });
 const store = (args: readonly string[], options = {}) =>
   calls(['store', ...args, '--store', mirror], options);
 
@@ -40,7 +42,14 @@ const keysOf = (account: Record<string, string> | undefined) => ({
 
 describe('calls serve', () => {
   test('it serves a sandbox, prints one JSON line about it, and stops at SIGTERM', async () => {
-    const { ready: sandbox, live } = await ready(['--records', '50', '--seed', '7', '--accounts', '2']);
+    const { ready: sandbox, live } = await ready([
+      '--records',
+      '50',
+      '--seed',
+      '7',
+      '--accounts',
+      '2',
+    ]);
     expect(live.said().stdout.trim().split('\n')).toHaveLength(1);
     expect(Object.keys(sandbox)).toEqual(['url', 'legacyUrl', 'accounts']);
     expect(sandbox.accounts.map((account) => Object.keys(account).sort())).toEqual([
@@ -115,7 +124,11 @@ describe('calls serve', () => {
           return stdout.trim();
         }),
       );
-      expect(counts).toEqual(['51', '13', expect.stringMatching(/^harbor-dental\t51\n.*\t26\n.*\t13$/)]);
+      expect(counts).toEqual([
+        '51',
+        '13',
+        expect.stringMatching(/^harbor-dental\t51\n.*\t26\n.*\t13$/),
+      ]);
       expect(shell('true')).toContain('calls.config.json is there already');
       await live.stop('SIGTERM');
     },
@@ -131,7 +144,9 @@ describe('calls serve', () => {
     await live.stop('SIGTERM');
     const { code, stderr } = await calls(['serve', '--records', '5', '--host', '0.0.0.0'], { env });
     expect(code).toBe(2);
-    expect(stderr).toContain('CALLS_PAGE_PASSWORD would cross the network unencrypted: 0.0.0.0 has no TLS');
+    expect(stderr).toContain(
+      'CALLS_PAGE_PASSWORD would cross the network unencrypted: 0.0.0.0 has no TLS',
+    );
     expect(stderr).not.toContain('sesame');
   });
 
@@ -189,7 +204,9 @@ describe('calls serve --store', () => {
 
 const account = stage.sandbox.accounts[0]?.id ?? '';
 const secret = { CALLS_FEED_PASSWORD: 'correct horse battery' };
-const basic = { authorization: `Basic ${Buffer.from('google:correct horse battery').toString('base64')}` };
+const basic = {
+  authorization: `Basic ${Buffer.from('google:correct horse battery').toString('base64')}`,
+};
 const feed = {
   path: '/feeds/clicks.csv',
   format: 'google-ads-clicks',
@@ -227,6 +244,7 @@ async function during(
   void ended.finally(() => {
     isOver = true;
   });
+
   try {
     for (;;) {
       const response = await fetch(`${url}/readyz`).catch(() => null);
@@ -238,6 +256,7 @@ async function during(
   } finally {
     stop.abort();
   }
+
   return ended;
 }
 
@@ -289,7 +308,10 @@ describe('calls serve --every', () => {
       { CALLS_TIME_ZONE: '' },
     );
     expect(code).toBe(0);
-    const without = await stage.quick([...args, 'quiet.json'], { cwd: folder, env: { CALLS_TIME_ZONE: '' } });
+    const without = await stage.quick([...args, 'quiet.json'], {
+      cwd: folder,
+      env: { CALLS_TIME_ZONE: '' },
+    });
     expect([without.code, without.stderr]).toEqual([2, expect.stringMatching(/time ?zone/i)]);
   });
 
@@ -308,6 +330,7 @@ describe('calls serve --every', () => {
       );
       await new Promise((done) => setTimeout(done, 20));
     }
+
     expect(text).toBe('no sync has finished yet\n');
     stop.abort();
     expect((await ended).code).toBe(0);
@@ -321,6 +344,7 @@ describe('calls serve --every', () => {
       expect(run.code).toBe(2);
       return run.stderr;
     };
+
     expect(await refused(['--feeds', 'nowhere.json'])).toContain(
       '--feeds: cannot read nowhere.json (ENOENT)',
     );
@@ -341,13 +365,17 @@ describe('calls serve --every', () => {
         access_key: stage.env.CALLS_ACCESS_KEY ?? '',
         secret_key: stage.env.CALLS_SECRET_KEY ?? '',
       };
+
       const look = async (url: string): Promise<void> => {
         const metrics = await (await fetch(`${url}/metrics`)).text();
         expect(metrics).toMatch(/^calls_sync_runs_total\{result="ok"\} 1$/m);
         const list = await fetch(`${url}/v3/user/bid-management?q=inc_gce:1&rows=1`, { headers });
         expect(list.headers.get('content-range')).toBe('1-1/300');
       };
-      const { code, stderr } = await during(['serve', '--every', '1h'], look, { CALLS_STORE: store });
+
+      const { code, stderr } = await during(['serve', '--every', '1h'], look, {
+        CALLS_STORE: store,
+      });
       expect([code, stderr]).toEqual([0, expect.stringContaining('"message":"synced"')]);
     },
   );
@@ -355,7 +383,10 @@ describe('calls serve --every', () => {
   test.each([
     ['--store sqlite:x.db --lookback 1d', '--lookback goes with --every'],
     ['--account 101', '--account goes with --every'],
-    ['--every 1h --lookback 1d --sandbox', '--every is for your own store; remove --every or --sandbox'],
+    [
+      '--every 1h --lookback 1d --sandbox',
+      '--every is for your own store; remove --every or --sandbox',
+    ],
     ['--every 1h --records 5', '--records is for the sandbox'],
     ['--every 1h', 'calls serve --every needs a store: --store sqlite:calls.db'],
     ['--every soon --store sqlite:x.db', '--every must be'],
@@ -379,12 +410,20 @@ describe('calls serve --feeds', () => {
   });
 
   test('it makes the hash of a password for the file', async () => {
-    const run = (input: string) => stage.quick(['serve', '--hash-password'], { cwd: folder, input });
+    const run = (input: string) =>
+      stage.quick(['serve', '--hash-password'], { cwd: folder, input });
     const { stdout } = await run('correct horse battery\n');
     expect(stdout).toMatch(/^scrypt\$16384\$8\$1\$[^$]+\$[^$]+\n$/);
     const { passwordEnv: _hidden, ...hashed } = { ...feed, passwordHash: stdout.trim() };
     await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
-    const args = ['serve', '--store', 'sqlite:serve.db', '--feeds', feedFile('hash.json', hashed), ...quiet];
+    const args = [
+      'serve',
+      '--store',
+      'sqlite:serve.db',
+      '--feeds',
+      feedFile('hash.json', hashed),
+      ...quiet,
+    ];
     await during(args, async (url) => {
       expect((await fetch(url + feed.path, { headers: basic })).status).toBe(200);
     });
@@ -393,14 +432,18 @@ describe('calls serve --feeds', () => {
 
   test('a feed without a password for others, or of another account, is refused at start', async () => {
     await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+
     const refused = async (file: string, ...args: string[]) => {
       const all = ['serve', '--store', 'sqlite:serve.db', '--feeds', file, '--port', '0', ...args];
       const run = await stage.quick(all, { cwd: folder, env: secret });
       expect(run.code).toBe(2);
       return run.stderr;
     };
+
     const bare = feedFile('open.json', open);
-    expect(await refused(bare, '--host', '0.0.0.0')).toContain('The feed /feeds/clicks.csv has no password');
+    expect(await refused(bare, '--host', '0.0.0.0')).toContain(
+      'The feed /feeds/clicks.csv has no password',
+    );
     const strange = feedFile('strange.json', { ...feed, account: '999' });
     expect(await refused(strange)).toContain(
       'the feed /feeds/clicks.csv is of account 999, which is not in the store',

@@ -18,7 +18,11 @@ const plain = {
   landing_page: null,
   conversion_page: null,
 };
-const keys = { accessKey: 'test_access_1', secretKey: 'test_secret_1', bearerToken: 'test_bearer_1' };
+const keys = {
+  accessKey: 'test_access_1',
+  secretKey: 'test_secret_1',
+  bearerToken: 'test_bearer_1',
+};
 
 // Calls for every way into and out of a sheet.
 const calls = [
@@ -30,7 +34,12 @@ const calls = [
     talk_minutes: '1.0',
     ppc_campaign: 'Other',
   }),
-  callWith({ sid: '3', first_touch: tagged, channel: 'Call Extension', date_added: '2026-11-18 16:03:00' }),
+  callWith({
+    sid: '3',
+    first_touch: tagged,
+    channel: 'Call Extension',
+    date_added: '2026-11-18 16:03:00',
+  }),
   callWith({ sid: '4', ...plain }),
   callWith({ sid: '5', first_touch: tagged, ppc_status: 'Not Processed' }),
   callWith({
@@ -113,7 +122,8 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
     expect(rows).toBeGreaterThan(0);
     const counts = new Map<string, number>();
     for (const [, , reason = ''] of left) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    for (const [reason, many] of counts) expect(stderr).toMatch(new RegExp(` ${many} {2}${reason}: `));
+    for (const [reason, many] of counts)
+      expect(stderr).toMatch(new RegExp(` ${many} {2}${reason}: `));
     expect(stderr).toContain(`${rows} conversion`);
     if (name === 'google-ads-clicks') {
       expect(Object.fromEntries(left.map(([sid = '', , reason]) => [sid, reason]))).toEqual({
@@ -145,7 +155,13 @@ test('a process writes the sheet, the reasons on stderr, and ends with status 0'
 test('values come from the rules, and a call without a rule that applies is left out', async () => {
   const cwd = stage.folder();
   const valueRules = { rules: [{ minTalk: '10m', campaign: 'brand*', value: 120 }] };
-  const args = ['sheet', 'sa360', '--conversion-name', 'Phone lead', ...rulesIn(cwd, { valueRules })];
+  const args = [
+    'sheet',
+    'sa360',
+    '--conversion-name',
+    'Phone lead',
+    ...rulesIn(cwd, { valueRules }),
+  ];
   const { stderr, stdout } = await stage.quick([...args, '--output', '-'], { cwd, env, now });
   expect(stdout).toMatch(
     /Conversion,Add,Active,Cj0KCQ_click-1,1,2026-11-18T19:03:00Z,120\.00,Phone lead\r\n$/,
@@ -155,8 +171,17 @@ test('values come from the rules, and a call without a rule that applies is left
 
 test('a sheet with a problem is not written', async () => {
   const cwd = stage.folder();
-  // A conversion name that looks like a mail address would put personal data into a sheet that forbids it.
-  const args = ['sheet', 'google-ads-clicks', '--output', 'x.csv', '--conversion-name', 'lead@example.com'];
+
+  // A conversion name that looks like a mail address would put personal data into a sheet that
+  // forbids it.
+  const args = [
+    'sheet',
+    'google-ads-clicks',
+    '--output',
+    'x.csv',
+    '--conversion-name',
+    'lead@example.com',
+  ];
   const { code, stderr } = await stage.quick(args, { cwd, env, now });
   expect(code).toBe(2);
   expect(stderr).toMatch(/the conversion name must not be an address or a phone number/);
@@ -179,14 +204,18 @@ test('a dry run shows what the sheet would have, and writes nothing', async () =
 
 test('with a ledger a second run writes only what is new or has changed', async () => {
   const cwd = stage.folder();
+
   const run = (...args: string[]) =>
     stage.quick(sheet('google-ads-clicks', '--ledger', 'uploads.ledger', ...args), {
       cwd,
       env,
       now,
     });
+
   const file = join(cwd, 'google-ads-clicks.csv');
-  expect((await run('--value', '25 USD')).stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
+  expect((await run('--value', '25 USD')).stderr).toMatch(
+    /2 new conversions; 0 as in earlier runs/,
+  );
   expect(readFileSync(file, 'utf8').trimEnd().split('\r\n')).toHaveLength(4);
 
   const waiting = await run('--value', '25 USD');
@@ -199,12 +228,20 @@ test('with a ledger a second run writes only what is new or has changed', async 
   const again = await run('--value', '25 USD');
   expect(again.code).toBe(0);
   expect(again.stderr).toMatch(/0 new conversions; 2 as in earlier runs/);
-  expect(again.stderr).toMatch(/there is nothing new to upload: google-ads-clicks\.csv was not written/);
+  expect(again.stderr).toMatch(
+    /there is nothing new to upload: google-ads-clicks\.csv was not written/,
+  );
   expect(existsSync(file)).toBe(false);
 
-  const changed = await run('--value', '40USD', ...rulesIn(cwd, { minAge: '0h', repeatedHour: 'first' }));
+  const changed = await run(
+    '--value',
+    '40USD',
+    ...rulesIn(cwd, { minAge: '0h', repeatedHour: 'first' }),
+  );
   expect(changed.stderr).toMatch(/2 new conversions; 0 as in earlier runs/);
-  expect(changed.stderr).toMatch(/clicks\.adjustments\.csv: 2 adjustments \(2 restated, 0 retracted\)/);
+  expect(changed.stderr).toMatch(
+    /clicks\.adjustments\.csv: 2 adjustments \(2 restated, 0 retracted\)/,
+  );
   expect(readFileSync(join(cwd, 'google-ads-clicks.adjustments.csv'), 'utf8')).toMatch(
     /,RESTATE,40\.00,USD\r\n/,
   );
@@ -215,11 +252,16 @@ test('with {date} in its name a sheet is another file each day, and a day withou
   const names = '--output clicks-{date}.csv --left-out left-{date}.csv --ledger uploads.ledger';
   const line = `sheet google-ads-clicks --conversion-name "Phone lead" ${names} --time-zone America/New_York`;
   const at = (now: Date) => stage.quick(line, { cwd, env, now });
+
   // At 04:00 UTC it is still the day before in New York.
   const night = new Date('2026-11-22T04:00:00Z');
   const first = await at(night);
   expect(first).toMatchObject({ code: 0 });
-  expect(readdirSync(cwd).sort()).toEqual(['clicks-2026-11-21.csv', 'left-2026-11-21.csv', 'uploads.ledger']);
+  expect(readdirSync(cwd).sort()).toEqual([
+    'clicks-2026-11-21.csv',
+    'left-2026-11-21.csv',
+    'uploads.ledger',
+  ]);
 
   const sameDay = await at(night);
   expect(sameDay.code).toBe(2);
@@ -266,7 +308,9 @@ test('a name that ends in .gz gets a compressed sheet', async () => {
   const cwd = stage.folder();
   const args = ['sheet', 'google-ads-clicks', '--conversion-name', 'Phone lead', '-o', 'x.csv.gz'];
   expect((await stage.quick(args, { cwd, env, now })).code).toBe(0);
-  expect(gunzipSync(readFileSync(join(cwd, 'x.csv.gz'))).toString()).toMatch(/^Parameters:TimeZone=America/);
+  expect(gunzipSync(readFileSync(join(cwd, 'x.csv.gz'))).toString()).toMatch(
+    /^Parameters:TimeZone=America/,
+  );
 });
 
 test('calls before the range are read to know who has called before', async () => {
@@ -281,11 +325,14 @@ test('calls before the range are read to know who has called before', async () =
 });
 
 test('--min-talk replaces the minimum talk time of the tool, and the calls below it are listed', async () => {
-  const { stderr } = await stage.quick(sheet('google-ads-clicks', '--min-talk', '5m', '--dry-run'), {
-    cwd: stage.folder(),
-    env,
-    now,
-  });
+  const { stderr } = await stage.quick(
+    sheet('google-ads-clicks', '--min-talk', '5m', '--dry-run'),
+    {
+      cwd: stage.folder(),
+      env,
+      now,
+    },
+  );
   expect(stderr).toMatch(/minimum talk time 300 s; /);
   expect(stderr).toMatch(/ 1 {2}too_short: /);
 });
@@ -296,13 +343,21 @@ test.each<[string[], object, RegExp]>([
   [['--value', 'much'], {}, /--value must be an amount, .* not "much"[\s\S]*25 or 25USD/],
   [['--value', '25'], { value: 30 }, /--value and rules\.json both give a value/],
   [[], { value: 30, valueRules: 'values.json' }, /rules\.json has both value and valueRules/],
-  [[], { valueRules: 'values.json' }, /rules\.json\.valueRules names values\.json, which cannot be read/],
+  [
+    [],
+    { valueRules: 'values.json' },
+    /rules\.json\.valueRules names values\.json, which cannot be read/,
+  ],
   [[], { valueRules: { rules: [{ value: 'x' }] } }, /rules\[0\]\.value must be a number/],
   [[], { currency: 'USD' }, /rules\.json: currency needs a value/],
   [[], { clickWindow: '120d' }, /a click window of 120 days is too long: .* at most 90 days/],
   [[], { consent: { adUserData: 'granted' } }, /consent\.adPersonalization is missing/],
   [[], { oncePerCaller: '0d' }, /oncePerCaller must be a duration such as 36h, 30d or 4w/],
-  [[], { firstCallsOnly: true }, /has an unknown name "firstCallsOnly"[\s\S]*did you mean firstCallOnly\?/],
+  [
+    [],
+    { firstCallsOnly: true },
+    /has an unknown name "firstCallsOnly"[\s\S]*did you mean firstCallOnly\?/,
+  ],
   [['-o', '-', '--ledger', 'x'], {}, /--ledger needs a file in --output/],
   [['--time-zone', 'Mars/Olympus'], {}, /Mars\/Olympus/],
 ])('%j with the rules %j is refused before any request', async (options, rules, message) => {

@@ -7,9 +7,11 @@ async function written(type: SqlColumn['type'], value: SqlRow[string]): Promise<
   const rows = async function* (): AsyncGenerator<SqlRow> {
     yield { v: value };
   };
+
   const target = { format: 'parquet', gzip: false } as const;
   const parts: Uint8Array[] = [];
-  for await (const part of encodedRows(rows(), [{ key: 'v', title: 'v', type }], target)) parts.push(part);
+  for await (const part of encodedRows(rows(), [{ key: 'v', title: 'v', type }], target))
+    parts.push(part);
   return Buffer.concat(parts);
 }
 
@@ -24,7 +26,11 @@ describe('rows of a statement as a Parquet file', () => {
   });
 
   test.each([
-    ['integer', '9223372036854775808', 'column v has type integer, which a string value does not fit'],
+    [
+      'integer',
+      '9223372036854775808',
+      'column v has type integer, which a string value does not fit',
+    ],
     ['date', 'infinity', 'column v has type date, which a string value does not fit'],
   ] as const)(
     'are refused where %s does not hold the value, with a way to write it',

@@ -9,8 +9,10 @@ import { openStage } from '../stage.ts';
 const stage = openStage();
 const folder = stage.folder();
 const mirror = `sqlite:${join(folder, 'mirror.db')}`;
-const calls = (args: readonly string[], options: { input?: string; env?: Record<string, string> } = {}) =>
-  stage.quick(args, { cwd: folder, ...options });
+const calls = (
+  args: readonly string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+) => stage.quick(args, { cwd: folder, ...options });
 const store = (args: readonly string[], options = {}) =>
   calls(['store', ...args, '--store', mirror], options);
 beforeAll(async () => {
@@ -28,16 +30,27 @@ describe('calls store', () => {
     [['serve', '--port', '0']],
   ])('%j does not create what a typo names', async (args) => {
     const cwd = mkdtempSync(join(folder, 'typo-'));
-    const { code, stderr, stdout } = await stage.quick([...args, '--store', 'sqlite:typo.db'], { cwd });
+    const { code, stderr, stdout } = await stage.quick([...args, '--store', 'sqlite:typo.db'], {
+      cwd,
+    });
     expect(stderr).toMatch(/There is no store sqlite:.*typo\.db[\s\S]*calls sync --store/);
     expect({ code, stdout, files: readdirSync(cwd) }).toEqual({ code: 2, stdout: '', files: [] });
   });
 
   test('it erases, purges and measures', async () => {
-    const { stdout } = await calls(['list', '--store', mirror, '--all', '--include-extensions', '--json']);
+    const { stdout } = await calls([
+      'list',
+      '--store',
+      mirror,
+      '--all',
+      '--include-extensions',
+      '--json',
+    ]);
     const [{ ani }] = JSON.parse(stdout);
     const erasing = await store(['erase', '--account', '101'], { input: `${ani}\n` });
-    expect(erasing.stderr).toMatch(/not searched, and to be cleaned by you: files that were exported before/);
+    expect(erasing.stderr).toMatch(
+      /not searched, and to be cleaned by you: files that were exported before/,
+    );
     expect(JSON.parse(erasing.stdout).erased).toBeGreaterThan(0);
     const purged = await store(['purge', '--account', '101', '--before', '2026-09-15']);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
@@ -57,7 +70,11 @@ describe('calls store', () => {
     const erase = (input: string, ...more: string[]) =>
       calls(['store', 'erase', '--account', '101', '--store', url, ...more], { input });
     const refused: [string, string[], RegExp][] = [
-      [`${a}\nAnn\n`, [], /line 2 of stdin is not a phone number and nothing else; nothing was erased/],
+      [
+        `${a}\nAnn\n`,
+        [],
+        /line 2 of stdin is not a phone number and nothing else; nothing was erased/,
+      ],
       [`${a},${b}\n`, [], /line 1 of stdin is not a phone number/],
       [`x\n${a}\ny\n`, [], /lines 1, 3 of stdin are not a phone number/],
       ['\n \n', [], /needs the number of the caller on stdin, or several, one a line/],
@@ -69,8 +86,10 @@ describe('calls store', () => {
       expect(stderr).toMatch(said);
       expect(stderr).not.toMatch(/Ann|\d{7}/);
     }
+
     expect(
-      (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` })).stderr,
+      (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` }))
+        .stderr,
     ).toMatch(/the store has no account 5\n.*it has 101/);
     const { code, stdout, stderr } = await erase(`00${a}\n${b}\n${a}\n`);
     expect([code, stderr.match(/VACUUM|another process/)]).toEqual([0, null]);
@@ -81,9 +100,21 @@ describe('calls store', () => {
     expect(lines.map(({ line }) => line)).toEqual([1, 2, 3]);
     const left = made.filter(({ ani }) => ani !== a && ani !== b).length;
     expect(lines.map(({ erased }) => erased).reduce((sum, n) => sum + n)).toBe(40 - left);
-    expect((await calls(['count', '--store', url, '--include-extensions'])).stdout).toBe(`${left}\n`);
+    expect((await calls(['count', '--store', url, '--include-extensions'])).stdout).toBe(
+      `${left}\n`,
+    );
+
     for (const time of ['soon', '2026-02-30']) {
-      const purge = await calls(['store', 'purge', '--account', '101', '--store', url, '--before', time]);
+      const purge = await calls([
+        'store',
+        'purge',
+        '--account',
+        '101',
+        '--store',
+        url,
+        '--before',
+        time,
+      ]);
       expect([purge.code, purge.stderr]).toEqual([
         2,
         expect.stringMatching(/not a time that exists\n.*a day or a time/),
@@ -109,7 +140,10 @@ describe('calls store', () => {
     [['accounts'], /--store is missing/],
     [['accounts', 'list', 'x', '--store', 'sqlite::memory:'], /too many arguments/],
     [['accounts', 'key', '--account', '5', '--store', 'sqlite::memory:'], /no account 5/],
-    [['accounts', 'lits', '--store', 'sqlite::memory:'], /action cannot be "lits"\n.*did you mean list\?/],
+    [
+      ['accounts', 'lits', '--store', 'sqlite::memory:'],
+      /action cannot be "lits"\n.*did you mean list\?/,
+    ],
     [
       ['accounts', 'revoke', '--credential', '0123456789ab', '--store', 'sqlite::memory:'],
       /no such credential/,
@@ -132,7 +166,9 @@ describe('calls store', () => {
   });
 });
 
-const connect = createRequire(new URL('../../../store/package.json', import.meta.url))('libsql') as new (
+const connect = createRequire(new URL('../../../store/package.json', import.meta.url))(
+  'libsql',
+) as new (
   file: string,
 ) => { exec(sql: string): void; close(): void };
 
@@ -150,6 +186,7 @@ describe('while another process writes to the store', () => {
       other.exec('COMMIT');
       expect([action, await running]).toMatchObject([action, { code: 0, stderr: '' }]);
     }
+
     other.close();
   });
 });

@@ -24,8 +24,18 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
     'calls sync ends with status 7 when %d blocks are free, and continues when there is space',
     async (blocks) => {
       const cwd = stage.folder();
-      const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101', '--lookback', '9999d'];
-      // Writes fail as on a full disk: a file has at most so many blocks, and there is no signal for it.
+      const sync = [
+        'sync',
+        '--store',
+        'sqlite:calls.db',
+        '--account',
+        '101',
+        '--lookback',
+        '9999d',
+      ];
+
+      // Writes fail as on a full disk: a file has at most so many blocks, and there is no signal
+      // for it.
       const limited = `trap '' XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`;
       const { code, stderr } = await runNode([], {
         shell: ['sh', '-c', limited, process.execPath, stage.bin, ...sync],
@@ -34,7 +44,9 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
       });
       expect([code, stderr]).toEqual([
         7,
-        expect.stringMatching(/^calls: The disk with the database \S+ is full[^\n]*\n(?: {2}→ [^\n]*\n)*$/),
+        expect.stringMatching(
+          /^calls: The disk with the database \S+ is full[^\n]*\n(?: {2}→ [^\n]*\n)*$/,
+        ),
       ]);
       expect((await stage.quick(sync, { cwd })).code).toBe(0);
       const check = await stage.quick(['verify', 'sqlite:calls.db', '--against-api'], { cwd });
@@ -45,7 +57,8 @@ describe.skipIf(process.platform === 'win32')('a full disk', () => {
 
 describe('a sync of a period that moves', () => {
   const store = ['--store', 'sqlite:calls.db', '--json'];
-  const summaryOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout) as { new: number; same: number };
+  const summaryOf = ({ stdout }: { stdout: string }) =>
+    JSON.parse(stdout) as { new: number; same: number };
 
   test('it continues each day, and another begin or filter reads what it adds', async () => {
     const cwd = stage.folder();
@@ -69,12 +82,14 @@ describe('a sync of a period that moves', () => {
         expect.objectContaining({ proof: 'whole', gaps: [] }),
       ]);
     }
+
     expect((await sync(25, '--period', '2026-10', '--restart')).code).toBe(0);
     expect((await sync(25, '--period', '2026-10')).code).toBe(0);
   });
 
   test('--period yesterday has each day, and the days when it was not run', async () => {
     const cwd = stage.folder();
+
     const sync = async (day: number) =>
       summaryOf(
         await stage.quick(['sync', ...store, '--period', 'yesterday'], {
@@ -82,9 +97,14 @@ describe('a sync of a period that moves', () => {
           now: new Date(Date.UTC(2026, 9, day, 12)),
         }),
       ).new;
+
     const days = [await sync(20), await sync(21), await sync(24)];
+
     const count = async (from: string, to: string) =>
-      Number((await stage.quick(['count', '--from', from, '--to', to, '--include-extensions'])).stdout);
+      Number(
+        (await stage.quick(['count', '--from', from, '--to', to, '--include-extensions'])).stdout,
+      );
+
     expect(days).toEqual([
       await count('2026-10-19', '2026-10-19'),
       await count('2026-10-20', '2026-10-20'),
@@ -98,10 +118,19 @@ describe('--status-port', () => {
   test('it serves health and metrics while the sync repeats', async () => {
     const port = await freePort();
     const stop = new AbortController();
-    const args = ['sync', '--store', 'sqlite:status.db', '--every', '1h', '--status-port', String(port)];
+    const args = [
+      'sync',
+      '--store',
+      'sqlite:status.db',
+      '--every',
+      '1h',
+      '--status-port',
+      String(port),
+    ];
     const ended = stage.quick(args, { cwd: stage.folder(), signal: stop.signal });
     const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => null);
-    while ((await get('/readyz'))?.status !== 200) await new Promise((done) => setTimeout(done, 20));
+    while ((await get('/readyz'))?.status !== 200)
+      await new Promise((done) => setTimeout(done, 20));
     expect((await get('/healthz'))?.status).toBe(200);
     expect((await get('/other'))?.status).toBe(404);
     const metrics = await (await get('/metrics'))?.text();

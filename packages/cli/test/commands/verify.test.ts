@@ -45,8 +45,9 @@ async function verified(...args: string[]) {
   };
 }
 /** The calls of the API. */
-const listed = async (): Promise<Partial<Record<'sid' | 'date_added' | 'ani' | 'state', string>>[]> =>
-  JSON.parse((await run('list', '--all', '--json', '--include-extensions')).stdout);
+const listed = async (): Promise<
+  Partial<Record<'sid' | 'date_added' | 'ani' | 'state', string>>[]
+> => JSON.parse((await run('list', '--all', '--json', '--include-extensions')).stdout);
 const changed = (name: string, change: (text: string) => string) =>
   writeFileSync(at(name), change(readFileSync(at(name), 'utf8')));
 /** Drops, doubles or changes lines. */
@@ -95,8 +96,18 @@ describe('a file with its receipt', () => {
 
   const injuries: [string, string, (text: string) => string, string][] = [
     ['a row is dropped', 'a.ndjson', dropped, 'rows'],
-    ['a row is doubled', 'a.ndjson', (text) => inLines(text, (lines) => [...lines, lines[7] ?? '']), 'rows'],
-    ['a field is changed', 'a.ndjson', (text) => text.replace('"state":"', '"state":"X'), 'contents'],
+    [
+      'a row is doubled',
+      'a.ndjson',
+      (text) => inLines(text, (lines) => [...lines, lines[7] ?? '']),
+      'rows',
+    ],
+    [
+      'a field is changed',
+      'a.ndjson',
+      (text) => text.replace('"state":"', '"state":"X'),
+      'contents',
+    ],
     [
       'a row is another one twice',
       'a.ndjson',
@@ -157,21 +168,31 @@ describe('a file with its receipt', () => {
     await exported('b.csv', '--from', '2026-11-01');
     copyFileSync(at('b.csv.receipt.json'), at('a.csv.receipt.json'));
     expect((await verified('a.csv')).codes).toEqual(expect.arrayContaining(['bytes', 'rows']));
-    changed('b.csv.receipt.json', (text) => text.replace('"proof": "whole"', '"proof": "unproven"'));
+    changed('b.csv.receipt.json', (text) =>
+      text.replace('"proof": "whole"', '"proof": "unproven"'),
+    );
     expect(await verified('b.csv')).toMatchObject({
       code: 3,
       verdict: 'differs',
       codes: ['receipt_invalid'],
     });
     rmSync(at('b.csv'));
-    expect(await verified('b.csv')).toMatchObject({ code: 3, verdict: 'differs', codes: ['no_file'] });
+    expect(await verified('b.csv')).toMatchObject({
+      code: 3,
+      verdict: 'differs',
+      codes: ['no_file'],
+    });
   });
 
   test('a file whose read was not whole is not proved', async () => {
     stage.sandbox.faults.set('*', 'range=none');
     expect((await exported('a.csv')).code).toBe(3);
     stage.sandbox.faults.clear();
-    expect(await verified('a.csv')).toMatchObject({ code: 3, verdict: 'unproven', codes: ['not_whole'] });
+    expect(await verified('a.csv')).toMatchObject({
+      code: 3,
+      verdict: 'unproven',
+      codes: ['not_whole'],
+    });
     expect(await verified('a.csv', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   });
 });
@@ -194,6 +215,7 @@ test('a file without a receipt is counted, and compared with the API in its own 
   expect((await run('verify', 'a.ndjson')).stdout).toMatch(
     /^a\.ndjson: counted, \d+ calls, no receipt; calls export --receipt writes one\n$/,
   );
+
   // It has no call through a call extension, so those of the API are not missing.
   expect(await verified('a.ndjson', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   changed('a.ndjson', dropped);
@@ -234,7 +256,9 @@ test('a folder: each file is named, with what is wrong with it', async () => {
   writeFileSync(at('x/notes.txt'), 'no records');
   const { code, checks } = await verified('x');
   expect(code).toBe(3);
-  expect(checks.map(({ path, verdict }: { path: string; verdict: string }) => [path, verdict])).toEqual([
+  expect(
+    checks.map(({ path, verdict }: { path: string; verdict: string }) => [path, verdict]),
+  ).toEqual([
     ['x/a.csv', 'proved'],
     ['x/c.ndjson', 'unproven'],
     ['x/d.csv', 'differs'],
@@ -242,7 +266,9 @@ test('a folder: each file is named, with what is wrong with it', async () => {
     ['x/deep/d.csv', 'unproven'],
   ]);
   const { stdout, stderr } = await run('verify', 'x');
-  expect(stdout).toMatch(/x\/c\.ndjson: UNPROVEN, \d+ calls\n {2}there is no receipt to compare it with\n/);
+  expect(stdout).toMatch(
+    /x\/c\.ndjson: UNPROVEN, \d+ calls\n {2}there is no receipt to compare it with\n/,
+  );
   expect(stderr).toMatch(/2 of 5 files proved\n.*--against-api compares what has no receipt/);
 });
 
@@ -250,6 +276,7 @@ describe('a store in SQLite', () => {
   const file = 'calls.db';
   const store = `sqlite:${file}`;
   const sync = () => run('sync', '--store', store);
+
   const inAccount = async (command: string, more: readonly string[], input?: string) => {
     const args = ['store', command, '--account', '101', '--store', store, ...more];
     return (await stage.quick(args, { cwd, ...(input === undefined ? {} : { input }) })).stdout;
@@ -264,13 +291,21 @@ describe('a store in SQLite', () => {
         checks: [{ path, rows: 300, stored: { account: '101' } }],
         codes: [],
       });
+
     const compared = await verified(store, '--against-api');
     expect(compared).toMatchObject({
       code: 0,
       verdict: 'proved',
       checks: [{ api: [{ calls: 300, proof: 'whole' }] }],
     });
-    const part = await verified(store, '--against-api', '--from', '2026-11-01', '--to', '2026-11-07');
+    const part = await verified(
+      store,
+      '--against-api',
+      '--from',
+      '2026-11-01',
+      '--to',
+      '2026-11-07',
+    );
     expect(part).toMatchObject({ code: 0, verdict: 'proved' });
     expect(part.checks[0].rows).toBeLessThan(300);
     expect(part.checks[0].rows).toBe(part.checks[0].api[0].calls);
@@ -278,7 +313,11 @@ describe('a store in SQLite', () => {
 
   test('without an account nothing is proved', async () => {
     await (await openStore(`sqlite:${at(file)}`)).close();
-    expect(await verified(store)).toMatchObject({ code: 3, verdict: 'unproven', codes: ['not_whole'] });
+    expect(await verified(store)).toMatchObject({
+      code: 3,
+      verdict: 'unproven',
+      codes: ['not_whole'],
+    });
   });
 
   test('of a part of the calls, the part that its syncs were asked for is compared', async () => {
@@ -290,7 +329,8 @@ describe('a store in SQLite', () => {
   test('one that is damaged or empty is named, and left as it is', async () => {
     await sync();
     mkdirSync(at('x'));
-    for (const name of readdirSync(cwd)) if (name.startsWith(file)) renameSync(at(name), at(`x/${name}`));
+    for (const name of readdirSync(cwd))
+      if (name.startsWith(file)) renameSync(at(name), at(`x/${name}`));
     expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
     for (const name of readdirSync(at('x')))
       if (name.endsWith('-wal') || name.endsWith('-shm')) rmSync(at(`x/${name}`));
@@ -305,6 +345,7 @@ describe('a store in SQLite', () => {
     await sync();
     const lines = await listed();
     const [gone, other] = [lines[40], lines[200]];
+
     // The API as it was before: one call less, one more, and one that was changed since.
     const served = lines
       .filter(({ sid }) => sid !== gone?.sid)
@@ -333,8 +374,20 @@ describe('a store in SQLite', () => {
       );
       expect(differences).toEqual(
         expect.arrayContaining([
-          { kind: 'extra', calls: 1, from: gone?.date_added, to: gone?.date_added, sids: [gone?.sid] },
-          { kind: 'changed', calls: 1, from: other?.date_added, to: other?.date_added, sids: [other?.sid] },
+          {
+            kind: 'extra',
+            calls: 1,
+            from: gone?.date_added,
+            to: gone?.date_added,
+            sids: [gone?.sid],
+          },
+          {
+            kind: 'changed',
+            calls: 1,
+            from: other?.date_added,
+            to: other?.date_added,
+            sids: [other?.sid],
+          },
           {
             kind: 'missing',
             calls: 1,
@@ -354,7 +407,9 @@ describe('a store in SQLite', () => {
   test('rows that are gone or changed behind its back are found', async () => {
     await sync();
     const database = new connect(at('calls.db'));
-    database.exec('DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY date_added LIMIT 5)');
+    database.exec(
+      'DELETE FROM records WHERE sid IN (SELECT sid FROM records ORDER BY date_added LIMIT 5)',
+    );
     database.close();
     expect(await verified(store)).toMatchObject({ code: 3, codes: ['rows', 'unread'] });
     const { code, stdout } = await run('verify', store, '--against-api');

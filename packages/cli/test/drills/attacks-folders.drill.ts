@@ -78,16 +78,27 @@ describe('a cloned folder gets nothing', () => {
     ['store', 'accounts'],
     ['mcp'],
   ];
-  const homes = [{}, { HOME: '.' }, { HOME: '', XDG_CONFIG_HOME: '.' }, { XDG_CONFIG_HOME: 'config' }];
+  const homes = [
+    {},
+    { HOME: '.' },
+    { HOME: '', XDG_CONFIG_HOME: '.' },
+    { XDG_CONFIG_HOME: 'config' },
+  ];
 
   test.each(Object.entries(config))('that names %s', async (_, content) => {
     const cwd = join(folder, `clone-${received.length}-${Object.keys(content).join('-')}`);
     const token = join(folder, 'token');
     writeFileSync(token, 'canary-file');
-    for (const place of ['.', '.config/call-attribution', 'config/call-attribution', 'call-attribution']) {
+    for (const place of [
+      '.',
+      '.config/call-attribution',
+      'config/call-attribution',
+      'call-attribution',
+    ]) {
       mkdirSync(join(cwd, place), { recursive: true });
       writeFileSync(join(cwd, place, 'calls.config.json'), JSON.stringify(content));
     }
+
     if (!existsSync(join(cwd, 'token'))) symlinkSync(token, join(cwd, 'token'));
     const before = process.cwd();
     process.chdir(cwd);
@@ -100,6 +111,7 @@ describe('a cloned folder gets nothing', () => {
     } finally {
       process.chdir(before);
     }
+
     expect(received).toEqual([]);
   });
 
@@ -115,8 +127,10 @@ describe('a cloned folder gets nothing', () => {
 });
 
 const other = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-const canBeOther = process.geteuid?.() === 0 && spawnSync('setpriv', [...other, 'true']).status === 0;
-if (!canBeOther) process.stdout.write('Only root can be another user: planted files of one were left out.\n');
+const canBeOther =
+  process.geteuid?.() === 0 && spawnSync('setpriv', [...other, 'true']).status === 0;
+if (!canBeOther)
+  process.stdout.write('Only root can be another user: planted files of one were left out.\n');
 const asOther = (script: string, cwd: string) =>
   spawnSync('setpriv', [...other, 'sh', '-c', script], { cwd, encoding: 'utf8' });
 
@@ -127,6 +141,7 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     writeFileSync(join(cwd, 'victim'), 'precious', { mode: 0o600 });
     return cwd;
   };
+
   const plants = {
     'a file that all can read': 'umask 0; echo bait > calls.ndjson.partial',
     'a link': 'ln -s victim calls.ndjson.partial',
@@ -139,11 +154,14 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
     expect(asOther(script, cwd).status).toBe(0);
     const umask = process.umask(0o077);
     try {
-      const done = await stage.quick(['export', '-o', 'calls.ndjson', '--include-extensions'], { cwd });
+      const done = await stage.quick(['export', '-o', 'calls.ndjson', '--include-extensions'], {
+        cwd,
+      });
       expect(done).toMatchObject({ code: 0 });
     } finally {
       process.umask(umask);
     }
+
     expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
     expect(readFileSync(join(cwd, 'calls.ndjson'), 'utf8').trimEnd().split('\n')).toHaveLength(600);
     expect(asOther('cat calls.ndjson', cwd).status).not.toBe(0);
@@ -151,15 +169,27 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
 
   test('an unfinished file of another user is not resumed', async () => {
     const cwd = shared();
-    asOther(`printf '{"sid":"x"}\\n' > calls.ndjson.partial; echo '{}' > calls.ndjson.checkpoint`, cwd);
-    const { code, stderr } = await stage.quick(['export', '-o', 'calls.ndjson', '--resume'], { cwd });
+    asOther(
+      `printf '{"sid":"x"}\\n' > calls.ndjson.partial; echo '{}' > calls.ndjson.checkpoint`,
+      cwd,
+    );
+    const { code, stderr } = await stage.quick(['export', '-o', 'calls.ndjson', '--resume'], {
+      cwd,
+    });
     expect(code).not.toBe(0);
-    expect(stderr).toMatch(/calls\.ndjson\.partial belongs to another user\. Remove both to start over/);
+    expect(stderr).toMatch(
+      /calls\.ndjson\.partial belongs to another user\. Remove both to start over/,
+    );
     expect(existsSync(join(cwd, 'calls.ndjson'))).toBe(false);
   });
 
   test.each([
-    ['the log of a database', 'ln -s victim calls.db-wal', 'sqlite:calls.db', 'is a link to another place'],
+    [
+      'the log of a database',
+      'ln -s victim calls.db-wal',
+      'sqlite:calls.db',
+      'is a link to another place',
+    ],
     [
       'the log of a database that is theirs',
       'touch calls.db-wal',
@@ -169,7 +199,9 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
   ])('%s', async (_, script, store, said) => {
     const cwd = shared();
     expect(asOther(script, cwd).status).toBe(0);
-    const { code, stderr } = await stage.quick(['sync', '--account', 'main', '--store', store], { cwd });
+    const { code, stderr } = await stage.quick(['sync', '--account', 'main', '--store', store], {
+      cwd,
+    });
     expect(code).not.toBe(0);
     expect(stderr).toContain(said);
     expect(readFileSync(join(cwd, 'victim'), 'utf8')).toBe('precious');
@@ -197,7 +229,10 @@ describe.runIf(canBeOther)('files that another user has planted', () => {
         cwd,
         env: { CALLS_SECRET_KEY: '', CALLS_SECRET_KEY_FILE: file },
       });
-      expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be read (not a regular file)')]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('cannot be read (not a regular file)'),
+      ]);
     }
   });
 });
@@ -220,6 +255,7 @@ describe('a server that sends elsewhere gets no keys there', () => {
     } finally {
       await server.close();
     }
+
     expect(received).toEqual([]);
   });
 });
@@ -233,9 +269,15 @@ describe('a file that is not the database it seems to be is refused in one sente
     ['a cut one', sqlite.subarray(0, 120)],
   ])('%s', async (_, bytes) => {
     const cwd = stage.folder();
-    for (const command of [['report', '--by', 'campaign'], ['list'], ['sync', '--account', 'main']]) {
+    for (const command of [
+      ['report', '--by', 'campaign'],
+      ['list'],
+      ['sync', '--account', 'main'],
+    ]) {
       writeFileSync(join(cwd, 'calls.file'), bytes);
-      const { code, stderr } = await stage.quick([...command, '--store', 'sqlite:calls.file'], { cwd });
+      const { code, stderr } = await stage.quick([...command, '--store', 'sqlite:calls.file'], {
+        cwd,
+      });
       expect(code, stderr).not.toBe(0);
       expect(stderr).toMatch(/calls\.file/);
       expect(stderr).not.toMatch(/^ +at |Error:/m);
@@ -246,7 +288,12 @@ describe('a file that is not the database it seems to be is refused in one sente
 
 describe('a server that lies in names', () => {
   const nasty = 'a\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eb';
-  const call = { sid: nasty, acct_id: '../../up', date_added: '2026-10-01 10:00:00', ppc_campaign: nasty };
+  const call = {
+    sid: nasty,
+    acct_id: '../../up',
+    date_added: '2026-10-01 10:00:00',
+    ppc_campaign: nasty,
+  };
   const answers: readonly (readonly [status: number, type: string, body: string])[] = [
     [200, 'application/json', JSON.stringify([call])],
     [200, 'application/json', JSON.stringify({ [nasty]: nasty })],
@@ -268,7 +315,10 @@ describe('a server that lies in names', () => {
     const cwd = stage.folder();
     try {
       for (const command of commands) {
-        const { stdout, stderr } = await stage.quick(command, { cwd, env: { CALLS_BASE_URL: server.url } });
+        const { stdout, stderr } = await stage.quick(command, {
+          cwd,
+          env: { CALLS_BASE_URL: server.url },
+        });
         expect(stdout + stderr, command.join(' ')).not.toMatch(/(?![\n\t])\p{Cc}|\u202e/u);
       }
     } finally {

@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDrill } from '@call-attribution/test-tools/drill';
@@ -22,7 +30,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What is typed, with a tab where completion is wanted, and the arguments that the command gets. */
+/**
+ * What is typed, with a tab where completion is wanted, and the arguments that the command gets.
+ */
 const typed: readonly (readonly [keys: string, args: readonly string[]])[] = [
   ['comple\tzs\t', ['completion', 'zsh']],
   ['list --form\tnd\t', ['list', '--format', 'ndjson']],
@@ -54,7 +64,9 @@ const shells: readonly { name: string; command: string; load: string }[] = [
 
 beforeAll(async () => {
   mkdirSync(join(folder, 'bin'));
-  // It takes the place of calls: it answers the shell as calls does, and writes down the arguments of other commands.
+
+  // It takes the place of calls: it answers the shell as calls does, and writes down the arguments
+  // of other commands.
   const stub = [
     '#!/bin/sh',
     `if [ "$1" = complete ]; then "${process.execPath}" "${stage.bin}" "$@"; echo >> '${asked}'; exit; fi`,
@@ -66,7 +78,10 @@ beforeAll(async () => {
   chmodSync(join(folder, 'bin', 'calls'), 0o755);
   writeFileSync(join(folder, 'my calls.csv'), '');
   for (const { name } of shells)
-    writeFileSync(join(folder, `completion.${name}`), (await runQuick(['completion', name])).stdout);
+    writeFileSync(
+      join(folder, `completion.${name}`),
+      (await runQuick(['completion', name])).stdout,
+    );
 });
 
 function find(name: string): string | null {
@@ -80,7 +95,9 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
   writeFileSync(asked, '');
   const line = `stty cols 200 rows 50; exec ${command}`;
   const own =
-    process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', line] : ['-qefc', line, '/dev/null'];
+    process.platform === 'darwin'
+      ? ['-q', '/dev/null', 'sh', '-c', line]
+      : ['-qefc', line, '/dev/null'];
   const env = {
     PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
     HOME: folder,
@@ -93,9 +110,11 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     shown += text;
     // fish asks what kind of terminal this is, and waits for the answer.
-    if (text.includes('\u001b[c') || text.includes('\u001b[0c')) child.stdin.write('\u001b[?62;22c');
+    if (text.includes('\u001b[c') || text.includes('\u001b[0c'))
+      child.stdin.write('\u001b[?62;22c');
   });
   const lines = (file = log): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
+
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
     const end = Date.now() + 20_000;
     while (!isSo()) {
@@ -103,6 +122,7 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
       await new Promise((done) => setTimeout(done, 10));
     }
   };
+
   const type = async (keys: string): Promise<void> => {
     const before = lines().length;
     for (const part of keys.split(/(?<=\t)/)) {
@@ -112,9 +132,11 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
       if (part.endsWith('\t'))
         await until(`an answer to ${JSON.stringify(part)}`, () => lines(asked).length > answered);
     }
+
     child.stdin.write('\r');
     await until(`the run of ${JSON.stringify(keys)}`, () => lines().length > before);
   };
+
   try {
     await until('the start of the shell', () => shown.length > 0);
     await type(`${load}; calls ready`);
@@ -124,6 +146,7 @@ async function typeIn(command: string, load: string): Promise<string[][]> {
     child.stdin.end();
     child.kill();
   }
+
   return (
     lines()
       .slice(1)

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
@@ -83,7 +91,9 @@ async function callsOfTheApi(calls: readonly Call[]): Promise<void> {
   await store.close();
 }
 
-/** Every file of a folder, below it too, in which a needle is; what is compressed is looked into. */
+/**
+ * Every file of a folder, below it too, in which a needle is; what is compressed is looked into.
+ */
 function filesWith(folder: string, needle: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => {
     const path = join(folder, file);
@@ -170,12 +180,22 @@ test.each(kinds)(
     await run(['sync', '--store', url]);
     await callsOfTheApi(theirs(names[1] ?? ''));
     await run(['sync', '--store', url, '--lookback', '9999d']);
+
     // A number of JSON may be refused by a reader; whatever came has to go.
     expect((await heldBy(cwd, url)).sids).toEqual(
       expect.arrayContaining(spellings.slice(0, 6).map((_, i) => sidOf(i))),
     );
     mkdirSync(join(cwd, 'exports'));
-    const months = ['export', '--store', url, '--partition', 'month', '--include-extensions', '-o', 'set/'];
+    const months = [
+      'export',
+      '--store',
+      url,
+      '--partition',
+      'month',
+      '--include-extensions',
+      '-o',
+      'set/',
+    ];
     await run(months);
     await run(['export', '--store', url, '--include-extensions', '-o', 'exports/all.ndjson.gz']);
     await fillLedger(join(cwd, 'uploads.ledger'));
@@ -183,8 +203,20 @@ test.each(kinds)(
     await fillLedger(store.journal('uploads'));
     await store.close();
 
-    const erase = ['store', 'erase', '--store', url, '--account', '101', '--ledger', 'uploads.ledger'];
-    const wrong = await stage.quick(erase, { cwd, input: '3125550199\nnot a number\n\n2025550123, too\n' });
+    const erase = [
+      'store',
+      'erase',
+      '--store',
+      url,
+      '--account',
+      '101',
+      '--ledger',
+      'uploads.ledger',
+    ];
+    const wrong = await stage.quick(erase, {
+      cwd,
+      input: '3125550199\nnot a number\n\n2025550123, too\n',
+    });
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
     expect(wrong.stderr).toMatch(
       /lines 2, 4 of stdin are not a phone number and nothing else; nothing was erased/,
@@ -207,12 +239,15 @@ test.each(kinds)(
     await run(months);
     expect(existsSync(join(cwd, 'set', 'account=101', '_calls.removals.json'))).toBe(true);
     rmSync(join(cwd, 'exports'), { recursive: true });
+
     const search = async () => {
       for (const needle of [...needles, 'Click-of-a-caller-1']) {
         expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
-        if (kind === 'PostgreSQL') expect([needle, await relationsWith(url, needle)]).toEqual([needle, []]);
+        if (kind === 'PostgreSQL')
+          expect([needle, await relationsWith(url, needle)]).toEqual([needle, []]);
       }
     };
+
     if (kind === 'PostgreSQL') {
       const tables = /VACUUM FULL [a-z, ]+/.exec(stderr)?.[0] ?? '';
       const client = new pg.Client(url);
@@ -220,6 +255,7 @@ test.each(kinds)(
       await client.query(tables);
       await client.end();
     }
+
     await search();
     expect(filesWith(cwd, 'stays')).not.toEqual([]);
     const kept = (await heldBy(cwd, url)).sids;
@@ -228,8 +264,18 @@ test.each(kinds)(
       expect(JSON.parse(synced.stdout)).toMatchObject({ new: 0, changed: 0 });
       expect((await heldBy(cwd, url)).sids).toEqual(kept);
     }
+
     await search();
-    const purged = await run(['store', 'purge', '--store', url, '--account', '101', '--before', before]);
+    const purged = await run([
+      'store',
+      'purge',
+      '--store',
+      url,
+      '--account',
+      '101',
+      '--before',
+      before,
+    ]);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     for (const more of everySync.slice(1, 3)) {
       await run(['sync', '--store', url, ...more]);
@@ -238,6 +284,7 @@ test.each(kinds)(
         expect.stringMatching(/^2026-11-0[5-9]|^2026-11-1/),
       ]);
     }
+
     const verified = await stage.quick(['verify', url, '--against-api', '--json'], { cwd });
     expect(JSON.parse(verified.stdout)).toMatchObject({ verdict: 'proved' });
   },
@@ -250,9 +297,19 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   const chain: string[] = ['sqlite:first.db'];
   await run(['sync', '--store', 'sqlite:first.db']);
   await run(['store', 'erase', '--store', 'sqlite:first.db', '--account', '101'], '3125550199\n');
-  await run(['store', 'purge', '--store', 'sqlite:first.db', '--account', '101', '--before', before]);
+  await run([
+    'store',
+    'purge',
+    '--store',
+    'sqlite:first.db',
+    '--account',
+    '101',
+    '--before',
+    before,
+  ]);
   const { sids } = await heldBy(cwd, 'sqlite:first.db');
   expect(sids.length).toBeGreaterThan(10);
+
   const check = async (url: string) => {
     chain.push(url);
     for (const more of everySync.slice(2, 3)) {
@@ -260,9 +317,11 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
       expect([url, await heldBy(cwd, url)]).toMatchObject([url, { sids }]);
     }
   };
+
   // A copy of the file.
   copyFileSync(join(cwd, 'first.db'), join(cwd, 'copied.db'));
   await check('sqlite:copied.db');
+
   // By a program, from one database to another.
   const middle = postgres === null ? 'sqlite:middle.db' : await newDatabase(postgres.url);
   const first = await openStore(`sqlite:${join(cwd, 'first.db')}`);
@@ -276,8 +335,10 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
   rmSync(join(cwd, 'first.db'), { force: true });
   for (const needle of ['3125550199', '3125550198', names[0] ?? '', sidOf(1)]) {
     expect([needle, filesWith(cwd, needle)]).toEqual([needle, []]);
-    if (postgres !== null) expect([needle, await relationsWith(middle, needle)]).toEqual([needle, []]);
+    if (postgres !== null)
+      expect([needle, await relationsWith(middle, needle)]).toEqual([needle, []]);
   }
+
   // A copy that is told nothing has them, so the API still does.
   await run(['sync', '--store', 'sqlite:stranger.db']);
   expect((await heldBy(cwd, 'sqlite:stranger.db')).sids).toContain(sidOf(1));

@@ -24,9 +24,16 @@ function jobFolder(more: object = {}): string {
   const folder = stage.folder();
   mkdirSync(join(folder, 'keys'));
   for (const { id, accessKey, secretKey } of stage.sandbox.accounts)
-    writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify({ accessKey, secretKey }), { mode: 0o600 });
+    writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify({ accessKey, secretKey }), {
+      mode: 0o600,
+    });
+
   const job = {
-    ...{ name: 'history', baseUrl: stage.url, accounts: stage.sandbox.accounts.map(({ id }) => ({ id })) },
+    ...{
+      name: 'history',
+      baseUrl: stage.url,
+      accounts: stage.sandbox.accounts.map(({ id }) => ({ id })),
+    },
     ...{ filter: 'inc_gce:1', into: 'folder:out' },
     ...more,
   };
@@ -52,7 +59,10 @@ async function firstFile(folder: string): Promise<void> {
 
 test('a process that is killed, and one that gets a second signal, lose nothing', async () => {
   const folder = jobFolder({ requestsPerMinute: 6000 });
-  const killed = await work(folder, (child) => void firstFile(folder).then(() => child.kill('SIGKILL')));
+  const killed = await work(
+    folder,
+    (child) => void firstFile(folder).then(() => child.kill('SIGKILL')),
+  );
   expect(killed.signal).toBe('SIGKILL');
   await work(folder, (child) => {
     // The first signal when the worker reads, the second when it says that it leaves.

@@ -7,7 +7,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { openStage } from '../stage.ts';
 
 const stage = openStage();
-const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0;
+const canMount =
+  spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0;
 const tally = openDrill({
   name: 'full-disks',
   kind: 'full disk',
@@ -40,9 +41,14 @@ function onSmallDisk(size: string, args: readonly string[]) {
   } finally {
     rmdirSync(disk);
   }
+
   const text = (name: string) => readFileSync(join(out, name), 'utf8').trim();
   return {
-    full: { code: Number(text('full.code')), stderr: text('full'), files: text('full.files').split('\n') },
+    full: {
+      code: Number(text('full.code')),
+      stderr: text('full'),
+      files: text('full.files').split('\n'),
+    },
     again: { code: Number(text('again.code')), stderr: text('again') },
     disk: join(out, 'disk'),
   };
@@ -59,9 +65,19 @@ beforeAll(async () => {
 const all = ['--receipt', '--include-extensions'];
 const local = ['--store', 'sqlite:calls.db'];
 const cases: [string, string, () => string[], RegExp][] = [
-  ['calls.ndjson', '200k', () => ['export', '-o', 'calls.ndjson', ...all], /calls\.ndjson: no space left/],
+  [
+    'calls.ndjson',
+    '200k',
+    () => ['export', '-o', 'calls.ndjson', ...all],
+    /calls\.ndjson: no space left/,
+  ],
   ['calls.csv', '200k', () => ['export', '-o', 'calls.csv', ...all], /calls\.csv: no space left/],
-  ['calls.json.gz', '40k', () => ['export', '-o', 'calls.json.gz', ...all], /calls\.json\.gz: no space left/],
+  [
+    'calls.json.gz',
+    '40k',
+    () => ['export', '-o', 'calls.json.gz', ...all],
+    /calls\.json\.gz: no space left/,
+  ],
   [
     'calls.parquet',
     '80k',
@@ -92,17 +108,26 @@ test.each(cases)('%s on a disk of %s', async (name, size, args, said) => {
     expect(full.code, full.stderr).toBe(7);
     expect(lines).toEqual([expect.stringMatching(said)]);
     expect(full.stderr).toMatch(/free some space/i);
-    // A database is there from the beginning; what it says is compared below. Of a folder each month that is there is whole.
+
+    // A database is there from the beginning; what it says is compared below. Of a folder each
+    // month that is there is whole.
     if (!/db$|folder/.test(name)) expect(full.files).not.toContain(`./${name}`);
     const receipts = full.files.filter((file) => file.endsWith('.receipt.json'));
     if (name === 'folder')
-      for (const file of receipts) expect(full.files).toContain(file.slice(0, -'.receipt.json'.length));
+      for (const file of receipts)
+        expect(full.files).toContain(file.slice(0, -'.receipt.json'.length));
     else expect(receipts).toEqual([]);
+
     tally.happened('full disks');
     expect(again.code, again.stderr).toBe(0);
     const against = /db$/.test(name) ? ['--against-api'] : [];
-    const { code, stdout } = await stage.quick(['verify', name, '--json', ...against], { cwd: disk });
-    const { verdict, checks } = JSON.parse(stdout) as { verdict: string; checks: { rows: number }[] };
+    const { code, stdout } = await stage.quick(['verify', name, '--json', ...against], {
+      cwd: disk,
+    });
+    const { verdict, checks } = JSON.parse(stdout) as {
+      verdict: string;
+      checks: { rows: number }[];
+    };
     expect([verdict, checks.reduce((sum, { rows }) => sum + rows, 0)]).toEqual(['proved', 600]);
     expect(code).toBe(0);
   });

@@ -1,5 +1,5 @@
-// Injures files and stores at random and asks `calls verify` about them. It knows only the program, HTTP and files: it imports
-// nothing of the packages. Prints what was found as one line of JSON.
+// Injures files and stores at random and asks `calls verify` about them. It knows only the program,
+// HTTP and files: it imports nothing of the packages. Prints what was found as one line of JSON.
 //
 //   node injuries.mjs <path of the program> <how many injuries> <seed>
 import { spawn } from 'node:child_process';
@@ -46,6 +46,7 @@ function calls(args, env = {}) {
       child[name].setEncoding('utf8').on('data', (text) => {
         out[name] += text;
       });
+
     child.on('error', reject).on('close', (code) => resolve({ code, ...out }));
   });
 }
@@ -54,8 +55,22 @@ function calls(args, env = {}) {
 function serve() {
   const child = spawn(
     process.execPath,
-    [bin, 'serve', '--port', '0', '--records', '150', '--to', '2026-11-20 00:00:00', '--ready-json'],
-    { cwd: work, env: { PATH: process.env.PATH ?? '', HOME: work }, stdio: ['ignore', 'pipe', 'ignore'] },
+    [
+      bin,
+      'serve',
+      '--port',
+      '0',
+      '--records',
+      '150',
+      '--to',
+      '2026-11-20 00:00:00',
+      '--ready-json',
+    ],
+    {
+      cwd: work,
+      env: { PATH: process.env.PATH ?? '', HOME: work },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
   );
   return new Promise((resolve, reject) => {
     let text = '';
@@ -71,7 +86,8 @@ function serve() {
   });
 }
 
-// What is injured: two originals of each kind, of different calls, so that rows and files can be taken for each other.
+// What is injured: two originals of each kind, of different calls, so that rows and files can be
+// taken for each other.
 const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db'];
 const shares = {
   ndjson: 0.25,
@@ -93,16 +109,22 @@ const original = (format, which) => join(work, `original-${which}.${format}`);
 
 /** @param {Record<string, string>} env */
 async function makeOriginals(env) {
-  const wanted = periods.flatMap((period, which) => used.map((format) => ({ period, which, format })));
+  const wanted = periods.flatMap((period, which) =>
+    used.map((format) => ({ period, which, format })),
+  );
   // Two at a time.
   await Promise.all(
     [0, 1].map(async () => {
-      for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) await makeOriginal(env, next);
+      for (let next = wanted.pop(); next !== undefined; next = wanted.pop())
+        await makeOriginal(env, next);
     }),
   );
 }
 
-/** @param {Record<string, string>} env @param {{ period: string[], which: number, format: string }} what */
+/**
+ * @param {Record<string, string>} env
+ * @param {{ period: string[], which: number, format: string }} what
+ */
 async function makeOriginal(env, { period, which, format }) {
   const path = original(format, which);
   const written = ['export', '-o', path, '--receipt'];
@@ -153,6 +175,7 @@ function injureRows(path, format, kind, which) {
     const bytes = readFileSync(from);
     return (format.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
   };
+
   const { head, end, between, rows } = cut(read(path), format);
   const others = cut(read(original(format, 1 - which)), format).rows;
   const text = head + /** @type {OnRows} */ (onRows[kind])(rows, others).join(between) + end;
@@ -177,14 +200,17 @@ const onBytes = {
 };
 
 /** @param {any} database @returns {Row[]} */
-const rowsIn = (database) => database.prepare('SELECT * FROM records WHERE odd IS NULL ORDER BY sid').all();
+const rowsIn = (database) =>
+  database.prepare('SELECT * FROM records WHERE odd IS NULL ORDER BY sid').all();
 
 /** A row of the table of calls. @typedef {{ sid: string } & Record<string, unknown>} Row */
 
 /** @type {Record<string, (path: string, which: number) => void>} */
 const onSqlite = {
   'row dropped': (path) =>
-    inSqlite(path, (database, row) => database.prepare('DELETE FROM records WHERE sid = ?').run(row.sid)),
+    inSqlite(path, (database, row) =>
+      database.prepare('DELETE FROM records WHERE sid = ?').run(row.sid),
+    ),
   'row doubled': (path) =>
     inSqlite(path, (database, row) => {
       const columns = database.prepare("SELECT name FROM pragma_table_info('records')").all();
@@ -197,7 +223,9 @@ const onSqlite = {
     }),
   'field changed': (path) =>
     inSqlite(path, (database, row) =>
-      database.prepare("UPDATE records SET city = coalesce(city, '') || 'x' WHERE sid = ?").run(row.sid),
+      database
+        .prepare("UPDATE records SET city = coalesce(city, '') || 'x' WHERE sid = ?")
+        .run(row.sid),
     ),
   'row of another file': (path, which) => {
     /** @type {Row[]} */
@@ -209,7 +237,9 @@ const onSqlite = {
     const names = Object.keys(other).filter((name) => name !== 'sid');
     inSqlite(path, (database, row) =>
       database
-        .prepare(`UPDATE records SET ${names.map((name) => `"${name}" = ?`).join(', ')} WHERE sid = ?`)
+        .prepare(
+          `UPDATE records SET ${names.map((name) => `"${name}" = ?`).join(', ')} WHERE sid = ?`,
+        )
         .run(...names.map((name) => other[name]), row.sid),
     );
   },
@@ -222,6 +252,7 @@ const onSqlite = {
     const bytes = readFileSync(path);
     const start = Buffer.from(sid);
     const at = dice(start.length);
+
     // SQLite may have left a copy of the row in the free space of a page.
     for (let from = bytes.indexOf(start); from >= 0; from = bytes.indexOf(start, from + 1))
       bytes[from + at] = (bytes[from + at] ?? 0) ^ 1;
@@ -244,13 +275,19 @@ function inSqlite(path, change) {
   }
 }
 
-/** Injures a copy. Returns what was done to it. @param {string} path @param {string} format @param {number} which */
+/**
+ * Injures a copy. Returns what was done to it.
+ * @param {string} path
+ * @param {string} format
+ * @param {number} which
+ */
 function injure(path, format, which) {
   if (format === 'db') {
     const kind = one(Object.keys(onSqlite));
     onSqlite[kind]?.(path, which);
     return kind;
   }
+
   const kind = one([...(format === 'parquet' ? [] : Object.keys(onRows)), ...Object.keys(onBytes)]);
   if (kind in onRows) injureRows(path, format, kind, which);
   else onBytes[kind]?.(path, format, which);
@@ -260,12 +297,15 @@ function injure(path, format, which) {
 /** @param {string} format @param {string} path @param {number} which */
 function copy(format, path, which) {
   copyFileSync(original(format, which), path);
-  if (format !== 'db') copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
+  if (format !== 'db')
+    copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
 }
 
 /** All that is looked at: the file and its receipt, if it has one. @param {string} path */
 const bytesOf = (path) =>
-  Buffer.concat([path, `${path}.receipt.json`].filter(existsSync).map((name) => readFileSync(name)));
+  Buffer.concat(
+    [path, `${path}.receipt.json`].filter(existsSync).map((name) => readFileSync(name)),
+  );
 
 const result = {
   runs: 0,
@@ -276,12 +316,14 @@ const result = {
 };
 
 /**
- * A folder of injured files, and of some that nothing was done to. A store has no receipt, so those are compared with the API.
+ * A folder of injured files, and of some that nothing was done to. A store has no receipt, so those
+ * are compared with the API.
  * @param {{ format: string, isWhole: boolean }[]} plan @param {Record<string, string>} [env]
  */
 async function examine(plan, env) {
   const folder = join(work, 'folder');
   mkdirSync(folder);
+
   /** @type {Map<string, { kind: string | null, name: string }>} */
   const made = new Map();
   for (const [at, { format, isWhole }] of plan.entries()) {
@@ -295,6 +337,7 @@ async function examine(plan, env) {
     if (before.equals(bytesOf(path))) kind = null;
     made.set(`folder/${name}`, { kind, name: `${kind} in ${format}` });
   }
+
   const against = env === undefined ? [] : ['--against-api'];
   const { code, stdout, stderr } = await calls(['verify', 'folder', '--json', ...against], env);
   if (stdout === '') throw new Error(`calls verify: ${code} ${stderr}`);
@@ -311,6 +354,7 @@ async function examine(plan, env) {
     result.kinds[name] = (result.kinds[name] ?? 0) + 1;
     if (verdict !== 'differs') result.missed.push(`${name}: ${verdict} (${path})`);
   }
+
   const mustFail = [...made.values()].some(({ kind }) => kind !== null);
   if (code !== (mustFail ? 3 : 0)) result.missed.push(`a folder: exit status ${code}`);
   rmSync(folder, { recursive: true });
@@ -325,16 +369,23 @@ try {
     .flatMap(([format, share]) =>
       Array.from({ length: Math.round(total * share) }, () => ({ format, isWhole: false })),
     );
-  const wholes = wantedOf.filter((_, at) => at % 10 === 0).map(({ format }) => ({ format, isWhole: true }));
-  const plan = [...wantedOf, ...wholes].map((each) => ({ each, at: dice(1e9) })).sort((a, b) => a.at - b.at);
+  const wholes = wantedOf
+    .filter((_, at) => at % 10 === 0)
+    .map(({ format }) => ({ format, isWhole: true }));
+  const plan = [...wantedOf, ...wholes]
+    .map((each) => ({ each, at: dice(1e9) }))
+    .sort((a, b) => a.at - b.at);
   const chosen = plan.map(({ each }) => each);
   const stores = chosen.filter(({ format }) => format === 'db');
   const files = chosen.filter(({ format }) => format !== 'db');
   for (let from = 0; from < files.length; from += 250) await examine(files.slice(from, from + 250));
-  for (let from = 0; from < stores.length; from += 250) await examine(stores.slice(from, from + 250), env);
+  for (let from = 0; from < stores.length; from += 250)
+    await examine(stores.slice(from, from + 250), env);
   // What changed nothing by chance is made up for.
   while (result.runs < total)
-    await examine(Array.from({ length: total - result.runs }, () => ({ format: 'csv', isWhole: false })));
+    await examine(
+      Array.from({ length: total - result.runs }, () => ({ format: 'csv', isWhole: false })),
+    );
 } finally {
   child.removeAllListeners('close');
   child.kill();

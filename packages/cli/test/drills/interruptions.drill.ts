@@ -2,7 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fixtureCalls, type HostileServer, startHostileServer } from '@call-attribution/core/testing';
+import {
+  fixtureCalls,
+  type HostileServer,
+  startHostileServer,
+} from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openDrill, rounds, type Tally } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +34,9 @@ interface Running {
   readonly code: Promise<number | null>;
 }
 
-/** Starts `calls`; with a limit, no file can grow larger than that many blocks, as on a full disk. */
+/**
+ * Starts `calls`; with a limit, no file can grow larger than that many blocks, as on a full disk.
+ */
 function start(args: readonly string[], cwd: string, blocks?: number): Running {
   const env = {
     PATH: process.env.PATH ?? '',
@@ -48,8 +54,18 @@ function start(args: readonly string[], cwd: string, blocks?: number): Running {
   return { child, code: new Promise((resolve) => child.on('close', resolve)) };
 }
 
-const exportTo = (name: string) => ['export', '--output', name, '--rows', '60', '--include-extensions'];
-const commands: Record<string, { readonly args: readonly string[]; readonly resume: readonly string[] }> = {
+const exportTo = (name: string) => [
+  'export',
+  '--output',
+  name,
+  '--rows',
+  '60',
+  '--include-extensions',
+];
+const commands: Record<
+  string,
+  { readonly args: readonly string[]; readonly resume: readonly string[] }
+> = {
   'calls.ndjson': { args: exportTo('calls.ndjson'), resume: ['--resume'] },
   'calls.csv': { args: exportTo('calls.csv'), resume: ['--resume'] },
   'calls.db': { args: ['sync', '--store', 'sqlite:calls.db', '--account', '101'], resume: [] },
@@ -59,7 +75,8 @@ const names = Object.keys(commands);
 async function sidsIn(path: string): Promise<string[]> {
   if (!path.endsWith('.db')) {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    if (path.endsWith('.ndjson')) return [...text.matchAll(/"sid":"([^"]+)"/g)].map(([, sid]) => sid ?? '');
+    if (path.endsWith('.ndjson'))
+      return [...text.matchAll(/"sid":"([^"]+)"/g)].map(([, sid]) => sid ?? '');
     const column = text.split('\r\n', 1)[0]?.split(',').indexOf('sid') ?? -1;
     return text
       .trimEnd()
@@ -67,6 +84,7 @@ async function sidsIn(path: string): Promise<string[]> {
       .slice(1)
       .map((line) => line.split(',')[column] ?? '');
   }
+
   const store = await openStore(`sqlite:${path}`);
   const sids: string[] = [];
   for await (const { sid } of store.calls('101')) sids.push(sid);
@@ -98,6 +116,7 @@ test('a command that is stopped for a while and has competition writes each reco
       void first.code.finally(() => {
         isOver = true;
       });
+
       for (let stop = 0; stop < 3 && !isOver; stop += 1) {
         await delay(150 + Math.random() * 500);
         first.child.kill('SIGSTOP');
@@ -114,6 +133,7 @@ test('a command that is stopped for a while and has competition writes each reco
         } else await delay(50 + Math.random() * 300);
         first.child.kill('SIGCONT');
       }
+
       return [await first.code, second];
     });
     await judge(stops, path, codes);
@@ -143,6 +163,7 @@ test('a command that runs out of space says so, and the next one completes its w
     expect(await fullDisk.run(() => start(again, cwd).code)).toBe(0);
     await judge(fullDisk, path, [0]);
   }
+
   expect(fullDisk.events['full disks']).toBeGreaterThan(0);
   expect(fullDisk.counts).toMatchObject({ lost: 0, doubled: 0, hung: 0, lied: 0 });
 });

@@ -15,9 +15,14 @@ const repeats = 3;
 const most = 1.3;
 
 /** Work on so many items, made ready beforehand. */
-type Work = (size: number) => (() => Promise<unknown> | unknown) | Promise<() => Promise<unknown> | unknown>;
+type Work = (
+  size: number,
+) => (() => Promise<unknown> | unknown) | Promise<() => Promise<unknown> | unknown>;
 
-/** The least CPU of some runs for each item: other processes, a collection or a compilation only add to it. */
+/**
+ * The least CPU of some runs for each item: other processes, a collection or a compilation only add
+ * to it.
+ */
 async function costOf(work: Work, size: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < repeats; run += 1) {
@@ -28,10 +33,14 @@ async function costOf(work: Work, size: number): Promise<number> {
     least = Math.min(least, (user + system) / size);
     tally.add({ runs: 1 });
   }
+
   return least;
 }
 
-/** The first size is large enough for work that outlives a collection of young objects, which smaller ones need not pay for. */
+/**
+ * The first size is large enough for work that outlives a collection of young objects, which
+ * smaller ones need not pay for.
+ */
 async function staysLinear(first: number, work: Work): Promise<void> {
   // Once without counting, so that everything is compiled.
   await costOf(work, first);
@@ -41,11 +50,16 @@ async function staysLinear(first: number, work: Work): Promise<void> {
     // A busy machine is slower at all sizes after a while: then both are measured again.
     for (let again = 0; ratio > most && again < 3; again += 1)
       ratio = (await costOf(work, size)) / (await costOf(work, first));
-    expect({ size, ratio: ratio <= most ? 'within 1.3' : ratio }).toEqual({ size, ratio: 'within 1.3' });
+    expect({ size, ratio: ratio <= most ? 'within 1.3' : ratio }).toEqual({
+      size,
+      ratio: 'within 1.3',
+    });
   }
 }
 
-const wire = fixtureCalls(200).map((call) => fromCall(call, 'v3') as unknown as Record<string, unknown>);
+const wire = fixtureCalls(200).map(
+  (call) => fromCall(call, 'v3') as unknown as Record<string, unknown>,
+);
 /** A page of JSON with spaces as the encoder of Python puts them. */
 function spaced(records: readonly Record<string, unknown>[]): string {
   const texts = records.map((record) => {
@@ -58,9 +72,12 @@ function spaced(records: readonly Record<string, unknown>[]): string {
 const pages: Readonly<Record<string, (size: number) => string>> = {
   'tight JSON': (size) => JSON.stringify(recordsOf(size)),
   'spaces after colons': (size) => spaced(recordsOf(size)),
-  'numeric sids': (size) => JSON.stringify(recordsOf(size).map((record, at) => ({ ...record, sid: at + 1 }))),
-  'missing dates': (size) => JSON.stringify(recordsOf(size).map(({ date_added: _, ...rest }) => rest)),
-  'nothing but spaces': (size) => spaced(recordsOf(size).map(({ date_added: _, sid: __, ...rest }) => rest)),
+  'numeric sids': (size) =>
+    JSON.stringify(recordsOf(size).map((record, at) => ({ ...record, sid: at + 1 }))),
+  'missing dates': (size) =>
+    JSON.stringify(recordsOf(size).map(({ date_added: _, ...rest }) => rest)),
+  'nothing but spaces': (size) =>
+    spaced(recordsOf(size).map(({ date_added: _, sid: __, ...rest }) => rest)),
 };
 const recordsOf = (size: number): Record<string, unknown>[] =>
   Array.from({ length: size }, (_, at) => ({ ...wire[at % wire.length], sid: `s${at}` }));
@@ -92,7 +109,9 @@ test('waiters of a limiter', async () => {
   await staysLinear(64_000, (size) => {
     const limiter = createLimiter({ concurrency: 1 });
     return async () => {
-      const waiting = Array.from({ length: size }, () => limiter.acquire().then(() => limiter.release()));
+      const waiting = Array.from({ length: size }, () =>
+        limiter.acquire().then(() => limiter.release()),
+      );
       await Promise.all(waiting);
     };
   });
@@ -116,7 +135,8 @@ test('a report by keyword and sid', async () => {
   await staysLinear(8_000, (size) => {
     const calls = Array.from(
       { length: size },
-      (_, at) => ({ sid: `s${at}`, ppc_keywords: `k${at}`, talk_minutes: '1.0' }) as unknown as Call,
+      (_, at) =>
+        ({ sid: `s${at}`, ppc_keywords: `k${at}`, talk_minutes: '1.0' }) as unknown as Call,
     );
     return () => {
       const answers = createAnswers([{ groupBy: ['keyword', 'sid'], limit: 1_000_000 }]);

@@ -53,7 +53,16 @@ beforeAll(async () => {
   for await (const call of opened.calls('101', everything)) calls.push(call);
   await opened.close();
   const { code, stderr } = await runQuick(
-    ['export', '-o', join(folder, 'out'), '--partition', 'month', '--include-extensions', '--store', store],
+    [
+      'export',
+      '-o',
+      join(folder, 'out'),
+      '--partition',
+      'month',
+      '--include-extensions',
+      '--store',
+      store,
+    ],
     { cwd: folder, env: { HOME: folder } },
   );
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -62,7 +71,8 @@ beforeAll(async () => {
   await connection.run(
     `CREATE VIEW calls AS SELECT * FROM read_parquet('${join(folder, 'out')}/**/*.parquet', hive_partitioning = true)`,
   );
-  ask = async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
+  ask = async (sql) =>
+    (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
 });
 afterAll(() => {
   instance?.closeSync();

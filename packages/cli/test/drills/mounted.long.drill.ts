@@ -1,4 +1,5 @@
-// The API and an MCP endpoint inside real Express, Fastify, Hono and a plain server of Node.js, next to routes and body parsers of the application.
+// The API and an MCP endpoint inside real Express, Fastify, Hono and a plain server of Node.js,
+// next to routes and body parsers of the application.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,8 +39,22 @@ const folder = mkdtempSync(join(tmpdir(), 'mounted-'));
 writeFileSync(join(folder, 'index.html'), 'a page for people');
 const load = createRequire(join(folder, 'package.json'));
 beforeAll(() => {
-  const names = ['express@5', 'express4@npm:express@4', 'fastify@5', 'hono@4', '@hono/node-server@2'];
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', '--prefix', folder, ...names]);
+  const names = [
+    'express@5',
+    'express4@npm:express@4',
+    'fastify@5',
+    'hono@4',
+    '@hono/node-server@2',
+  ];
+  execFileSync('npm', [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--silent',
+    '--prefix',
+    folder,
+    ...names,
+  ]);
 }, 300_000);
 const store = await openStore('sqlite::memory:');
 await store.putAccount({ id: '101', name: 'One' });
@@ -62,6 +77,7 @@ const express =
   async (service, mcp, prefix) => {
     const module = load(name);
     const app = module();
+
     // The service reads the body of a form itself, so it comes before the parsers.
     if (prefix !== '') app.use(prefix, service.handler);
     else app.post('/ibp_api.php', service.handler);
@@ -75,14 +91,20 @@ const express =
 
 const fastify: Host = async (service, mcp, prefix) => {
   const app = load('fastify')();
+
   // Forms are left to the service, which reads them itself.
   const form = 'application/x-www-form-urlencoded';
-  app.addContentTypeParser(form, (_: unknown, __: unknown, done: (error: null) => void) => done(null));
+  app.addContentTypeParser(form, (_: unknown, __: unknown, done: (error: null) => void) =>
+    done(null),
+  );
   app.get('/before', async () => own);
-  const pass = (handler: (request: never, response: never) => void) => (request: Passed, reply: Passed) => {
-    reply.hijack?.();
-    handler(Object.assign(request.raw, { body: request.body }) as never, reply.raw as never);
-  };
+
+  const pass =
+    (handler: (request: never, response: never) => void) => (request: Passed, reply: Passed) => {
+      reply.hijack?.();
+      handler(Object.assign(request.raw, { body: request.body }) as never, reply.raw as never);
+    };
+
   app.all('/mcp', pass(mcp.handler));
   app.all(`${prefix}/*`, pass(service.handler));
   app.get('/after', async () => own);
@@ -131,7 +153,9 @@ const hosts: readonly (readonly [string, Host])[] = [
   ['Node.js', plain],
 ];
 
-const cases = hosts.flatMap(([name, host]) => ['', '/calls'].map((prefix) => ({ name, host, prefix })));
+const cases = hosts.flatMap(([name, host]) =>
+  ['', '/calls'].map((prefix) => ({ name, host, prefix })),
+);
 
 describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) => {
   const log: LogEntry[] = [];
@@ -153,7 +177,10 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
     const calls = createClient({ baseUrl: 'http://127.0.0.1:1', auth: apiKeys('a', 'b') });
     const mcp = mountHttp(
       createServer(() =>
-        createClient({ baseUrl: url + prefix, auth: apiKeys(account.accessKey, account.secretKey) }),
+        createClient({
+          baseUrl: url + prefix,
+          auth: apiKeys(account.accessKey, account.secretKey),
+        }),
       ),
       { auth: { token } },
     );
@@ -173,14 +200,16 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
   });
 
   test('routes of the application stay, and every call is listed', async () => {
-    for (const path of ['/before', '/after']) expect(await (await fetch(url + path)).text()).toBe(own);
+    for (const path of ['/before', '/after'])
+      expect(await (await fetch(url + path)).text()).toBe(own);
     const client = createClient({
       baseUrl: url + prefix,
       legacyBaseUrl: url + prefix,
       auth: apiKeys(account.accessKey, account.secretKey),
     });
     const sids = new Set<string>();
-    for await (const call of client.listCalls({ filter: 'inc_gce:1', rows: 1_000 })) sids.add(call.sid);
+    for await (const call of client.listCalls({ filter: 'inc_gce:1', rows: 1_000 }))
+      sids.add(call.sid);
     expect(sids.size).toBe(records);
     expect(await client.listSmsNumbers({ method: 'POST' })).toHaveLength(1);
     await client.close();
@@ -190,7 +219,9 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
 
   test('an assistant lists and calls tools, and sees progress', async () => {
     const headers = { authorization: `Bearer ${token}` };
-    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } });
+    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+      requestInit: { headers },
+    });
     const client = new Client({ name: 'drill', version: '1' });
     await client.connect(transport as never);
     const counted = await client.callTool({
@@ -225,13 +256,16 @@ describe.each(cases)('$name, service at "$prefix/"', ({ name, host, prefix }) =>
     expect(log.length).toBe(before);
     expect(await slow.json()).toHaveLength(records);
     await ended('completed').toBeGreaterThan(0);
+
     // A raw connection, whose buffers are small, that never reads.
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname).on('error', () => {});
     await once(socket, 'connect');
     socket.pause();
     const lines = Object.entries(keys).map(([header, value]) => `${header}: ${value}\r\n`);
-    socket.write(`GET ${page().slice(url.length)} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}\r\n`);
+    socket.write(
+      `GET ${page().slice(url.length)} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines.join('')}\r\n`,
+    );
     await ended('abandoned').toBe(2);
     socket.destroy();
   });

@@ -18,7 +18,10 @@ const drill = openDrill({
 const stage = await openOwnStage({ records: 200, days: 20, to: '2026-11-21 07:00:00' });
 const now = new Date('2026-11-21T12:00:00Z');
 
-/** Where the first push is when it is killed: it waits for the API, for a token, for the answer; or it has just got that. */
+/**
+ * Where the first push is when it is killed: it waits for the API, for a token, for the answer; or
+ * it has just got that.
+ */
 const steps = ['reading', 'noted', 'sent', 'answered'] as const;
 type Step = (typeof steps)[number];
 
@@ -42,8 +45,11 @@ const server = createServer(async (request, response) => {
     tool.stopsAt = null;
     return tool.reached();
   }
+
   reply(
-    isToken ? { access_token: 'token', expires_in: 3600 } : { requestId: `request-${tool.bodies.length}` },
+    isToken
+      ? { access_token: 'token', expires_in: 3600 }
+      : { requestId: `request-${tool.bodies.length}` },
   );
   if (step === 'answered' && isSending) tool.reached();
 });
@@ -60,7 +66,10 @@ const user = { type: 'authorized_user', client_id: 'c', client_secret: 's', refr
 writeFileSync(key, JSON.stringify({ ...user, token_uri: `${endpoint}/token` }));
 const env = { CALLS_PUSH_ENDPOINT: endpoint, GOOGLE_APPLICATION_CREDENTIALS: key };
 
-const ledgers = [{ kind: 'file', newUrl: async () => join(stage.folder(), 'push.ledger') }, ...testStores()];
+const ledgers = [
+  { kind: 'file', newUrl: async () => join(stage.folder(), 'push.ledger') },
+  ...testStores(),
+];
 
 describe.each(ledgers)('a ledger in $kind', ({ newUrl }) => {
   test.each(steps)('the first push is killed at the step "%s"', async (step) => {
@@ -91,6 +100,7 @@ describe.each(ledgers)('a ledger in $kind', ({ newUrl }) => {
       expect(tool.bodies).toHaveLength(length);
       kill();
     }
+
     await first;
     drill.happened('kills');
     tool.stopsAt = null;
@@ -103,7 +113,9 @@ describe.each(ledgers)('a ledger in $kind', ({ newUrl }) => {
 
     // What was sent twice was sent as it was.
     const different = [...new Set(tool.bodies)];
-    expect(tool.bodies.length - different.length).toBe(step === 'sent' ? 1 : tool.bodies.length - 1);
+    expect(tool.bodies.length - different.length).toBe(
+      step === 'sent' ? 1 : tool.bodies.length - 1,
+    );
     const ids = different.flatMap((body) =>
       (JSON.parse(body) as { events: { transactionId: string }[] }).events.map(
         ({ transactionId }) => transactionId,

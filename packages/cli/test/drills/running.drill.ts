@@ -41,12 +41,23 @@ describe('calls sync', () => {
     const cwd = stage.folder();
     const first = await stage.quick(['sync', '--store', 'sqlite:calls.db', '--json'], { cwd });
     expect(first.code).toBe(0);
-    expect(JSON.parse(first.stdout)).toMatchObject({ account: '101', new: 200, changed: 0, same: 0 });
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      account: '101',
+      new: 200,
+      changed: 0,
+      same: 0,
+    });
     expect(first.stderr).toMatch(/200 new, 0 changed, 0 the same/);
-    const second = await stage.quick('sync --store sqlite:calls.db --lookback 9999d --json', { cwd });
+    const second = await stage.quick('sync --store sqlite:calls.db --lookback 9999d --json', {
+      cwd,
+    });
     expect(JSON.parse(second.stdout)).toMatchObject({ new: 0, changed: 0, same: 200 });
 
-    const mirror = start(['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'], {}, cwd);
+    const mirror = start(
+      ['serve', '--store', 'sqlite:calls.db', '--port', '0', '--ready-json'],
+      {},
+      cwd,
+    );
     const { url } = JSON.parse((await mirror.until(/^\{.*\}\n/))[0]);
     const list = ['list', '--all', '--format', 'ndjson', '--include-extensions'];
     const mirrored = await stage.quick(list, { env: { CALLS_BASE_URL: url } });

@@ -130,16 +130,22 @@ describe('a program that keeps every error', () => {
   });
 
   test('in a heap snapshot no error holds a key; the client does, since it signs requests', () => {
-    const errors = heapOf.nodes.filter(({ type, name }) => type === 'object' && /Error$/.test(name));
+    const errors = heapOf.nodes.filter(
+      ({ type, name }) => type === 'object' && /Error$/.test(name),
+    );
     const ours = errors.filter(({ name }) =>
       /^(?:Http|Response|Network|Stream|Cli|Store|Leaky)Error$/.test(name),
     );
     expect(ours.length).toBeGreaterThan(tricks.length * 6);
-    // Those of other packages, such as the database driver, are not passed on: ours do not refer to them.
+
+    // Those of other packages, such as the database driver, are not passed on: ours do not refer to
+    // them.
     const leaky = ours.filter((error) => held(stringsOf(heapOf, error).join('\n')).length > 0);
     expect(leaky.map(({ name }) => name)).toEqual(['LeakyError']);
     const all = heapOf.nodes.filter(({ type }) => type.includes('string')).map(({ name }) => name);
-    expect(all).toEqual(expect.arrayContaining([secrets.CALLS_ACCESS_KEY, secrets.CALLS_SECRET_KEY]));
+    expect(all).toEqual(
+      expect.arrayContaining([secrets.CALLS_ACCESS_KEY, secrets.CALLS_SECRET_KEY]),
+    );
   });
 });
 
@@ -193,6 +199,7 @@ function readHeap(path: string): Heap {
     });
     firstEdge.push((firstEdge.at(-1) as number) + (nodes[i + at('edge_count')] as number));
   }
+
   return {
     nodes: list,
     edges({ index }) {
@@ -201,15 +208,20 @@ function readHeap(path: string): Heap {
         const [type = 0, name = 0, to = 0] = edges.slice(i * edgeWidth, i * edgeWidth + 3);
         const kind = edgeTypes[0][type];
         if (kind === 'weak') continue;
-        const shown = kind === 'element' || kind === 'hidden' ? String(name) : (strings[name] as string);
+        const shown =
+          kind === 'element' || kind === 'hidden' ? String(name) : (strings[name] as string);
         found.push({ name: shown, to: list[to / width] as HeapNode });
       }
+
       return found;
     },
   };
 }
 
-/** The strings that an object holds itself, in its properties or in what these hold: not the program it belongs to. */
+/**
+ * The strings that an object holds itself, in its properties or in what these hold: not the program
+ * it belongs to.
+ */
 function stringsOf(heap: Heap, start: HeapNode): string[] {
   const seen = new Set<number>();
   const queue = [start];
@@ -217,14 +229,25 @@ function stringsOf(heap: Heap, start: HeapNode): string[] {
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     if (seen.has(node.index)) continue;
     seen.add(node.index);
-    if (node.type === 'string' || node.type === 'concatenated string' || node.type === 'sliced string')
+    if (
+      node.type === 'string' ||
+      node.type === 'concatenated string' ||
+      node.type === 'sliced string'
+    )
       found.push(node.name);
     for (const { name, to } of heap.edges(node)) {
-      const isProgram = ['closure', 'code', 'native', 'synthetic', 'object shape', 'hidden'].includes(
-        to.type,
-      );
-      if (!isProgram && name !== '__proto__' && name !== 'map' && name !== 'constructor') queue.push(to);
+      const isProgram = [
+        'closure',
+        'code',
+        'native',
+        'synthetic',
+        'object shape',
+        'hidden',
+      ].includes(to.type);
+      if (!isProgram && name !== '__proto__' && name !== 'map' && name !== 'constructor')
+        queue.push(to);
     }
   }
+
   return found;
 }

@@ -47,6 +47,7 @@ async function run(cwd: string, args: readonly string[], killAt = Number.POSITIV
     if (server.requests() >= limit) child.kill('SIGKILL');
     await Promise.race([closed, delay(5)]);
   }
+
   await closed;
   return { code: child.exitCode, stdout: out.join(''), stderr: err.join('') };
 }
@@ -73,6 +74,7 @@ test('killed syncs of a list that is short for a while', { timeout: 600_000 }, a
         if (code === 3) expect(stderr).toMatch(/the next run (reads them again|goes on there)/);
         else tally.happened('kills');
       }
+
       const short = await run(cwd, sync);
       expect([short.code, short.stderr]).toEqual([
         3,
@@ -110,46 +112,74 @@ test(
     }),
 );
 
-test('feeds over a copy that is short carry on, and /feeds says what they lack', { timeout: 240_000 }, () =>
-  tally.run(async () => {
-    const cwd = stage.folder();
-    const port = await freePort();
-    // A feed has the last days only, so its calls are of these: from 22 to 2 days ago.
-    const hours = Array.from({ length: 480 }, (_, i) => Date.now() - (48 + i) * 3_600_000);
-    const recent = hours.map((at, i) =>
-      callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
-    );
-    const short = await startShortServer(recent, 50);
-    short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
-    const feed = { path: '/feeds/clicks.csv', format: 'google-ads-clicks', account: '101', window: '30d' };
-    const feeds = [{ ...feed, conversionName: 'Phone lead' }];
-    writeFileSync(join(cwd, 'feeds.json'), JSON.stringify({ timeZone: 'UTC', feeds }));
-    const args = ['serve', '--feeds', 'feeds.json', '--store', store, '--account', '101', '--every', '1s'];
-    const stop = start(cwd, [...args, '--port', String(port)], { CALLS_BASE_URL: short.url });
-    const lacks = /INCOMPLETE: at the end the server counts more calls .*: 20 calls are missing/;
-    expect(await until(port, '/feeds', (text) => lacks.test(text))).toMatch(/^200 /);
-    const fetched = await ask(port, feed.path);
-    expect(fetched).toMatch(/^200 Google Click ID,/);
-    const clicks = fetched.match(/Cj0KCQ_click-\d+/g) ?? [];
-    tally.compare(
-      recent.filter(({ sid }) => !short.hidden.has(sid)).map(({ ppc_gclid }) => String(ppc_gclid)),
-      clicks,
-    );
-    expect(await until(port, '/readyz', (text) => text.includes('not whole'))).toMatch(
-      /^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/,
-    );
-    short.hidden = new Set();
-    expect(await until(port, '/feeds', (text) => /^200 /.test(text) && !/INCOMPLETE/.test(text))).toContain(
-      feed.path,
-    );
-    expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
-    await stop();
-    await short.close();
-  }),
+test(
+  'feeds over a copy that is short carry on, and /feeds says what they lack',
+  { timeout: 240_000 },
+  () =>
+    tally.run(async () => {
+      const cwd = stage.folder();
+      const port = await freePort();
+
+      // A feed has the last days only, so its calls are of these: from 22 to 2 days ago.
+      const hours = Array.from({ length: 480 }, (_, i) => Date.now() - (48 + i) * 3_600_000);
+      const recent = hours.map((at, i) =>
+        callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
+      );
+      const short = await startShortServer(recent, 50);
+      short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
+      const feed = {
+        path: '/feeds/clicks.csv',
+        format: 'google-ads-clicks',
+        account: '101',
+        window: '30d',
+      };
+      const feeds = [{ ...feed, conversionName: 'Phone lead' }];
+      writeFileSync(join(cwd, 'feeds.json'), JSON.stringify({ timeZone: 'UTC', feeds }));
+      const args = [
+        'serve',
+        '--feeds',
+        'feeds.json',
+        '--store',
+        store,
+        '--account',
+        '101',
+        '--every',
+        '1s',
+      ];
+      const stop = start(cwd, [...args, '--port', String(port)], { CALLS_BASE_URL: short.url });
+      const lacks = /INCOMPLETE: at the end the server counts more calls .*: 20 calls are missing/;
+      expect(await until(port, '/feeds', (text) => lacks.test(text))).toMatch(/^200 /);
+      const fetched = await ask(port, feed.path);
+      expect(fetched).toMatch(/^200 Google Click ID,/);
+      const clicks = fetched.match(/Cj0KCQ_click-\d+/g) ?? [];
+      tally.compare(
+        recent
+          .filter(({ sid }) => !short.hidden.has(sid))
+          .map(({ ppc_gclid }) => String(ppc_gclid)),
+        clicks,
+      );
+      expect(await until(port, '/readyz', (text) => text.includes('not whole'))).toMatch(
+        /^503 the copy is not whole: at the end the server counts more calls .*: 20 calls are missing/,
+      );
+      short.hidden = new Set();
+      expect(
+        await until(port, '/feeds', (text) => /^200 /.test(text) && !/INCOMPLETE/.test(text)),
+      ).toContain(feed.path);
+      expect(await until(port, '/readyz', (text) => text.startsWith('200'))).toBe('200 ready\n');
+      await stop();
+      await short.close();
+    }),
 );
 
-/** Starts `calls` and returns what stops it. What it says is not read, and a pipe that is full would stop it. */
-function start(cwd: string, args: readonly string[], more: Record<string, string> = {}): () => Promise<void> {
+/**
+ * Starts `calls` and returns what stops it. What it says is not read, and a pipe that is full would
+ * stop it.
+ */
+function start(
+  cwd: string,
+  args: readonly string[],
+  more: Record<string, string> = {},
+): () => Promise<void> {
   const options = { cwd, env: { ...env(cwd), ...more }, stdio: 'ignore' } as const;
   const child = spawn(process.execPath, [stage.bin, ...args], options);
   const closed = once(child, 'close');

@@ -27,6 +27,7 @@ describe('calls mcp', () => {
       child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
       await new Promise((resolve) => child.stdout.once('data', resolve));
       child.kill(signal);
+
       // A process that ignores the signal would wait for the end of its input for ever.
       const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
       expect(await closed).toBe(0);
@@ -40,7 +41,16 @@ describe('Node.js has nothing to warn about', () => {
 
   test('when a compressed file has many slices', async () => {
     const { code, stderr } = await runNode(
-      [...strict, stage.bin, 'export', '-o', 'calls.csv.gz', '--rows', '10', '--include-extensions'],
+      [
+        ...strict,
+        stage.bin,
+        'export',
+        '-o',
+        'calls.csv.gz',
+        '--rows',
+        '10',
+        '--include-extensions',
+      ],
       { cwd: stage.folder(), env: { ...stage.env } },
     );
     expect(code).toBe(0);
@@ -106,7 +116,8 @@ describe('Node.js has nothing to warn about', () => {
 
   test('when many servers for assistants ran in one process', async () => {
     const { signal } = new AbortController();
-    for (let round = 0; round < 12; round += 1) expect((await stage.quick(['mcp'], { signal })).code).toBe(0);
+    for (let round = 0; round < 12; round += 1)
+      expect((await stage.quick(['mcp'], { signal })).code).toBe(0);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });

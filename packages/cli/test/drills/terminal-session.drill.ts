@@ -25,7 +25,10 @@ interface Session {
   readonly code: number | null;
 }
 
-/** Runs `calls` on a pseudo-terminal of so many columns. `type` are keys to press when the pattern has been shown, each once. */
+/**
+ * Runs `calls` on a pseudo-terminal of so many columns. `type` are keys to press when the pattern
+ * has been shown, each once.
+ */
 function inTerminal(
   args: readonly string[],
   options: {
@@ -34,10 +37,14 @@ function inTerminal(
     type?: readonly (readonly [RegExp, string])[];
   } = {},
 ): Promise<Session> {
-  const words = [process.execPath, stage.bin, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+  const words = [process.execPath, stage.bin, ...args].map(
+    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+  );
   const line = `stty cols ${options.columns ?? 80} rows 24; exec ${words.join(' ')}`;
   const own =
-    process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', line] : ['-qefc', line, '/dev/null'];
+    process.platform === 'darwin'
+      ? ['-q', '/dev/null', 'sh', '-c', line]
+      : ['-qefc', line, '/dev/null'];
   const cwd = stage.folder();
   const env = {
     PATH: process.env.PATH ?? '',
@@ -76,9 +83,9 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
       .map((paint) => paint.split('\n')[0] ?? '');
     expect(paints.length).toBeGreaterThan(3);
     for (const paint of paints) expect(textWidth(paint)).toBeLessThan(60);
-    expect(paints.some((paint) => /^calls \[#+-+\] \d+ \/ 800 {2}\d+% {2}\d+\/s {2}ETA /.test(paint))).toBe(
-      true,
-    );
+    expect(
+      paints.some((paint) => /^calls \[#+-+\] \d+ \/ 800 {2}\d+% {2}\d+\/s {2}ETA /.test(paint)),
+    ).toBe(true);
     expect(paints.at(-1)).toMatch(/^calls \[#+\] 800 \/ 800 {2}100%/);
     expect(shown).toMatch(/\ncomplete: 800 calls/);
   });
@@ -109,7 +116,12 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
   });
 
   test('calls init asks until the server accepts the keys, and keeps a command that prints one', async () => {
-    const { CALLS_ACCESS_KEY: key = '', CALLS_SECRET_KEY: secret = '', CALLS_BASE_URL: url = '' } = stage.env;
+    const {
+      CALLS_ACCESS_KEY: key = '',
+      CALLS_SECRET_KEY: secret = '',
+      CALLS_BASE_URL: url = '',
+    } = stage.env;
+
     const keys = (typed: string): [RegExp, string][] => [
       [/Access key \(not shown\), or Enter[^\n]*: $/, '\r'],
       [/prints the access key, or Enter to type it: $/, 'false\r'],
@@ -119,7 +131,13 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
       [/Secret key \(not shown\), or Enter[^\n]*: $/, `${typed}\r`],
       [/Time zone of the account's times \[.+\]: $/, 'America/New_York\r'],
     ];
-    const env = { CALLS_BASE_URL: '', CALLS_ACCESS_KEY: '', CALLS_SECRET_KEY: '', CALLS_TIME_ZONE: '' };
+
+    const env = {
+      CALLS_BASE_URL: '',
+      CALLS_ACCESS_KEY: '',
+      CALLS_SECRET_KEY: '',
+      CALLS_TIME_ZONE: '',
+    };
     const { shown, code } = await inTerminal(['init'], {
       env,
       type: [
@@ -154,7 +172,9 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     stage.sandbox.faults.set('*', 'latency=2600ms, times=1');
     const slow = await inTerminal(['count'], { columns: 30 });
     expect(slow.shown).toMatch(/waiting for http:\/\/127.0.0/);
-    for (const line of slow.shown.split('\r\u001b[2K').slice(1, -1)) expect(textWidth(line)).toBeLessThan(30);
+    for (const line of slow.shown.split('\r\u001b[2K').slice(1, -1))
+      expect(textWidth(line)).toBeLessThan(30);
+
     // A terminal that knows no escapes and a file get one plain line.
     stage.sandbox.faults.set('*', 'latency=7000ms, times=1');
     const { stderr } = await stage.calls(['count']);
@@ -191,9 +211,13 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     stage.sandbox.faults.set('*', 'silent');
     const args = line.replace('{made}', made).split(' ');
     const { shown, code } = await inTerminal(args, { type: [[when, '\u0003']] });
+
     // What runs until it is stopped has done what it should.
     const isDone = ['serve', 'mcp'].includes(args[0] ?? '') && !line.includes('200000');
-    expect([code, shown]).toEqual([isDone || line.includes('--every') ? 0 : 130, expect.any(String)]);
+    expect([code, shown]).toEqual([
+      isDone || line.includes('--every') ? 0 : 130,
+      expect.any(String),
+    ]);
     expect(shown).not.toMatch(/Warning|unexpected|\n +at /);
   });
 

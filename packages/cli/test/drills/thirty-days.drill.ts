@@ -74,16 +74,19 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
 
   // The tool: it fetches once a day and counts each click, name and time once.
   const counted = new Map<string, number>();
+
   // A tool that adds what it gets fetches the feed that has each call on one day.
   const added: string[] = [];
   let rowsFetched = 0;
+
   // Google: it keeps one conversion for each transaction ID.
   const sentOn = new Map<string, number[]>();
   const google: PushTarget = {
     oneKind: false,
     most: 2_000,
     async send(changes) {
-      for (const { entry } of changes) sentOn.set(entry.sid, [...(sentOn.get(entry.sid) ?? []), now]);
+      for (const { entry } of changes)
+        sentOn.set(entry.sid, [...(sentOn.get(entry.sid) ?? []), now]);
       return { isTaken: true, refusals: [], requestId: null };
     },
   };
@@ -92,7 +95,10 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   const rules = () => ({ timeZone: 'UTC', conversionName: 'Phone lead', now });
 
   for (let passed = 0; passed <= days; passed += 1) {
-    await syncInto(client, mirrorSink(store, id), { filter: 'inc_gce:1', clock: { now: () => now } });
+    await syncInto(client, mirrorSink(store, id), {
+      filter: 'inc_gce:1',
+      clock: { now: () => now },
+    });
     const response = await fetch(`${url}/clicks.csv`);
     expect(response.status).toBe(200);
     for (const row of (await response.text()).trim().split('\r\n').slice(1)) {
@@ -101,7 +107,8 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
       if (!counted.has(key)) counted.set(key, now);
     }
     const news = await (await fetch(`${url}/once.csv`)).text();
-    for (const row of news.trim().split('\r\n').slice(1)) added.push(row.split(',').slice(0, 3).join());
+    for (const row of news.trim().split('\r\n').slice(1))
+      added.push(row.split(',').slice(0, 3).join());
     const found = await changesToPush(
       'google',
       ledger.delivered('google'),
@@ -125,6 +132,7 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     const time = `${formatNaive(startedAt)}+0000`;
     expected.push({ sid, startedAt, key: [click?.id, 'Phone lead', time].join() });
   }
+
   expect(expected.length).toBeGreaterThan(60);
   expect([...counted.keys()].sort()).toEqual(expected.map(({ key }) => key).sort());
   expect(rowsFetched).toBeGreaterThan(5 * counted.size);
@@ -134,8 +142,12 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   expect(braids).toContain('wbraid');
   expect([...sentOn.values()].every((times) => times.length === 1)).toBe(true);
   for (const { sid } of expected) expect(sentOn.has(sid)).toBe(true);
-  // Attribution of some was late: a tool that looked only at yesterday's calls would have missed them.
-  const late = expected.filter(({ sid, startedAt }) => (sentOn.get(sid)?.[0] ?? 0) - startedAt > 1.5 * day);
+
+  // Attribution of some was late: a tool that looked only at yesterday's calls would have missed
+  // them.
+  const late = expected.filter(
+    ({ sid, startedAt }) => (sentOn.get(sid)?.[0] ?? 0) - startedAt > 1.5 * day,
+  );
   expect(late.length).toBeGreaterThan(0);
 
   await ledger.close();

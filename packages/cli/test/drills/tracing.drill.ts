@@ -38,7 +38,15 @@ let exporter: { getFinishedSpans(): Span[]; reset(): void };
 
 beforeAll(async () => {
   const names = ['@opentelemetry/api@1', '@opentelemetry/sdk-trace-node@2'];
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', '--prefix', folder, ...names]);
+  execFileSync('npm', [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--silent',
+    '--prefix',
+    folder,
+    ...names,
+  ]);
   const { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } = load(
     '@opentelemetry/sdk-trace-node',
   );
@@ -66,14 +74,19 @@ afterAll(async () => {
 
 beforeEach(() => exporter.reset());
 
-/** The spans that have ended, each with the names of those around it. No key and no number of a caller is in them. */
+/**
+ * The spans that have ended, each with the names of those around it. No key and no number of a
+ * caller is in them.
+ */
 function finished(callers: readonly string[]): { readonly span: Span; readonly path: string }[] {
   const all = exporter.getFinishedSpans();
   const byId = new Map(all.map((span) => [span.spanContext().spanId, span]));
+
   const pathOf = (span: Span): string => {
     const parent = byId.get(span.parentSpanContext?.spanId ?? '');
     return `${parent ? `${pathOf(parent)} > ` : ''}${span.name}`;
   };
+
   const shown = JSON.stringify(
     all.map(({ name, attributes, events, status }) => [name, attributes, events, status]),
   );
@@ -99,7 +112,10 @@ test('each request of a stream is a span, with slices read at the same time', as
       'url.full': expect.stringContaining(`${sandbox.url}/v3/user/bid-management?`),
     });
   }
-  expect(spans.filter(({ span }) => span.attributes['http.request.resend_count'] === 1)).toHaveLength(1);
+
+  expect(
+    spans.filter(({ span }) => span.attributes['http.request.resend_count'] === 1),
+  ).toHaveLength(1);
 });
 
 test('a failure of a stream is shown by its request', async () => {
@@ -117,10 +133,15 @@ test('a failure of a stream is shown by its request', async () => {
 
 test('a lost connection has no status, and a number in a filter is not shown', async () => {
   sandbox.faults.set('*', 'reset');
-  await expect(client.listCalls({ filter: 'ani:16175550100', retry: { attempts: 2 } })).rejects.toThrow();
+  await expect(
+    client.listCalls({ filter: 'ani:16175550100', retry: { attempts: 2 } }),
+  ).rejects.toThrow();
   sandbox.faults.clear();
   const span = finished(['6175550100'])[0]?.span as Span;
-  expect(span.attributes).toMatchObject({ 'error.type': expect.any(String), 'http.request.resend_count': 1 });
+  expect(span.attributes).toMatchObject({
+    'error.type': expect.any(String),
+    'http.request.resend_count': 1,
+  });
   expect(span.attributes).not.toHaveProperty(['http.response.status_code']);
 });
 

@@ -24,6 +24,7 @@ test.each(postgres === null ? [] : [postgres])(
       const { code, stdout } = await stage.quick(['verify', url, '--json', ...more]);
       return { code, ...JSON.parse(stdout) };
     };
+
     await expect
       .poll(async () => (await stage.quick(['sync', '--store', url])).code, { timeout: 60_000 })
       .toBe(0);
@@ -44,7 +45,8 @@ test.each(postgres === null ? [] : [postgres])(
     const codes = checks[0].findings.map(({ code }: { code: string }) => code);
     expect(codes).toEqual(expect.arrayContaining(['api', 'unread']));
     const missing = checks[0].findings.reduce(
-      (sum: number, { difference }: { difference?: { calls: number } }) => sum + (difference?.calls ?? 0),
+      (sum: number, { difference }: { difference?: { calls: number } }) =>
+        sum + (difference?.calls ?? 0),
       0,
     );
     expect(missing).toBe(5);

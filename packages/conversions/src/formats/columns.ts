@@ -54,16 +54,21 @@ export function currencyColumn<T extends Valued>(title: string): SheetColumn<T> 
   };
 }
 
-/** What the caller agreed to, as Google asks for it. Left out when the rules say nothing about consent. */
+/**
+ * What the caller agreed to, as Google asks for it. Left out when the rules say nothing about
+ * consent.
+ */
 export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
   if (consent === undefined) return [];
   const words = { granted: 'Granted', denied: 'Denied' };
+
   const column = (title: string, of: (consent: Consent) => keyof typeof words): SheetColumn => ({
     title,
     cell: ({ consent }) => (consent === null ? null : words[of(consent)]),
     pattern: /^(Granted|Denied)$/,
     isOptional: true,
   });
+
   return [
     column('Ad User Data', ({ adUserData }) => adUserData),
     column('Ad Personalization', ({ adPersonalization }) => adPersonalization),

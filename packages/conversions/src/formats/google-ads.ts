@@ -17,7 +17,10 @@ const zoneLine: SheetFormat['preamble'] = ({ timeZone }) => ({
 });
 
 // Local time with its offset is the form that needs no guess about a clock change.
-function timeColumn<T = Conversion>(title: string, timeOf: (item: T, now: number) => number): SheetColumn<T> {
+function timeColumn<T = Conversion>(
+  title: string,
+  timeOf: (item: T, now: number) => number,
+): SheetColumn<T> {
   return {
     title,
     cell: (item, { timeZone, now }) => withOffset(timeOf(item, now), timeZone),
@@ -48,7 +51,9 @@ const adjustments: AdjustmentFormat = {
   ],
 };
 
-/** Google Ads, conversions from clicks: one row for each call whose visit carries a Google click id. */
+/**
+ * Google Ads, conversions from clicks: one row for each call whose visit carries a Google click id.
+ */
 export const googleAdsClicks: SheetFormat = {
   name: 'google-ads-clicks',
   title: 'Google Ads, conversions from clicks',
@@ -74,7 +79,10 @@ export const googleAdsClicks: SheetFormat = {
   adjustments,
 };
 
-/** Google Ads, conversions from calls: matched by caller number and start, so only calls through call extensions go in. */
+/**
+ * Google Ads, conversions from calls: matched by caller number and start, so only calls through
+ * call extensions go in.
+ */
 export const googleAdsCalls: SheetFormat = {
   name: 'google-ads-calls',
   title: 'Google Ads, conversions from calls',

@@ -1,9 +1,15 @@
 import type { SheetFormat } from '../sheet-format.ts';
-import { americanDate, clickIdColumn, constantColumn, usualAcceptance, valueColumn } from './columns.ts';
+import {
+  americanDate,
+  clickIdColumn,
+  constantColumn,
+  usualAcceptance,
+  valueColumn,
+} from './columns.ts';
 
 /**
- * Marin, revenue upload in add mode: one conversion a row, dated by the click. A column without values is left out,
- * because Marin reads an empty one as "overwrite with nothing".
+ * Marin, revenue upload in add mode: one conversion a row, dated by the click. A column without
+ * values is left out, because Marin reads an empty one as "overwrite with nothing".
  */
 export const marin: SheetFormat = {
   name: 'marin',

@@ -36,7 +36,8 @@ const timeColumn: SheetColumn = {
   isKey: true,
 };
 
-// The documented sheet for adjustments is that of the Bulk service, for conversions from the website too.
+// The documented sheet for adjustments is that of the Bulk service, for conversions from the
+// website too.
 const adjustments: AdjustmentFormat = {
   delimiter: ',',
   notes: ['Upload adjustments with the Bulk service, after the sheet with the conversions.'],
@@ -85,14 +86,19 @@ export const microsoftAds: SheetFormat = {
   adjustments,
 };
 
-/** Microsoft Advertising bulk file, format 6.0. `Client Id` is the session id, so that a result can be traced back. */
+/**
+ * Microsoft Advertising bulk file, format 6.0. `Client Id` is the session id, so that a result can
+ * be traced back.
+ */
 export const microsoftBulk: SheetFormat = {
   name: 'microsoft-bulk',
   title: 'Microsoft Advertising, bulk file',
   delimiter: ',',
   accepts,
   needsName: true,
-  notes: ['Upload it with the Bulk service. Client Id is the session ID of the call, to trace results back.'],
+  notes: [
+    'Upload it with the Bulk service. Client Id is the session ID of the call, to trace results back.',
+  ],
   preamble: () => ({ after: ['Format Version', '', '', '', '', '6.0'] }),
   columns: () => [
     constantColumn('Type', 'Offline Conversion'),

@@ -9,7 +9,10 @@ import {
   valueColumn,
 } from './columns.ts';
 
-/** Search Ads 360, conversions bulksheet: attributed by click id, identified by the session id of the call. */
+/**
+ * Search Ads 360, conversions bulksheet: attributed by click id, identified by the session id of
+ * the call.
+ */
 export const sa360: SheetFormat = {
   name: 'sa360',
   title: 'Search Ads 360, conversions bulksheet',

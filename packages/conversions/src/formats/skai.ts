@@ -12,7 +12,10 @@ function timeColumn(title: string, timeOf: (conversion: Conversion) => number): 
 
 const numberForm = /^\+?\d{3,15}$/;
 
-/** Skai (Kenshoo), daily call file. The caller's number, name and address may be empty there, and always are. */
+/**
+ * Skai (Kenshoo), daily call file. The caller's number, name and address may be empty there, and
+ * always are.
+ */
 export const skai: SheetFormat = {
   name: 'skai',
   title: 'Skai (Kenshoo), call file',

@@ -17,7 +17,10 @@ export interface Compared {
   readonly unchanged: number;
   /** What cannot be corrected by an upload. */
   readonly unadjusted: readonly Unadjusted[];
-  /** Session ids of calls of which nobody knows whether the tool has them. Nothing is sent about them. */
+  /**
+   * Session ids of calls of which nobody knows whether the tool has them. Nothing is sent about
+   * them.
+   */
   readonly uncertain: readonly string[];
 }
 
@@ -29,7 +32,10 @@ export interface Changes extends Compared {
   readonly adjust: readonly LedgerEntry[];
 }
 
-/** How a call stands with a tool: it was never sent, was sent as it is, may have been sent, is none of its business, or has changed. */
+/**
+ * How a call stands with a tool: it was never sent, was sent as it is, may have been sent, is none
+ * of its business, or has changed.
+ */
 type State = 'new' | 'sent' | 'uncertain' | 'none' | Change;
 
 type Action = LedgerEntry['action'];
@@ -37,15 +43,17 @@ type Action = LedgerEntry['action'];
 const same = { value_changed: ['restate'], no_conversion: ['retract'] } as const;
 
 /**
- * What corrects each change. Where a tool finds a conversion by its click, another click is another conversion, and one that was
- * retracted stays so. Where it finds one by its ID, another click would stay with the first one, and a value brings it back.
+ * What corrects each change. Where a tool finds a conversion by its click, another click is another
+ * conversion, and one that was retracted stays so. Where it finds one by its ID, another click
+ * would stay with the first one, and a value brings it back.
  */
 const corrections: Readonly<Record<'click' | 'id', Readonly<Record<Change, readonly Action[]>>>> = {
   click: { ...same, click_changed: ['retract', 'add'], counts_again: [] },
   id: { ...same, click_changed: [], counts_again: ['restate'] },
 };
 
-// Reasons that say that the call is not a conversion. The others say that it cannot be known now, or not any longer.
+// Reasons that say that the call is not a conversion. The others say that it cannot be known now,
+// or not any longer.
 const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
   'no_click_id',
   'no_caller_number',
@@ -60,8 +68,9 @@ const final: ReadonlySet<LeftOutReason> = new Set<LeftOutReason>([
 ]);
 
 /**
- * Compares each call with what was sent to a tool that finds conversions by their click, by their ID, or cannot correct them. `take`
- * gets what is to be sent about a call, and says whether it can be.
+ * Compares each call with what was sent to a tool that finds conversions by their click, by their
+ * ID, or cannot correct them. `take` gets what is to be sent about a call, and says whether it can
+ * be.
  */
 export async function compare(
   delivered: ReadonlyMap<string, LedgerEntry>,
@@ -84,10 +93,14 @@ export async function compare(
     const actions = findsBy === null ? [] : corrections[findsBy][state];
     const send = actions.flatMap((action): LedgerEntry[] => {
       if (action === 'retract') return old && old.action !== action ? [{ ...old, action }] : [];
-      return now === null || (action === 'restate' && now.value === null) ? [] : [{ ...now, action }];
+      return now === null || (action === 'restate' && now.value === null)
+        ? []
+        : [{ ...now, action }];
     });
-    if (send.filter((entry) => take(entry, outcome)).length === 0) unadjusted.push({ sid, change: state });
+    if (send.filter((entry) => take(entry, outcome)).length === 0)
+      unadjusted.push({ sid, change: state });
   }
+
   return { unchanged, unadjusted, uncertain };
 }
 
@@ -100,20 +113,24 @@ function stateOf(old: LedgerEntry | undefined, outcome: Outcome, now: LedgerEntr
     const isOver = old && !isRetracted && 'leftOut' in outcome && final.has(outcome.leftOut);
     return isOver ? 'no_conversion' : 'none';
   }
+
   if (!old) return 'new';
   const isSameClick = old.click?.kind === now.click?.kind && old.click?.id === now.click?.id;
   if (!isSameClick || old.at !== now.at || old.name !== now.name) return 'click_changed';
   if (isRetracted) return 'counts_again';
-  const isSameValue = now.value === null || (now.value === old.value && now.currency === old.currency);
+  const isSameValue =
+    now.value === null || (now.value === old.value && now.currency === old.currency);
   return isSameValue ? 'sent' : 'value_changed';
 }
 
 /**
- * Compares calls with what was uploaded to a destination: which conversions are new, and which have changed since.
+ * Compares calls with what was uploaded to a destination: which conversions are new, and which have
+ * changed since.
  *
  * @example
- * const changes = await changesSince(ledger.delivered('google-ads-clicks'), conversions(calls, rules, format), format);
- * console.log(`${changes.add.length} new, ${changes.adjust.length} to adjust`);
+ * const changes = await changesSince(ledger.delivered('google-ads-clicks'), conversions(calls,
+ * rules, format), format); console.log(`${changes.add.length} new, ${changes.adjust.length} to
+ * adjust`);
  */
 export async function changesSince(
   delivered: ReadonlyMap<string, LedgerEntry>,
@@ -126,7 +143,8 @@ export async function changesSince(
   const compared = await compare(delivered, outcomes, findsBy, (entry, outcome) => {
     // Without the call itself, which is much larger.
     if (entry.action !== 'add') adjust.push(entry);
-    else if ('conversion' in outcome) add.push({ conversion: outcome.conversion, row: outcome.row });
+    else if ('conversion' in outcome)
+      add.push({ conversion: outcome.conversion, row: outcome.row });
     return true;
   });
   return { add, adjust, ...compared };

@@ -14,15 +14,16 @@ import { DeliveryError, strange } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
 /**
- * Writes the sheets of what a destination does not know yet, and notes in the ledger that it knows it now. Both happen or
- * neither: the files are written under other names, the ledger says so, they are renamed, the ledger says so. After a crash
+ * Writes the sheets of what a destination does not know yet, and notes in the ledger that it knows
+ * it now. Both happen or neither: the files are written under other names, the ledger says so, they
+ * are renamed, the ledger says so. After a crash
  * `finishDeliveries` does what is left. Null when there was nothing to deliver; then no file is written.
  *
  * @param sheet absolute path of the sheet. A name that ends in `.gz` gets a compressed file; adjustments are next to it.
  * @example
- * await finishDeliveries(ledger);
- * const changes = await changesSince(ledger.delivered(format.name), conversions(calls, rules, format), format);
- * await deliverSheets(ledger, format.name, changes, format, rules, resolve('clicks.csv'));
+ * await finishDeliveries(ledger); const changes = await changesSince(ledger.delivered(format.name),
+ * conversions(calls, rules, format), format); await deliverSheets(ledger, format.name, changes,
+ * format, rules, resolve('clicks.csv'));
  */
 export async function deliverSheets(
   ledger: Ledger,
@@ -35,22 +36,27 @@ export async function deliverSheets(
   const files: DeliveredFile[] = [];
   const run = randomUUID().slice(0, 8);
   let mayBeNoted = false;
+
   const write = async (path: string, lines: AsyncIterable<Uint8Array>) => {
     refuseExisting(path);
     const file = { path, prepared: `${path}.${run}.prepared` };
     files.push(file);
     await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip()(lines) : lines);
   };
+
   if (add.length + adjust.length === 0) return null;
+
   // A ledger in a database does not keep another run from writing to the same files.
   const unlock = await lockFile(`${sheet}.lock`);
   try {
     if (add.length > 0) await write(sheet, toSheet(format, rules)(add));
     if (format.adjustments && adjust.length > 0)
       await write(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(adjust));
-    // A retraction comes before the new conversion of the same call, which is then the latest entry.
+    // A retraction comes before the new conversion of the same call, which is then the latest
+    // entry.
     const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
-    // Whether a note was kept whose writing failed, only the next run can say. Until then its files are needed.
+    // Whether a note was kept whose writing failed, only the next run can say. Until then its files
+    // are needed.
     mayBeNoted = true;
     const delivery = await ledger.prepare(destination, entries, files);
     await finish(ledger, delivery);
@@ -73,8 +79,9 @@ export function refuseExisting(file: string): void {
 }
 
 /**
- * Finishes the deliveries of sheets that a crash has interrupted. A delivery is only in the ledger once its files are complete
- * on disk, so what is left is to rename those that still have their first name. Returns what was finished.
+ * Finishes the deliveries of sheets that a crash has interrupted. A delivery is only in the ledger
+ * once its files are complete on disk, so what is left is to rename those that still have their
+ * first name. Returns what was finished.
  */
 export async function finishDeliveries(ledger: Ledger): Promise<Delivery[]> {
   const finished: Delivery[] = [];
@@ -89,6 +96,7 @@ export async function finishDeliveries(ledger: Ledger): Promise<Delivery[]> {
     await finish(ledger, delivery);
     finished.push(delivery);
   }
+
   return finished;
 }
 
@@ -100,13 +108,17 @@ async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
   // A ledger that somebody else has written could name any file of this user, to have it renamed.
   for (const { path, prepared } of delivery.files)
     if (resolve(path) !== path || !isPrepared(prepared, path))
-      throw strange(`The ledger has a delivery that renames ${prepared} to ${path}, which no delivery does`);
+      throw strange(
+        `The ledger has a delivery that renames ${prepared} to ${path}, which no delivery does`,
+      );
+
   for (const { path, prepared } of delivery.files) {
     if (!existsSync(prepared)) continue;
     refuseExisting(path);
     await rename(prepared, path);
     await syncFolder(path);
   }
+
   await ledger.commit(delivery);
 }
 

@@ -33,7 +33,10 @@ export const damagedAt = (where: string): DeliveryError =>
 
 /** The error for a ledger that somebody else may have put there. */
 export const strange = (what: string): DeliveryError =>
-  new DeliveryError('ledger_damaged', `${what}. Nothing was read or written: name a ledger of your own.`);
+  new DeliveryError(
+    'ledger_damaged',
+    `${what}. Nothing was read or written: name a ledger of your own.`,
+  );
 
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {

@@ -12,21 +12,28 @@ import {
 import { DeliveryError, damagedAt, strange } from './errors.ts';
 
 /**
- * An append-only list of strings that one process uses at a time. A ledger is kept in one: a file, or a table of a store
- * (`store.journal(name)`).
+ * An append-only list of strings that one process uses at a time. A ledger is kept in one: a file,
+ * or a table of a store (`store.journal(name)`).
  */
 export interface Journal {
-  /** Everything in it, oldest first. Read once, before the first `append`. Rejects while another process has it. */
+  /**
+   * Everything in it, oldest first. Read once, before the first `append`. Rejects while another
+   * process has it.
+   */
   read(): AsyncIterable<string>;
-  /** Adds a string, which is durable when this resolves. Rejects when another process has taken it since `read`. */
+  /**
+   * Adds a string, which is durable when this resolves. Rejects when another process has taken it
+   * since `read`.
+   */
   append(line: string): Promise<void>;
   /** Lets go of it, so that another process may use it. */
   close(): Promise<void>;
 }
 
 /**
- * A journal in a file: one line for each string, with a checksum over the line and all lines before it. A last line that a
- * crash has cut off was never acknowledged and is removed. A lock file keeps other processes out.
+ * A journal in a file: one line for each string, with a checksum over the line and all lines before
+ * it. A last line that a crash has cut off was never acknowledged and is removed. A lock file keeps
+ * other processes out.
  *
  * @example
  * const ledger = await openLedger(await fileJournal('uploads.ledger'));
@@ -41,6 +48,7 @@ export async function fileJournal(path: string): Promise<Journal> {
       isKnown ? inUseBy(`the ledger ${path}`, { pid, host }) : error.message,
     );
   };
+
   const unlock = await lockFile(`${path}.lock`).catch(inUse);
   let file: FileHandle;
   try {
@@ -50,12 +58,14 @@ export async function fileJournal(path: string): Promise<Journal> {
     await unlock();
     throw error;
   }
+
   let sum = '';
   let size = 0;
   return {
     async *read() {
       const bytes = await file.readFile();
       let count = 0;
+
       // A write that was interrupted leaves no line break.
       for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, size)) {
         count += 1;
@@ -72,6 +82,7 @@ export async function fileJournal(path: string): Promise<Journal> {
       await unlock.check().catch(inUse);
       const next = sumOf(sum, line);
       const text = `${next} ${line}\n`;
+
       // What an interrupted write has left is overwritten.
       await file.truncate(size);
       await file.appendFile(text);
@@ -87,8 +98,9 @@ export async function fileJournal(path: string): Promise<Journal> {
 }
 
 /**
- * Opens a ledger in a file to take calls out of it, which keeps everybody else from using it. `forget` writes the file again without what
- * it says about some calls, by their `sid`, and says whether there was something.
+ * Opens a ledger in a file to take calls out of it, which keeps everybody else from using it.
+ * `forget` writes the file again without what it says about some calls, by their `sid`, and says
+ * whether there was something.
  *
  * @example
  * const ledger = await openToForget('uploads.ledger');
@@ -107,6 +119,7 @@ export async function openToForget(path: string): Promise<{
     await journal.close();
     throw error;
   }
+
   return {
     async forget(sids) {
       const changed = lines.map((line) => withoutCalls(line, (sid) => sids.has(sid)));
@@ -117,6 +130,7 @@ export async function openToForget(path: string): Promise<{
         sum = sumOf(sum, line);
         text += `${sum} ${line}\n`;
       }
+
       await writeWholeFile(path, text, { mode: (await stat(path)).mode & 0o777 });
       return true;
     },

@@ -30,27 +30,31 @@ export interface Delivery {
 }
 
 /**
- * What was uploaded to each destination. A delivery is prepared before anything leaves and committed when it has left, so
- * that after a crash it is known what was under way.
+ * What was uploaded to each destination. A delivery is prepared before anything leaves and
+ * committed when it has left, so that after a crash it is known what was under way.
  */
 export interface Ledger {
   /**
-   * The latest entry of each call that was uploaded to a destination, by its session id. A delivery that is not finished counts: it
-   * may have left.
+   * The latest entry of each call that was uploaded to a destination, by its session id. A delivery
+   * that is not finished counts: it may have left.
    */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
   /** The delivery to a destination that was prepared and not finished; null when there is none. */
   pending(destination: string): Delivery | null;
   /** Every destination that something was ever prepared for. */
   destinations(): readonly string[];
-  /** Writes down what is about to be delivered. Throws when another delivery to the destination is not finished. */
+  /**
+   * Writes down what is about to be delivered. Throws when another delivery to the destination is
+   * not finished.
+   */
   prepare(
     destination: string,
     entries: readonly LedgerEntry[],
     files?: readonly DeliveredFile[],
   ): Promise<Delivery>;
   /**
-   * Writes down that a delivery has left, except for the calls that the destination refused. What is uncertain stays so.
+   * Writes down that a delivery has left, except for the calls that the destination refused. What
+   * is uncertain stays so.
    */
   commit(delivery: Delivery, taken?: Taken): Promise<void>;
   /** Writes down that a delivery did not leave. */
@@ -88,7 +92,10 @@ type Line =
  * await ledger.commit(delivery);
  * await ledger.close();
  */
-export async function openLedger(where: string | Journal, options: LedgerOptions = {}): Promise<Ledger> {
+export async function openLedger(
+  where: string | Journal,
+  options: LedgerOptions = {},
+): Promise<Ledger> {
   const { clock = systemClock } = options;
   const host = hostname();
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
@@ -102,18 +109,23 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
       if (!delivered.has(delivery.destination)) delivered.set(delivery.destination, new Map());
       return;
     }
+
     const delivery = open.get(line.id);
     open.delete(line.id);
     if (line.type === 'abandoned' || !delivery) return;
     const refused = new Set(line.except);
     const entries = delivered.get(delivery.destination);
-    for (const entry of delivery.entries) if (!refused.has(entry.sid)) entries?.set(entry.sid, entry);
-    for (const entry of line.uncertain ?? []) entries?.set(entry.sid, { ...entry, uncertain: true });
+    for (const entry of delivery.entries)
+      if (!refused.has(entry.sid)) entries?.set(entry.sid, entry);
+    for (const entry of line.uncertain ?? [])
+      entries?.set(entry.sid, { ...entry, uncertain: true });
   };
+
   const write = async (line: Line): Promise<void> => {
     await journal.append(JSON.stringify(line));
     apply(line);
   };
+
   const pending = (destination: string): Delivery | null =>
     [...open.values()].find((delivery) => delivery.destination === destination) ?? null;
 
@@ -127,6 +139,7 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
     await journal.close();
     throw error instanceof SyntaxError ? damagedAt(`record ${count}`) : error;
   }
+
   return {
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
@@ -141,7 +154,15 @@ export async function openLedger(where: string | Journal, options: LedgerOptions
           'unfinished',
           `A delivery to ${destination} is not finished. Commit or abandon it first.`,
         );
-      const delivery = { id: randomUUID(), destination, preparedAt: clock.now(), host, files, entries };
+
+      const delivery = {
+        id: randomUUID(),
+        destination,
+        preparedAt: clock.now(),
+        host,
+        files,
+        entries,
+      };
       await write({ type: 'prepared', ...delivery });
       return delivery;
     },

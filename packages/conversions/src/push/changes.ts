@@ -15,12 +15,13 @@ export interface PushChanges extends Compared {
 }
 
 /**
- * Compares calls with what the ledger says was sent: new conversions, other values, and calls that no longer count. Google
- * finds a conversion by its transaction ID, Microsoft by click, name and time.
+ * Compares calls with what the ledger says was sent: new conversions, other values, and calls that
+ * no longer count. Google finds a conversion by its transaction ID, Microsoft by click, name and
+ * time.
  *
  * @example
- * const tool = { accepts: dataManagerAccepts({ phone: false }) };
- * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
+ * const tool = { accepts: dataManagerAccepts({ phone: false }) }; const { changes } = await
+ * changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
  */
 export async function changesToPush(
   tool: 'google' | 'microsoft',
@@ -31,6 +32,7 @@ export async function changesToPush(
   const adjust: ConversionChange[] = [];
   const numbers = new Map<string, string>();
   let withoutConsent = 0;
+
   const noted = async function* (): AsyncGenerator<Outcome> {
     for await (const outcome of outcomes) {
       const { sid = '', callerNumber = null } = 'conversion' in outcome ? outcome.conversion : {};
@@ -38,6 +40,7 @@ export async function changesToPush(
       yield outcome;
     }
   };
+
   const findsBy = tool === 'google' ? 'id' : 'click';
   const compared = await compare(delivered, noted(), findsBy, (entry, outcome) => {
     const { callerNumber = null } = 'conversion' in outcome ? outcome.conversion : {};

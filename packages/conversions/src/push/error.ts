@@ -24,7 +24,10 @@ const pushErrors = codeTable({
 /** Conversions could not be sent. It holds no credential and nothing about a caller. */
 export class PushError extends CallsError<keyof typeof pushErrors> {
   static override readonly codes: CodeTable = pushErrors;
-  /** Name of the error at the tool or the system, such as `PERMISSION_DENIED`; empty when it has none. */
+  /**
+   * Name of the error at the tool or the system, such as `PERMISSION_DENIED`; empty when it has
+   * none.
+   */
   readonly reason: string;
   /** May the tool have taken the request all the same? */
   mayBeTaken = false;

@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import type { z } from 'zod';
 import { PushError } from './error.ts';
-import { askForToken, type Grant, granted, readKeyFile, type Sending, safeUrl, sendJson } from './http.ts';
+import {
+  askForToken,
+  type Grant,
+  granted,
+  readKeyFile,
+  type Sending,
+  safeUrl,
+  sendJson,
+} from './http.ts';
 
 /** Credentials of Google. Nothing prints the key by accident. */
 export interface GoogleCredentials {
@@ -21,7 +29,8 @@ const scope = 'https://www.googleapis.com/auth/datamanager';
 const metadataServer = 'http://metadata.google.internal';
 
 /**
- * Finds credentials as Application Default Credentials do: the file in `GOOGLE_APPLICATION_CREDENTIALS`, then the file that
+ * Finds credentials as Application Default Credentials do: the file in
+ * `GOOGLE_APPLICATION_CREDENTIALS`, then the file that
  * `gcloud auth application-default login` writes, then the metadata server when the program runs at Google.
  */
 export async function findGoogleCredentials(env: Environment): Promise<GoogleCredentials> {
@@ -36,14 +45,18 @@ export async function findGoogleCredentials(env: Environment): Promise<GoogleCre
   } catch (error) {
     if (!(error instanceof PushError && error.reason === 'ENOENT')) throw error;
   }
-  // Cloud Run, Cloud Functions, App Engine and GKE set one of these; elsewhere a request would only wait.
-  const atGoogle = env.GCE_METADATA_HOST ?? env.K_SERVICE ?? env.GAE_SERVICE ?? env.KUBERNETES_SERVICE_HOST;
+
+  // Cloud Run, Cloud Functions, App Engine and GKE set one of these; elsewhere a request would only
+  // wait.
+  const atGoogle =
+    env.GCE_METADATA_HOST ?? env.K_SERVICE ?? env.GAE_SERVICE ?? env.KUBERNETES_SERVICE_HOST;
   if (!atGoogle) {
     throw new PushError('bad_destination', {
       message: `no Google credentials were found (looked at GOOGLE_APPLICATION_CREDENTIALS, ${usual})`,
       hint: 'set GOOGLE_APPLICATION_CREDENTIALS to a key file, or run gcloud auth application-default login',
     });
   }
+
   const host = env.GCE_METADATA_HOST ? `http://${env.GCE_METADATA_HOST}` : metadataServer;
   return { project: null, key: () => ({ type: 'metadata', host }) };
 }
@@ -62,7 +75,10 @@ async function keySchema() {
     error: ({ input }) => `must be a server of Google${hostOf(String(input))}`,
     params: { hint: 'use only key files that you have downloaded yourself' },
   });
-  const shared = { quota_project_id: z.string().optional(), token_uri: server.default(tokenServer) };
+  const shared = {
+    quota_project_id: z.string().optional(),
+    token_uri: server.default(tokenServer),
+  };
   const serviceAccount = z.object({
     type: z.literal('service_account'),
     client_email: text,
@@ -84,11 +100,13 @@ async function keySchema() {
 function isTrusted(address: string): boolean {
   const url = safeUrl(address);
   if (url === null) return false;
-  const isGoogle = /(?:^|\.)googleapis\.com$/.test(url.hostname) || url.hostname === 'accounts.google.com';
+  const isGoogle =
+    /(?:^|\.)googleapis\.com$/.test(url.hostname) || url.hostname === 'accounts.google.com';
   return isGoogle || url.protocol === 'http:';
 }
 
-const hostOf = (address: string): string => (URL.canParse(address) ? `, not ${new URL(address).host}` : '');
+const hostOf = (address: string): string =>
+  URL.canParse(address) ? `, not ${new URL(address).host}` : '';
 
 function canSign(key: string): boolean {
   try {
@@ -107,6 +125,7 @@ export async function askGoogle(credentials: GoogleCredentials, sending: Sending
     const headers = { 'metadata-flavor': 'Google' };
     return granted(url, await sendJson(url, { method: 'GET', headers }, sending));
   }
+
   const form: Record<string, string> =
     key.type === 'service_account'
       ? {
@@ -127,7 +146,13 @@ function assertionOf(key: Extract<GoogleKey, { type: 'service_account' }>, now: 
   const issued = Math.floor(now / 1000);
   const { private_key_id: kid } = key;
   const head = { alg: 'RS256', typ: 'JWT', ...(kid === undefined ? {} : { kid }) };
-  const claims = { iss: key.client_email, scope, aud: key.token_uri, iat: issued, exp: issued + 3600 };
+  const claims = {
+    iss: key.client_email,
+    scope,
+    aud: key.token_uri,
+    iat: issued,
+    exp: issued + 3600,
+  };
   const signed = `${encode(head)}.${encode(claims)}`;
   return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key.private_key, 'base64url')}`;
 }

@@ -29,7 +29,10 @@ export interface DataManagerDestination {
   readonly conversionAction: string;
 }
 
-/** What became of the events of a request, as far as it is known. Google counts them by reason and names none. */
+/**
+ * What became of the events of a request, as far as it is known. Google counts them by reason and
+ * names none.
+ */
 export interface RequestDiagnostics {
   /** `PROCESSING`, `SUCCESS`, `PARTIAL_SUCCESS`, `FAILED`, or `REQUEST_STATUS_UNKNOWN`. */
   readonly status: string;
@@ -59,11 +62,15 @@ export interface DataManagerOptions extends SendingOptions {
  * Opens the Data Manager API for a conversion action. Nothing is sent before the first event.
  *
  * @example
- * const credentials = await findGoogleCredentials(process.env);
- * const api = createDataManager({ credentials, destination: { account: '123-456-7890', conversionAction: '987654321' } });
+ * const credentials = await findGoogleCredentials(process.env); const api = createDataManager({
+ * credentials, destination: { account: '123-456-7890', conversionAction: '987654321' } });
  */
 export function createDataManager(options: DataManagerOptions): DataManager {
-  const { credentials, endpoint = 'https://datamanager.googleapis.com', destination: given } = options;
+  const {
+    credentials,
+    endpoint = 'https://datamanager.googleapis.com',
+    destination: given,
+  } = options;
   const sending = sendingOf(options);
   const base = endpointOf(endpoint);
   const destination = wireDestination(given);
@@ -87,13 +94,23 @@ export function createDataManager(options: DataManagerOptions): DataManager {
     async send(changes, { validateOnly, now }) {
       const url = new URL('/v1/events:ingest', base);
       const events = changes.map((change) => dataManagerEvent(change, now));
-      const body = JSON.stringify({ destinations: [destination], events, validateOnly, encoding: 'HEX' });
+      const body = JSON.stringify({
+        destinations: [destination],
+        events,
+        validateOnly,
+        encoding: 'HEX',
+      });
       const headers = { 'content-type': 'application/json' };
       const response = await call(url, { method: 'POST', headers, body });
       if (response.status === 200) {
         const id = response.body.requestId;
-        return { isTaken: true, refusals: [], requestId: typeof id === 'string' && id !== '' ? id : null };
+        return {
+          isTaken: true,
+          refusals: [],
+          requestId: typeof id === 'string' && id !== '' ? id : null,
+        };
       }
+
       const refusals = refusalsOf(response.body, events.length);
       if (refusals.length === 0) throw refusalOf(url, response);
       return { isTaken: false, refusals, requestId: null };
@@ -114,10 +131,13 @@ export function createDataManager(options: DataManagerOptions): DataManager {
 }
 
 function wireDestination({ account, loginAccount, conversionAction }: DataManagerDestination) {
-  if (!/^\d{1,20}$/.test(conversionAction)) throw badDestination('the conversion action', 'its ID, a number');
+  if (!/^\d{1,20}$/.test(conversionAction))
+    throw badDestination('the conversion action', 'its ID, a number');
   return {
     operatingAccount: wireAccount('the account', account),
-    ...(loginAccount === undefined ? {} : { loginAccount: wireAccount('the login account', loginAccount) }),
+    ...(loginAccount === undefined
+      ? {}
+      : { loginAccount: wireAccount('the login account', loginAccount) }),
     productDestinationId: conversionAction,
   };
 }
@@ -128,15 +148,22 @@ function wireAccount(name: string, text: string) {
   return { accountType: 'GOOGLE_ADS', accountId };
 }
 
-const object = (value: unknown): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
+const object = (value: unknown): JsonObject | undefined =>
+  isJsonObject(value) ? value : undefined;
 
 const list = (value: unknown): readonly JsonObject[] =>
   Array.isArray(value) ? value.filter(isJsonObject) : [];
 
 const counts = (value: unknown): { reason: string; count: number }[] =>
-  list(value).map(({ reason, recordCount }) => ({ reason: String(reason), count: Number(recordCount ?? 0) }));
+  list(value).map(({ reason, recordCount }) => ({
+    reason: String(reason),
+    count: Number(recordCount ?? 0),
+  }));
 
-/** The events that a refused request names. Empty when it is about something else, such as the destination. */
+/**
+ * The events that a refused request names. Empty when it is about something else, such as the
+ * destination.
+ */
 function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[] {
   const violations = list(object(body.error)?.details).flatMap(({ fieldViolations }) =>
     list(fieldViolations),
@@ -144,7 +171,10 @@ function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[]
   const refusals = violations.map(({ field, reason, description }) => ({
     index: Number(/\bevents\[(\d+)\]/.exec(String(field))?.[1] ?? -1),
     field: String(field).replace(/^.*\bevents\[\d+\]\.?/, ''),
-    reason: typeof reason === 'string' && reason !== '' ? reason : redact(String(description ?? 'INVALID')),
+    reason:
+      typeof reason === 'string' && reason !== ''
+        ? reason
+        : redact(String(description ?? 'INVALID')),
   }));
   const isAbout = ({ index }: ChangeRefusal): boolean => index >= 0 && index < events;
   return refusals.every(isAbout) ? refusals : [];
@@ -156,8 +186,8 @@ function refusalOf(url: URL, response: SignedResponse) {
 }
 
 /**
- * Which calls the Data Manager API takes. With `phone`, calls without a click ID too: they are matched by the hashed number
- * of the caller, whose click Google remembers for 63 days.
+ * Which calls the Data Manager API takes. With `phone`, calls without a click ID too: they are
+ * matched by the hashed number of the caller, whose click Google remembers for 63 days.
  */
 export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acceptance {
   return {
@@ -168,8 +198,8 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
 }
 
 /**
- * The event of a change. The number of the caller is in it only when the caller agreed to that, and not next to a `gbraid`
- * or `wbraid`, which stand for many clicks.
+ * The event of a change. The number of the caller is in it only when the caller agreed to that, and
+ * not next to a `gbraid` or `wbraid`, which stand for many clicks.
  */
 export function dataManagerEvent(change: ConversionChange, now: number): object {
   const { entry } = change;
@@ -189,7 +219,10 @@ export function dataManagerEvent(change: ConversionChange, now: number): object 
   };
 }
 
-/** The number of the caller, where it is sent. Without a click ID Google finds a conversion by nothing else. */
+/**
+ * The number of the caller, where it is sent. Without a click ID Google finds a conversion by
+ * nothing else.
+ */
 export function phoneOf({ entry, callerNumber }: ConversionChange): string | null {
   const isOneClick = entry.click === null || entry.click.kind === 'gclid';
   return isOneClick && entry.consent?.adUserData === 'granted' ? callerNumber : null;

@@ -54,8 +54,15 @@ const sentLater = 'what was not sent is sent by the next run';
 const attemptMs = 60_000;
 const mostBytes = 4 * 1024 * 1024;
 
-/** Sends one request and reads the JSON of its response. Redirects are not followed: a token must not go anywhere else. */
-export async function sendJson(url: URL, request: JsonRequest, sending: Sending): Promise<JsonResponse> {
+/**
+ * Sends one request and reads the JSON of its response. Redirects are not followed: a token must
+ * not go anywhere else.
+ */
+export async function sendJson(
+  url: URL,
+  request: JsonRequest,
+  sending: Sending,
+): Promise<JsonResponse> {
   const deadline = AbortSignal.timeout(attemptMs);
   const { signal } = sending;
   let status = 0;
@@ -81,6 +88,7 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
       { reason },
     );
   }
+
   const body = status >= 300 && status < 400 ? null : objectOf(text);
   if (body === null) {
     // A proxy or a load balancer says in HTML that it is overloaded.
@@ -88,6 +96,7 @@ export async function sendJson(url: URL, request: JsonRequest, sending: Sending)
     const message = `${url.host} sent a response with status ${status} that cannot be read`;
     throw new PushError('refused', { message, hint: sentLater }, { status });
   }
+
   return { status, headers, body };
 }
 
@@ -103,8 +112,8 @@ interface Signing {
 }
 
 /**
- * Sends a request with a token, and again while its failure may pass. Any other response is returned as it is. An error says
- * whether one of the attempts may have been taken.
+ * Sends a request with a token, and again while its failure may pass. Any other response is
+ * returned as it is. An error says whether one of the attempts may have been taken.
  */
 export async function sendSigned(
   url: URL,
@@ -160,7 +169,10 @@ function isUntaken({ code, reason, status = 0 }: PushError): boolean {
 /** May the same request succeed later? */
 const isPassing = (status: number): boolean => status === 429 || status >= 500;
 
-/** What a response says that is not a success: the name of its error, and its sentence without personal data. */
+/**
+ * What a response says that is not a success: the name of its error, and its sentence without
+ * personal data.
+ */
 export function refused(
   { host }: URL,
   { status, mayBeTaken = false }: { readonly status: number; readonly mayBeTaken?: boolean },
@@ -211,7 +223,9 @@ export function safeUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return null;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)) ? url : null;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
+    ? url
+    : null;
 }
 
 async function textOf(response: Response): Promise<string> {
@@ -222,6 +236,7 @@ async function textOf(response: Response): Promise<string> {
     if (size > mostBytes) throw new Error('the response is too long');
     parts.push(part);
   }
+
   return Buffer.concat(parts).toString('utf8');
 }
 
@@ -255,18 +270,28 @@ export function readKeyFile(file: string): string {
     return readSmallFile(file).text;
   } catch (error) {
     const reason = systemCode(error);
-    throw new PushError('bad_destination', `the key file ${file} cannot be read: ${reason}`, { reason });
+    throw new PushError('bad_destination', `the key file ${file} cannot be read: ${reason}`, {
+      reason,
+    });
   }
 }
 
-/** An access token, and for how many seconds it is valid. NaN when the server does not say: then until it is refused. */
+/**
+ * An access token, and for how many seconds it is valid. NaN when the server does not say: then
+ * until it is refused.
+ */
 export interface Grant {
   readonly token: string;
   readonly seconds: number;
 }
 
-/** Returns an access token; the same one until a minute before it expires. `renew` gets another one. */
-export function keepToken(clock: Clock, exchange: () => Promise<Grant>): (renew: boolean) => Promise<string> {
+/**
+ * Returns an access token; the same one until a minute before it expires. `renew` gets another one.
+ */
+export function keepToken(
+  clock: Clock,
+  exchange: () => Promise<Grant>,
+): (renew: boolean) => Promise<string> {
   let known: { readonly token: string; readonly until: number } | null = null;
   return async (renew) => {
     if (renew || known === null || known.until <= clock.now()) {
@@ -288,7 +313,10 @@ export async function askForToken(
   return granted(url, await sendJson(url, { method: 'POST', headers, body }, sending));
 }
 
-/** The answer of a token server, with the token. The description of an error may quote the account; its code says enough. */
+/**
+ * The answer of a token server, with the token. The description of an error may quote the account;
+ * its code says enough.
+ */
 export function granted(url: URL, { status, body }: JsonResponse): JsonObject & Grant {
   const { access_token: token, expires_in: seconds, error } = body;
   if (status === 200 && typeof token === 'string' && token !== '')

@@ -1,5 +1,6 @@
-// Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches, and what became of them.
-// Start with createDataManager() or createMicrosoftAds(); changesToPush() finds what is new, pushConversions() sends it.
+// Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches,
+// and what became of them. Start with createDataManager() or createMicrosoftAds(); changesToPush()
+// finds what is new, pushConversions() sends it.
 export { changesToPush, type PushChanges } from './changes.ts';
 export { PushError } from './error.ts';
 export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';

@@ -31,7 +31,8 @@ export interface MicrosoftCredentials {
 }
 
 /**
- * Reads a JSON file with `developerToken`, `clientId`, `clientSecret` (for a web application), `refreshToken`, `customerId` and
+ * Reads a JSON file with `developerToken`, `clientId`, `clientSecret` (for a web application),
+ * `refreshToken`, `customerId` and
  * `accountId`. Microsoft replaces a refresh token when it is used, so the file is written again, readable by its owner only.
  */
 export async function readMicrosoftCredentials(file: string): Promise<MicrosoftCredentials> {
@@ -74,12 +75,12 @@ const scope = 'https://ads.microsoft.com/msads.manage offline_access';
 const service = '/CampaignManagement/v13';
 
 /**
- * Opens Microsoft Advertising for offline conversions: `ApplyOfflineConversions`, and `ApplyOfflineConversionAdjustments` for
- * what was restated or retracted. It cannot only check.
+ * Opens Microsoft Advertising for offline conversions: `ApplyOfflineConversions`, and
+ * `ApplyOfflineConversionAdjustments` for what was restated or retracted. It cannot only check.
  *
  * @example
- * const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials('microsoft.json') });
- * await pushConversions(target, changes, { ledger, destination: 'microsoft' });
+ * const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials('microsoft.json')
+ * }); await pushConversions(target, changes, { ledger, destination: 'microsoft' });
  */
 export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const { credentials, endpoint } = options;
@@ -87,10 +88,15 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const base = endpointOf(endpoint ?? 'https://campaign.api.bingads.microsoft.com');
   const tokens = endpointOf(endpoint ?? 'https://login.microsoftonline.com');
   const token = keepToken(sending.clock, () => exchange(tokens, credentials, sending));
+
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     const url = new URL(`${service}/${list}/Apply`, base);
     const body = JSON.stringify({ [list]: items });
-    const request: JsonRequest = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const request: JsonRequest = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    };
     const response = await sendSigned(url, request, sending, {
       async headers(renew) {
         const authorization = `Bearer ${await token(renew)}`;
@@ -107,6 +113,7 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     if (response.status !== 200 || failuresOf(response).length > 0) throw refusalOf(url, response);
     const refusals = refusalsOf(response.body.PartialErrors);
     const nameless = refusals.find(({ index }) => items[index] === undefined);
+
     // Which conversion it is about is not known, nor whether the others were taken.
     if (nameless) throw refused(url, { ...response, mayBeTaken: true }, nameless.reason);
     return refusals;
@@ -116,7 +123,8 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
     most: 1_000,
     oneKind: true,
     async send(changes, { validateOnly, now }) {
-      if (validateOnly) throw badDestination('the check', 'left out: Microsoft Advertising has none');
+      if (validateOnly)
+        throw badDestination('the check', 'left out: Microsoft Advertising has none');
       const isAddition = changes[0]?.entry.action === 'add';
       const refusals = await post(
         isAddition ? 'OfflineConversions' : 'OfflineConversionAdjustments',
@@ -154,7 +162,11 @@ function adjustmentOf(entry: LedgerEntry, now: number): object {
   };
 }
 
-async function exchange(tokens: URL, credentials: MicrosoftCredentials, sending: Sending): Promise<Grant> {
+async function exchange(
+  tokens: URL,
+  credentials: MicrosoftCredentials,
+  sending: Sending,
+): Promise<Grant> {
   const url = new URL('/common/oauth2/v2.0/token', tokens);
   const { clientId, clientSecret = '', refreshToken } = credentials.key() as MicrosoftKey;
   const form = {

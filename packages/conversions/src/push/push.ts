@@ -3,7 +3,9 @@ import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './error.ts';
 
-/** A change of what a tool has: a conversion that is new, worth something else, or no longer one. */
+/**
+ * A change of what a tool has: a conversion that is new, worth something else, or no longer one.
+ */
 export interface ConversionChange {
   /** What the ledger will say about it. Its action is the kind of the change. */
   readonly entry: LedgerEntry;
@@ -25,11 +27,14 @@ export interface ChangeRefusal {
 export interface PushTarget {
   /** The most changes of one request. */
   readonly most: number;
-  /** A request has additions only, or corrections only, so that what became of each kind is known by itself. */
+  /**
+   * A request has additions only, or corrections only, so that what became of each kind is known by
+   * itself.
+   */
   readonly oneKind: boolean;
   /**
-   * Sends changes in one request, repeated while the API is busy or cannot be reached. `isTaken`: those that were not refused
-   * were taken; otherwise nothing was.
+   * Sends changes in one request, repeated while the API is busy or cannot be reached. `isTaken`:
+   * those that were not refused were taken; otherwise nothing was.
    */
   send(
     changes: readonly ConversionChange[],
@@ -58,7 +63,10 @@ export interface PushOptions {
   readonly ledger?: Ledger | undefined;
   /** What the ledger calls the destination. Needed with a ledger. */
   readonly destination?: string | undefined;
-  /** Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again with it. */
+  /**
+   * Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again
+   * with it.
+   */
   readonly numbers?: ReadonlyMap<string, string> | undefined;
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   readonly validateOnly?: boolean | undefined;
@@ -70,9 +78,15 @@ export interface PushOptions {
 export interface PushSummary {
   /** Changes that the tool has taken, by kind. */
   readonly sent: Readonly<Record<'add' | 'restate' | 'retract', number>>;
-  /** Changes of an earlier run that were sent again, because nobody knew whether the tool had taken them. In `sent`, too. */
+  /**
+   * Changes of an earlier run that were sent again, because nobody knew whether the tool had taken
+   * them. In `sent`, too.
+   */
   readonly resent: number;
-  /** Session ids of calls of which nobody knows whether the tool has them, because they cannot be sent again as they were. */
+  /**
+   * Session ids of calls of which nobody knows whether the tool has them, because they cannot be
+   * sent again as they were.
+   */
   readonly uncertain: readonly string[];
   /** Calls that it refused, each with the first reason. */
   readonly refused: readonly RefusedCall[];
@@ -81,14 +95,17 @@ export interface PushSummary {
 }
 
 /**
- * Sends changes in batches. Of a batch that the tool refuses because of some, the others are sent again. Each batch
- * is noted in the ledger before it is sent and after the tool has answered. A batch that may have been taken keeps its note:
- * the next run sends it again, as it was, before anything else, so that nothing counts twice and a later change of a call is
- * a correction of what the tool has. What was sent with the number of a caller whose call is not read any more stays uncertain.
+ * Sends changes in batches. Of a batch that the tool refuses because of some, the others are sent
+ * again. Each batch is noted in the ledger before it is sent and after the tool has answered. A
+ * batch that may have been taken keeps its note: the next run sends it again, as it was, before
+ * anything else, so that nothing counts twice and a later change of a call is a correction of what
+ * the tool has. What was sent with the number of a caller whose call is not read any more stays
+ * uncertain.
  *
  * @example
- * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls, rules, tool));
- * const summary = await pushConversions(api, changes, { ledger, destination: 'google' });
+ * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls,
+ * rules, tool)); const summary = await pushConversions(api, changes, { ledger, destination:
+ * 'google' });
  */
 export async function pushConversions(
   target: PushTarget,
@@ -106,7 +123,12 @@ export async function pushConversions(
   const deliver = async (batch: readonly ConversionChange[], noted?: Delivery): Promise<number> => {
     const delivery = noted ?? (await ledger?.prepare(destination, batch.map(asSent)));
     try {
-      const outcome = await sendBatch(target, batch, validateOnly, delivery?.preparedAt ?? clock.now());
+      const outcome = await sendBatch(
+        target,
+        batch,
+        validateOnly,
+        delivery?.preparedAt ?? clock.now(),
+      );
       if (delivery) {
         const taken = new Set(outcome.taken.map(({ entry }) => entry.sid));
         // It was taken the first time, or it never can be: there is nothing left to take back.
@@ -140,11 +162,14 @@ export async function pushConversions(
     for (const { sid } of uncertain) held.add(sid);
     resent = await deliver(again, noted);
   }
+
   for (const batch of batchesOf(changes, target)) {
-    // Nothing follows a change that the tool refused: a new click would count besides one that was not taken back.
+    // Nothing follows a change that the tool refused: a new click would count besides one that was
+    // not taken back.
     const open = batch.filter(({ entry }) => !held.has(entry.sid));
     if (open.length > 0) await deliver(open);
   }
+
   return { sent, resent, uncertain: uncertain.map(({ sid }) => sid), refused, requests };
 }
 
@@ -160,17 +185,22 @@ function* batchesOf(
 ): Generator<readonly ConversionChange[]> {
   let batch: ConversionChange[] = [];
   for (const change of changes) {
-    const isOther = oneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
+    const isOther =
+      oneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
     if (batch.length > 0 && (isOther || batch.length >= most)) {
       yield batch;
       batch = [];
     }
     batch.push(change);
   }
+
   if (batch.length > 0) yield batch;
 }
 
-/** Is it certain that the tool has not taken a batch? That a second attempt was turned away says nothing about the first. */
+/**
+ * Is it certain that the tool has not taken a batch? That a second attempt was turned away says
+ * nothing about the first.
+ */
 function isUntaken(error: unknown, isResent: boolean): boolean {
   if (!(error instanceof PushError) || error.mayBeTaken) return false;
   return !isResent || (error.code === 'refused' && error.status === 400);
@@ -200,5 +230,6 @@ async function sendBatch(
     taken = taken.filter((_, index) => !bad.has(index));
     if (isTaken) return { taken, refused, requestId };
   }
+
   return { taken, refused, requestId: null };
 }

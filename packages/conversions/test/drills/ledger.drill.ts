@@ -19,7 +19,9 @@ const tally = openDrill({
 });
 const patience = 30_000;
 
-/** What the tool knows after the uploads, and how often a conversion was added that it had already. */
+/**
+ * What the tool knows after the uploads, and how often a conversion was added that it had already.
+ */
 function createTool() {
   const known = new Map<string, number>();
   let doubled = 0;
@@ -62,6 +64,7 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
       await delay(killAfter);
       child.kill('SIGKILL');
     }
+
     const result = await Promise.race([ended, delay(patience).then(() => null)]);
     tally.add({ runs: 1 });
     if (result === null) {
@@ -69,8 +72,10 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
       child.kill('SIGKILL');
       await ended;
     }
+
     return child.exitCode;
   };
+
   // Somebody uploads what is there and removes it, whatever became of the run.
   const collect = () => {
     for (const [name, isAdjustment] of [
@@ -97,6 +102,7 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
     if (/"type":"prepared"[^\n]*\n$/.test(ledgerText)) tally.happened('between sheet and ledger');
     collect();
   }
+
   for (const _ of [1, 2]) {
     expect(await run(step, null)).toBe(0);
     collect();
@@ -107,14 +113,19 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
     const right = truth(i, step);
     if (right && tool.known.get(`${right.click} ${timeOf(i)}`) !== right.value) lost += 1;
   }
-  const expected = Array.from({ length: callsAt(step) }, (_, i) => truth(i, step)).filter(Boolean).length;
+
+  const expected = Array.from({ length: callsAt(step) }, (_, i) => truth(i, step)).filter(
+    Boolean,
+  ).length;
   const ledger = await openLedger(join(folder, 'uploads.ledger'));
+
   // What the ledger says was delivered, the tool knows, and with the same value.
   let lied = tool.known.size - expected;
   for (const { action, click, at, value } of ledger.delivered('ads').values()) {
     const key = `${click?.id} ${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}`;
     if (action !== 'retract' && tool.known.get(key) !== value) lied += 1;
   }
+
   await ledger.close();
   rmSync(folder, { recursive: true, force: true });
   tally.add({ lost, lied, doubled: tool.doubled() });

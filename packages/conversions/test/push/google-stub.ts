@@ -11,7 +11,10 @@ export interface DataManagerEvent {
   readonly eventSource: 'PHONE';
   readonly adIdentifiers?: Readonly<Partial<Record<'gclid' | 'gbraid' | 'wbraid', string>>>;
   readonly userData?: { readonly userIdentifiers: readonly { readonly phoneNumber: string }[] };
-  readonly consent?: { readonly adUserData: ConsentStatus; readonly adPersonalization: ConsentStatus };
+  readonly consent?: {
+    readonly adUserData: ConsentStatus;
+    readonly adPersonalization: ConsentStatus;
+  };
   readonly conversionValue?: number;
   readonly currency?: string;
 }
@@ -33,7 +36,10 @@ export interface StubRequest {
   readonly quotaProject: string | undefined;
 }
 
-/** A stand-in for Google's token server and Data Manager API, which checks every request against the published schema. */
+/**
+ * A stand-in for Google's token server and Data Manager API, which checks every request against the
+ * published schema.
+ */
 export interface GoogleStub {
   readonly url: string;
   /** Requests that were taken, in order. */
@@ -69,6 +75,7 @@ export async function startGoogleStub(): Promise<GoogleStub> {
     valid.add(token);
     return { access_token: token, expires_in: 3600, token_type: 'Bearer' };
   };
+
   const error = (status: number, name: string, fieldViolations: object[] = []) => ({
     status,
     body: {
@@ -89,9 +96,13 @@ export async function startGoogleStub(): Promise<GoogleStub> {
     const kind = form.get('grant_type') ?? '';
     if (kind === 'refresh_token') {
       const isKnown =
-        form.get('refresh_token') === 'refresh-1' && form.get('client_secret') === 'client-secret-1';
-      return isKnown ? { status: 200, body: issue(kind) } : { status: 400, body: { error: 'invalid_grant' } };
+        form.get('refresh_token') === 'refresh-1' &&
+        form.get('client_secret') === 'client-secret-1';
+      return isKnown
+        ? { status: 200, body: issue(kind) }
+        : { status: 400, body: { error: 'invalid_grant' } };
     }
+
     const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');
     const read = (part: string): Record<string, unknown> =>
       JSON.parse(Buffer.from(part, 'base64url').toString());
@@ -109,7 +120,9 @@ export async function startGoogleStub(): Promise<GoogleStub> {
       scope === 'https://www.googleapis.com/auth/datamanager' &&
       iss === 'calls@example.iam.gserviceaccount.com' &&
       Number(exp) - Number(iat) === 3600;
-    return isRight ? { status: 200, body: issue('jwt') } : { status: 400, body: { error: 'invalid_grant' } };
+    return isRight
+      ? { status: 200, body: issue('jwt') }
+      : { status: 400, body: { error: 'invalid_grant' } };
   };
 
   const ingest = (request: IncomingMessage, body: string): { status: number; body: object } => {
@@ -132,7 +145,8 @@ export async function startGoogleStub(): Promise<GoogleStub> {
       destinations: json.destinations,
       quotaProject: request.headers['x-goog-user-project'] as string | undefined,
     });
-    if (!json.validateOnly) for (const event of json.events) conversions.set(event.transactionId, event);
+    if (!json.validateOnly)
+      for (const event of json.events) conversions.set(event.transactionId, event);
     return { status: 200, body: { requestId: `request-${taken.length}` } };
   };
 
@@ -140,6 +154,7 @@ export async function startGoogleStub(): Promise<GoogleStub> {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://stub');
+
     const answer = (): { status: number; body: unknown; headers?: Record<string, string> } => {
       if (pathname === '/token') return token(body);
       if (pathname === '/computeMetadata/v1/instance/service-accounts/default/token') {
@@ -147,6 +162,7 @@ export async function startGoogleStub(): Promise<GoogleStub> {
           request.headers['metadata-flavor'] === 'Google' && searchParams.get('scopes') !== null;
         return isRight ? { status: 200, body: issue('metadata') } : { status: 403, body: {} };
       }
+
       const planned = trouble.shift()?.(request);
       if (planned) return { body: '', ...planned };
       if (!valid.has((request.headers.authorization ?? '').replace('Bearer ', '')))
@@ -156,12 +172,15 @@ export async function startGoogleStub(): Promise<GoogleStub> {
           return error(400, 'INVALID_ARGUMENT');
         return ingest(request, body);
       }
+
       if (pathname === '/v1/requestStatus:retrieve' && request.method === 'GET') {
         const isKnown = searchParams.get('requestId') === 'request-1';
         return isKnown ? { status: 200, body: partialSuccess } : error(400, 'INVALID_ARGUMENT');
       }
+
       return error(404, 'NOT_FOUND');
     };
+
     const { status, body: out, headers = {} } = answer();
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof out === 'string' ? out : JSON.stringify(out));
@@ -184,7 +203,9 @@ const partialSuccess = {
   requestStatusPerDestination: [
     {
       requestStatus: 'PARTIAL_SUCCESS',
-      errorInfo: { errorCounts: [{ recordCount: '2', reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID' }] },
+      errorInfo: {
+        errorCounts: [{ recordCount: '2', reason: 'PROCESSING_ERROR_REASON_INVALID_GCLID' }],
+      },
       warningInfo: { warningCounts: [] },
       eventsIngestionStatus: { recordCount: '3' },
     },
@@ -200,12 +221,15 @@ function problemsOf(
   const found: [string, string][] = [];
   const identifiers = event.userData?.userIdentifiers ?? [];
   if (identifiers.length > 10) found.push(['user_data', 'TOO_MANY_USER_IDENTIFIERS']);
-  if (identifiers.length > 0 && encoding !== 'HEX') found.push(['encoding', 'REQUIRED_FIELD_MISSING']);
+  if (identifiers.length > 0 && encoding !== 'HEX')
+    found.push(['encoding', 'REQUIRED_FIELD_MISSING']);
   for (const { phoneNumber } of identifiers)
     if (!/^[0-9a-f]{64}$/.test(phoneNumber))
       found.push(['user_data.user_identifiers', 'INVALID_SHA256_FORMAT']);
+
   const clicks = Object.values(event.adIdentifiers ?? {});
-  if (clicks.length + identifiers.length === 0) found.push(['ad_identifiers', 'NO_IDENTIFIERS_PROVIDED']);
+  if (clicks.length + identifiers.length === 0)
+    found.push(['ad_identifiers', 'NO_IDENTIFIERS_PROVIDED']);
   for (const click of clicks)
     if (badClicks.has(String(click))) found.push(['ad_identifiers.gclid', 'INVALID_FORMAT']);
   if (
@@ -214,5 +238,6 @@ function problemsOf(
     !/^[A-Z]{3}$/.test(event.currency)
   )
     found.push(['currency', 'INVALID_CURRENCY_CODE']);
+
   return found;
 }

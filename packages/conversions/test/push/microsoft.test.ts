@@ -42,9 +42,11 @@ let tokens = 0;
 const server = createServer(async (request, response) => {
   let body = '';
   for await (const chunk of request) body += chunk;
+
   const reply = (status: number, json: object): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
   };
+
   if (request.url === '/common/oauth2/v2.0/token') {
     const form = new URLSearchParams(body);
     if (form.get('refresh_token') !== `refresh-${tokens}` || form.get('client_id') !== 'client-1')
@@ -53,6 +55,7 @@ const server = createServer(async (request, response) => {
     const grant = { access_token: `token-${tokens}`, refresh_token: `refresh-${tokens}` };
     return reply(200, { ...grant, expires_in: 3600 });
   }
+
   const status = nextStatus;
   nextStatus = 200;
   if (status !== 200)
@@ -76,7 +79,11 @@ const server = createServer(async (request, response) => {
       expect([name, known[name]?.(value)]).toEqual([name, true]);
     for (const name of Object.keys(identity)) expect(Object.keys(item)).toContain(name);
   }
-  const invalid = { ErrorCode: 'OfflineConversionMicrosoftClickIdInvalid', FieldPath: 'MicrosoftClickId' };
+
+  const invalid = {
+    ErrorCode: 'OfflineConversionMicrosoftClickIdInvalid',
+    FieldPath: 'MicrosoftClickId',
+  };
   const PartialErrors = list.flatMap((item, Index) =>
     refused.has(String(item.MicrosoftClickId)) ? [{ Index, Message: 'no', ...invalid }] : [],
   );
@@ -97,7 +104,8 @@ afterEach(() => {
 
 const now = Date.UTC(2026, 10, 21);
 const format = sheetFormats['microsoft-ads'];
-const click = (number: number): string => `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
+const click = (number: number): string =>
+  `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
 const call = (number: number, more: object = {}): Call => {
   const first_touch = `https://a.example/?msclkid=${click(number)}`;
   return callWith({ sid: String(number), talk_minutes: '4.0', first_touch, ...more });
@@ -125,7 +133,12 @@ async function run(...calls: Call[]) {
 }
 
 const customer = { customerId: '11', accountId: '22' };
-const credentials = { developerToken: 'dev-1', clientId: 'client-1', refreshToken: 'refresh-0', ...customer };
+const credentials = {
+  developerToken: 'dev-1',
+  clientId: 'client-1',
+  refreshToken: 'refresh-0',
+  ...customer,
+};
 
 test('it applies conversions, corrects them later, and names the calls that are refused', async () => {
   writeFileSync(file, JSON.stringify(credentials));
@@ -154,7 +167,11 @@ test('it applies conversions, corrects them later, and names the calls that are 
     },
     { MicrosoftClickId: click(2), AdjustmentType: 'Retract' },
   ]);
-  expect((await run(call(1, { talk_minutes: '9.0' }))).sent).toEqual({ add: 0, restate: 0, retract: 0 });
+  expect((await run(call(1, { talk_minutes: '9.0' }))).sent).toEqual({
+    add: 0,
+    restate: 0,
+    retract: 0,
+  });
 });
 
 test('it keeps the refresh token that replaced the one of the file, for its owner only', async () => {
@@ -175,7 +192,9 @@ test('it takes a new token when the old one has expired, and stops when there is
   writeFileSync(file, JSON.stringify({ ...credentials, refreshToken: 'gone' }));
   const error = await run(call(7)).catch((e: unknown) => e);
   expect(error).toBeInstanceOf(PushError);
-  expect((error as PushError).hint).toBe('the credentials have expired or were revoked; create new ones');
+  expect((error as PushError).hint).toBe(
+    'the credentials have expired or were revoked; create new ones',
+  );
 });
 
 test('it cannot only check, and a file without a field is refused', async () => {
@@ -187,7 +206,10 @@ test('it cannot only check, and a file without a field is refused', async () => 
   writeFileSync(file, 'null');
   await expect(readMicrosoftCredentials(file)).rejects.toThrow('must be an object, not null');
   writeFileSync(file, JSON.stringify(credentials));
-  const target = createMicrosoftAds({ credentials: await readMicrosoftCredentials(file), endpoint: url });
+  const target = createMicrosoftAds({
+    credentials: await readMicrosoftCredentials(file),
+    endpoint: url,
+  });
   await expect(target.send([], { validateOnly: true, now })).rejects.toThrow(
     'Microsoft Advertising has none',
   );

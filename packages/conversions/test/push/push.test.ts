@@ -65,7 +65,11 @@ const named = (file: string) => ({ GOOGLE_APPLICATION_CREDENTIALS: file });
 
 async function open(env: Environment = named(serviceAccount()), clock = createManualClock(now)) {
   const credentials = await findGoogleCredentials(env);
-  const destination = { account: '123-456-7890', loginAccount: '1112223333', conversionAction: '987654321' };
+  const destination = {
+    account: '123-456-7890',
+    loginAccount: '1112223333',
+    conversionAction: '987654321',
+  };
   return createDataManager({ credentials, destination, endpoint: stub.url, clock });
 }
 
@@ -112,12 +116,19 @@ describe('events', () => {
     const event = dataManagerEvent(change(1, { callerNumber, click: null, consent: granted }));
     const hash = createHash('sha256').update(callerNumber).digest('hex');
     expect(event.userData).toEqual({ userIdentifiers: [{ phoneNumber: hash }] });
-    expect(event.consent).toEqual({ adUserData: 'CONSENT_GRANTED', adPersonalization: 'CONSENT_DENIED' });
+    expect(event.consent).toEqual({
+      adUserData: 'CONSENT_GRANTED',
+      adPersonalization: 'CONSENT_DENIED',
+    });
     expect(violations('Event', event)).toEqual([]);
     const denied = { adUserData: 'denied', adPersonalization: 'denied' } as const;
     expect(dataManagerEvent(change(1, { callerNumber, consent: denied })).userData).toBeUndefined();
     expect(dataManagerEvent(change(1, { callerNumber })).userData).toBeUndefined();
-    const braid = change(1, { callerNumber, consent: granted, click: { kind: 'wbraid', id: 'w-1' } });
+    const braid = change(1, {
+      callerNumber,
+      consent: granted,
+      click: { kind: 'wbraid', id: 'w-1' },
+    });
     expect(dataManagerEvent(braid).userData).toBeUndefined();
   });
 
@@ -207,6 +218,7 @@ describe('the ledger', () => {
       first_touch: null,
       ...more,
     });
+
   const rules: ConversionRules = {
     timeZone: 'America/New_York',
     conversionName: '',
@@ -215,6 +227,7 @@ describe('the ledger', () => {
     currency: 'USD',
   };
   const tool = { accepts: dataManagerAccepts({ phone: false }) };
+
   /** One run of a push of these calls. */
   const run = async (path: string, ...calls: Call[]) => {
     const ledger = await openLedger(path);
@@ -233,14 +246,26 @@ describe('the ledger', () => {
     const path = join(folder, 'runs.ledger');
     expect(await run(path, call(1), call(2), call(3))).toMatchObject({ add: 3, unchanged: 0 });
     expect(await run(path, call(1), call(2), call(3))).toMatchObject({ add: 0, unchanged: 3 });
-    const changed = [call(1, { talk_minutes: '9.0' }), call(2, { talk_minutes: '0.0' }), call(3), call(4)];
-    expect(await run(path, ...changed)).toMatchObject({ add: 1, restate: 1, retract: 1, unchanged: 1 });
-    expect([...stub.conversions].map(([id, { conversionValue }]) => [id, conversionValue])).toEqual([
-      ['1', 90],
-      ['2', 0],
-      ['3', 40],
-      ['4', 40],
-    ]);
+    const changed = [
+      call(1, { talk_minutes: '9.0' }),
+      call(2, { talk_minutes: '0.0' }),
+      call(3),
+      call(4),
+    ];
+    expect(await run(path, ...changed)).toMatchObject({
+      add: 1,
+      restate: 1,
+      retract: 1,
+      unchanged: 1,
+    });
+    expect([...stub.conversions].map(([id, { conversionValue }]) => [id, conversionValue])).toEqual(
+      [
+        ['1', 90],
+        ['2', 0],
+        ['3', 40],
+        ['4', 40],
+      ],
+    );
     expect(await run(path, call(1, { talk_minutes: '9.0' }), call(2))).toMatchObject({
       add: 0,
       restate: 1,
@@ -248,7 +273,11 @@ describe('the ledger', () => {
     });
     expect(stub.conversions.get('2')?.conversionValue).toBe(40);
     const moved = await run(path, call(3, { ppc_gclid: 'another-click' }));
-    expect(moved).toMatchObject({ add: 0, retract: 0, unadjusted: [{ sid: '3', change: 'click_changed' }] });
+    expect(moved).toMatchObject({
+      add: 0,
+      retract: 0,
+      unadjusted: [{ sid: '3', change: 'click_changed' }],
+    });
   });
 
   test('what was refused or not sent is sent by the next run, also after a crash in between', async () => {
@@ -257,6 +286,7 @@ describe('the ledger', () => {
     const calls = [call(1), call(2)];
     stub.trouble.push(() => ({ status: 403, body: '{"error":{"status":"PERMISSION_DENIED"}}' }));
     await expect(run(path, ...calls)).rejects.toThrow('PERMISSION_DENIED');
+
     // As if the process had ended after the note that a batch is about to be sent.
     const ledger = await openLedger(path);
     await ledger.prepare('google', [change(2).entry]);
@@ -271,15 +301,20 @@ describe('the ledger', () => {
   test('a call that could be matched only by its number is not sent without consent', async () => {
     const phone = { accepts: dataManagerAccepts({ phone: true }) };
     const withheld = call(1, { ppc_gclid: undefined });
+
     const of = (consent?: Consent) =>
       changesToPush(
         'google',
         new Map(),
         conversions([withheld], { ...rules, ...(consent ? { consent } : {}) }, phone),
       );
+
     expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
     const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
-    expect(granted).toMatchObject({ changes: [{ callerNumber: '+12025550101' }], withoutConsent: 0 });
+    expect(granted).toMatchObject({
+      changes: [{ callerNumber: '+12025550101' }],
+      withoutConsent: 0,
+    });
     await push(...granted.changes);
     expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
@@ -297,10 +332,12 @@ describe('trouble', () => {
     void pushed.finally(() => {
       isDone = true;
     });
+
     while (!isDone) {
       await new Promise((done) => setTimeout(done, 5));
       await clock.advance(500);
     }
+
     expect((await pushed).sent.add).toBe(1);
     expect(clock.now() - now).toBeGreaterThanOrEqual(7_000);
   });
@@ -326,17 +363,21 @@ describe('trouble', () => {
 
   test('it does not follow a redirect with the token', async () => {
     stub.trouble.push(() => ({ status: 302, headers: { location: 'https://evil.example/' } }));
-    await expect(push(change(1))).rejects.toThrow('sent a response with status 302 that cannot be read');
+    await expect(push(change(1))).rejects.toThrow(
+      'sent a response with status 302 that cannot be read',
+    );
   });
 
   test('it refuses an account or action that is not a number, and an endpoint without https', async () => {
     const credentials = await findGoogleCredentials(named(serviceAccount()));
+
     const make = (destination: object, endpoint?: string) => () =>
       createDataManager({
         credentials,
         destination: { account: '1234567890', conversionAction: '1', ...destination },
         ...(endpoint ? { endpoint } : {}),
       });
+
     expect(make({ account: '12' })).toThrow('the account must be 10 digits such as 123-456-7890');
     expect(make({ conversionAction: 'Phone lead' })).toThrow(
       'the conversion action must be its ID, a number',
@@ -369,29 +410,47 @@ describe('credentials', () => {
 
   test('it asks the metadata server when it runs at Google', async () => {
     stub.tokens.clear();
-    const env = { CLOUDSDK_CONFIG: join(folder, 'none'), GCE_METADATA_HOST: new URL(stub.url).host };
+    const env = {
+      CLOUDSDK_CONFIG: join(folder, 'none'),
+      GCE_METADATA_HOST: new URL(stub.url).host,
+    };
     await (await open(env)).diagnose('request-1');
     expect(stub.tokens.get('metadata')).toBe(1);
   });
 
   test('its errors name the file and what is missing, never what is in the file', async () => {
     const failure = async (fields: object): Promise<string> => {
-      const signIn = async () => (await open(named(keyFile('bad.json', fields)))).diagnose('request-1');
+      const signIn = async () =>
+        (await open(named(keyFile('bad.json', fields)))).diagnose('request-1');
       return String(await signIn().catch((error: unknown) => error));
     };
+
     expect(await failure({ type: 'external_account' })).toContain(
       'bad.json: type must be service_account or authorized_user',
     );
-    const user = { type: 'authorized_user', client_id: 'c', client_secret: 's', refresh_token: 'gone' };
+    const user = {
+      type: 'authorized_user',
+      client_id: 'c',
+      client_secret: 's',
+      refresh_token: 'gone',
+    };
     const { client_secret: _, ...secretless } = user;
     expect(await failure(secretless)).toContain('client_secret is missing');
-    expect(await failure({ ...user, client_secret: '' })).toContain('client_secret must not be empty');
+    expect(await failure({ ...user, client_secret: '' })).toContain(
+      'client_secret must not be empty',
+    );
     expect(await failure({ ...user, token_uri: `${stub.url}/token` })).toContain('invalid_grant');
     const key = { type: 'service_account', client_email: 'a', private_key: 'TOP SECRET' };
     expect(await failure(key)).toContain('private_key must be a private key that can sign');
     expect(await failure(key)).not.toContain('TOP SECRET');
-    const elsewhere = { ...key, private_key: keys.privateKey, token_uri: 'https://evil.example/token' };
-    expect(await failure(elsewhere)).toContain('token_uri must be a server of Google, not evil.example');
+    const elsewhere = {
+      ...key,
+      private_key: keys.privateKey,
+      token_uri: 'https://evil.example/token',
+    };
+    expect(await failure(elsewhere)).toContain(
+      'token_uri must be a server of Google, not evil.example',
+    );
     writeFileSync(join(folder, 'broken.json'), '{"private_key": "TOP SECRET", oops');
     await expect(findGoogleCredentials(named(join(folder, 'broken.json')))).rejects.toThrow(
       /^the key file .*broken\.json is not JSON: line 1, column 31 should have a name in double quotes$/,

@@ -37,7 +37,14 @@ const clock = {
 };
 
 /** What becomes of a request: `lost` is taken, but nobody hears of it. */
-type Fate = 'fine' | 'lost' | 'overloaded' | 'unreadable' | 'never sent' | 'denied' | FateOfMicrosoft;
+type Fate =
+  | 'fine'
+  | 'lost'
+  | 'overloaded'
+  | 'unreadable'
+  | 'never sent'
+  | 'denied'
+  | FateOfMicrosoft;
 type FateOfMicrosoft = 'operation error' | 'nameless error';
 
 /** A tool as the next run finds it: what it has, and what it does with the next requests. */
@@ -57,16 +64,22 @@ type Item = Record<string, unknown>;
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
 
 /** Answers each request, and again the same to each new attempt of it. */
-function answering(tool: Pick<Tool, 'fates' | 'requests'>, take: (url: string, body: string) => Response) {
+function answering(
+  tool: Pick<Tool, 'fates' | 'requests'>,
+  take: (url: string, body: string) => Response,
+) {
   let last = '';
   let fate: Fate = 'fine';
+
   const broken = (code: string) => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
   };
+
   const answer: typeof fetch = async (input, init) => {
     const url = String(input);
     const body = String(init?.body);
-    if (url.includes('token')) return json({ access_token: 'a', expires_in: 3600, refresh_token: 'r' });
+    if (url.includes('token'))
+      return json({ access_token: 'a', expires_in: 3600, refresh_token: 'r' });
     if (last !== body) fate = tool.fates.shift() ?? 'fine';
     last = body;
     if (fate === 'never sent') return broken('ECONNREFUSED');
@@ -82,15 +95,23 @@ function answering(tool: Pick<Tool, 'fates' | 'requests'>, take: (url: string, b
       return json({ PartialErrors: [{ Index: null, ErrorCode: 'InternalError' }] });
     return response;
   };
+
   return answer;
 }
 
 function microsoft(): Tool {
   const file = join(folder, 'microsoft.json');
-  const key = { developerToken: 'd', clientId: 'c', refreshToken: 'r', customerId: '1', accountId: '2' };
+  const key = {
+    developerToken: 'd',
+    clientId: 'c',
+    refreshToken: 'r',
+    customerId: '1',
+    accountId: '2',
+  };
   writeFileSync(file, JSON.stringify(key));
   const has = new Map<string, number>();
   const tool = { has, requests: [], fates: [], refuses: new Set<string>() };
+
   const take = (url: string, body: string): Response => {
     const items = Object.values(JSON.parse(body) as Record<string, Item[]>)[0] ?? [];
     const PartialErrors = items.flatMap((item, Index) => {
@@ -102,10 +123,12 @@ function microsoft(): Tool {
       else if (isAdjustment) has.set(click, Number(item.AdjustmentValue));
       // As its reference says: the first one is used, the others are ignored.
       else if (!has.has(click)) has.set(click, Number(item.ConversionValue));
+
       return [];
     });
     return json({ PartialErrors });
   };
+
   return {
     ...tool,
     kind: 'microsoft',
@@ -124,6 +147,7 @@ function google(): Tool {
   writeFileSync(file, JSON.stringify(key));
   const has = new Map<string, number>();
   const tool = { has, requests: [], fates: [], refuses: new Set<string>() };
+
   const take = (_: string, body: string): Response => {
     const { events } = JSON.parse(body) as { events: Item[] };
     const clickOf = (event: Item) => String((event.adIdentifiers as Item | undefined)?.gclid);
@@ -135,6 +159,7 @@ function google(): Tool {
     for (const event of events) has.set(clickOf(event), Number(event.conversionValue));
     return json({ requestId: 'request-1' });
   };
+
   return {
     ...tool,
     kind: 'google',
@@ -176,7 +201,9 @@ function pusher(tool: Tool, phone = false) {
     async close() {},
   };
   const format =
-    tool.kind === 'google' ? { accepts: dataManagerAccepts({ phone }) } : sheetFormats['microsoft-ads'];
+    tool.kind === 'google'
+      ? { accepts: dataManagerAccepts({ phone }) }
+      : sheetFormats['microsoft-ads'];
   return async (truth: readonly Truth[], most = 1_000): Promise<PushSummary> => {
     const calls = truth.map(({ value, click }, index) => ({
       sid: String(index),
@@ -202,7 +229,8 @@ function pusher(tool: Tool, phone = false) {
   };
 }
 
-const click = (number: number): string => `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
+const click = (number: number): string =>
+  `f894f652ea334e739002f7167ab8${String(number).padStart(4, '0')}`;
 const first = click(1);
 
 /** Pushes of which the first, of the value 40, ended so. */
@@ -236,7 +264,10 @@ describe.each([
         sent: { add: 0, restate: 1, retract: 1 },
       });
       expect(changed.has.get(first) ?? 0).toBe(0);
-      expect(await push([{ value: 0, click: first }])).toMatchObject({ resent: 0, sent: { retract: 0 } });
+      expect(await push([{ value: 0, click: first }])).toMatchObject({
+        resent: 0,
+        sent: { retract: 0 },
+      });
     },
   );
 
@@ -244,8 +275,12 @@ describe.each([
     const tool = make();
     const push = pusher(tool);
     tool.fates.push('lost', 'never sent', 'denied', 'lost');
-    for (const value of [40, 30, 20, 0]) await expect(push([{ value, click: first }])).rejects.toThrow();
-    expect(await push([{ value: 0, click: first }])).toMatchObject({ resent: 1, sent: { retract: 1 } });
+    for (const value of [40, 30, 20, 0])
+      await expect(push([{ value, click: first }])).rejects.toThrow();
+    expect(await push([{ value: 0, click: first }])).toMatchObject({
+      resent: 1,
+      sent: { retract: 1 },
+    });
     expect(tool.has.get(first) ?? 0).toBe(0);
   });
 
@@ -270,7 +305,11 @@ describe.each([
     const second = { value: 7, click: click(2) };
     await expect(push([{ value: 40, click: first }, second])).rejects.toThrow();
     const summary = await push([{ value: 12, click: first }, second]);
-    expect(summary).toMatchObject({ resent: 1, sent: { add: 1, restate: 0 }, refused: [{ sid: '0' }] });
+    expect(summary).toMatchObject({
+      resent: 1,
+      sent: { add: 1, restate: 0 },
+      refused: [{ sid: '0' }],
+    });
     expect([...tool.has]).toEqual([[click(2), 7]]);
   });
 });
@@ -340,7 +379,9 @@ describe('Microsoft Advertising', () => {
     });
     expect([...tool.has.keys()]).toEqual([first]);
     tool.refuses.clear();
-    expect(await push([{ value: 40, click: click(2) }])).toMatchObject({ sent: { add: 1, retract: 1 } });
+    expect(await push([{ value: 40, click: click(2) }])).toMatchObject({
+      sent: { add: 1, retract: 1 },
+    });
     expect([...tool.has]).toEqual([[click(2), 40]]);
   });
 });
@@ -363,7 +404,14 @@ test.each([
 ] as const)(
   'after any history of lost answers the next two runs make %s equal to the calls',
   async (kind, make) => {
-    const fates: readonly Fate[] = ['fine', 'lost', 'overloaded', 'unreadable', 'never sent', 'denied'];
+    const fates: readonly Fate[] = [
+      'fine',
+      'lost',
+      'overloaded',
+      'unreadable',
+      'never sent',
+      'denied',
+    ];
     const faults: readonly Fate[] =
       kind === 'google' ? fates : [...fates, 'operation error', 'nameless error'];
     let lost = 0;
@@ -381,7 +429,8 @@ test.each([
         for (let change = pick(4); change > 0; change -= 1) {
           const index = pick(truth.length);
           const one = truth[index];
-          // What was taken back cannot count again in Microsoft Advertising, and Google keeps the first click.
+          // What was taken back cannot count again in Microsoft Advertising, and Google keeps the
+          // first click.
           if (one === undefined || one.value === 0) continue;
           const other = pick(5);
           if (other === 0) truth[index] = { ...one, value: 0 };
@@ -390,7 +439,9 @@ test.each([
             truth[index] = { ...one, click: click(clicks) };
           } else truth[index] = { ...one, value: 1 + pick(90) };
         }
-        tool.fates.push(...Array.from({ length: 1 + pick(3) }, () => faults[pick(faults.length)] ?? 'fine'));
+        tool.fates.push(
+          ...Array.from({ length: 1 + pick(3) }, () => faults[pick(faults.length)] ?? 'fine'),
+        );
         await push(truth, 1 + pick(6)).catch(() => {
           lost += 1;
         });
@@ -405,6 +456,7 @@ test.each([
       const has = counting(truth.map((one) => [one.click, one.value] as const));
       expect({ seed, has: counting(tool.has) }).toEqual({ seed, has });
     }
+
     expect(lost).toBeGreaterThan(100);
   },
 );

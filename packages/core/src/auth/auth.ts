@@ -24,8 +24,8 @@ export interface BearerAuth {
 export type Auth = KeyAuth | BearerAuth;
 
 /**
- * Keys from the account's key manager. They are checked here, before anything is sent; `undefined`, such as a variable that
- * is not set, is refused with an error that says so.
+ * Keys from the account's key manager. They are checked here, before anything is sent; `undefined`,
+ * such as a variable that is not set, is refused with an error that says so.
  *
  * @example
  * createClient({ baseUrl, auth: apiKeys(process.env.ACCESS_KEY, process.env.SECRET_KEY) });
@@ -64,6 +64,7 @@ export function checkAuth(auth: Auth, version: 'v2' | 'v3'): void {
       'auth must be made by apiKeys(access, secret) or bearerToken(token).',
       { hint: 'Plain objects are refused, because the keys in them could be printed by accident.' },
     );
+
   if (isKeys && version === 'v2')
     throw new ConfigurationError(
       'invalid_credentials',

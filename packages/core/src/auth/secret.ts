@@ -4,8 +4,9 @@ import { ConfigurationError } from '../errors/calls-error.ts';
 const values = new WeakMap<Secret, string>();
 
 /**
- * A string that does not print: String, JSON, `util.inspect` and template literals all show `[secret]`. The value is not
- * in any property of the object, so debuggers, snapshots and spreads cannot show it either.
+ * A string that does not print: String, JSON, `util.inspect` and template literals all show
+ * `[secret]`. The value is not in any property of the object, so debuggers, snapshots and spreads
+ * cannot show it either.
  */
 export class Secret {
   /** Always `[secret]`. */
@@ -27,7 +28,8 @@ export class Secret {
 }
 
 /**
- * Wraps a string so that it cannot be printed by accident. Spaces and line ends around it are removed.
+ * Wraps a string so that it cannot be printed by accident. Spaces and line ends around it are
+ * removed.
  *
  * @param name what error messages call it, such as `access key`.
  * @example
@@ -44,7 +46,8 @@ export function secret(value: string | Secret | undefined, name = 'secret'): Sec
 /** The value of a secret, for the one place that puts it into a request. */
 export function reveal(wrapped: Secret): string {
   const value = values.get(wrapped);
-  if (value === undefined) throw new TypeError('The secret was not made by this copy of the package.');
+  if (value === undefined)
+    throw new TypeError('The secret was not made by this copy of the package.');
   return value;
 }
 
@@ -59,6 +62,7 @@ function usable(value: unknown, name: string): string {
       `The ${name} must be a string; found ${value === null ? 'null' : typeof value}.`,
       { hint: whenMissing },
     );
+
   const trimmed = value.trim();
   const problem = problems.find(({ pattern }) => pattern.test(trimmed));
   if (problem === undefined) return trimmed;

@@ -7,7 +7,9 @@ import type { ApiRequest } from './request.ts';
 interface Asked<T> extends Pick<ApiRequest<T>, 'operation' | 'options' | 'read'> {
   /** What follows `/v2` or `/v3` and the name of the resource, already encoded. */
   readonly tail: string;
-  /** The same for errors and events. Credentials are only in headers, so nothing else is left out. */
+  /**
+   * The same for errors and events. Credentials are only in headers, so nothing else is left out.
+   */
   readonly shown: string;
 }
 
@@ -26,6 +28,7 @@ export function apiRequest<T>(
         hint: `Pass auth: ${version === 'v3' ? 'apiKeys(access, secret) or bearerToken(token)' : 'bearerToken(token)'} to createClient.`,
       },
     );
+
   const v3Kind = auth.kind === 'bearer' ? 'v3 token' : 'v3 keys';
   const root = `${base.prefix}/${version}/user/bid-management`;
   const type = ['content-type', 'application/json'];
@@ -47,7 +50,10 @@ export function commonHeaders({ compress }: Settings, accept: string): string[] 
   return compress ? [...headers, 'accept-encoding', 'gzip, br'] : headers;
 }
 
-/** Joins names and values into a query; undefined values are left out. A space becomes `%20`, never `+`. */
+/**
+ * Joins names and values into a query; undefined values are left out. A space becomes `%20`, never
+ * `+`.
+ */
 export function queryString(parts: Readonly<Record<string, string | number | undefined>>): string {
   let query = '';
   for (const [name, value] of Object.entries(parts))

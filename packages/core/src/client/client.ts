@@ -32,11 +32,12 @@ export interface CallPage {
 }
 
 /**
- * A list of calls: awaited, it is one page; iterated, it is all calls from that page on, in order. Iterating again reads the
- * later pages again.
+ * A list of calls: awaited, it is one page; iterated, it is all calls from that page on, in order.
+ * Iterating again reads the later pages again.
  *
- * Lists may change while they are read. Calls that come again because the list has grown are dropped; when it has shrunk, calls may
- * have been missed, and the list ends with the code `list_moved`. To read a live account and prove that no call is missing, use
+ * Lists may change while they are read. Calls that come again because the list has grown are
+ * dropped; when it has shrunk, calls may have been missed, and the list ends with the code
+ * `list_moved`. To read a live account and prove that no call is missing, use
  * `createCallStream` of `@call-attribution/node-stream`.
  */
 export interface CallList extends Promise<CallPage>, AsyncIterable<Call> {
@@ -73,7 +74,10 @@ export interface CallCount {
   readonly source: CountSource;
 }
 
-/** A client of the API, for one account and one version. Made by `createClient`; `await using` closes it. */
+/**
+ * A client of the API, for one account and one version. Made by `createClient`; `await using`
+ * closes it.
+ */
 export interface Client extends AsyncDisposable {
   /** Version of the API that it uses. */
   readonly version: Version;
@@ -96,8 +100,14 @@ export interface Client extends AsyncDisposable {
   countCalls(query?: Omit<ListQuery, 'rows' | 'page'>): Promise<CallCount>;
   /** The SMS-enabled numbers of the account. */
   listSmsNumbers(options?: SmsOptions): Promise<SmsNumber[]>;
-  /** One page as bytes, for programs that pass records on without parsing them. Everything else is for `listCalls`. */
+  /**
+   * One page as bytes, for programs that pass records on without parsing them. Everything else is
+   * for `listCalls`.
+   */
   fetchPage(query?: ListQuery): Promise<RawPage>;
-  /** Lets requests in progress finish, then closes the sockets. A request that waits for its next attempt ends with `client_closed`. */
+  /**
+   * Lets requests in progress finish, then closes the sockets. A request that waits for its next
+   * attempt ends with `client_closed`.
+   */
   close(): Promise<void>;
 }

@@ -10,8 +10,9 @@ import { type FilterText, filterText, recordReader, requestPage } from './pages.
 import type { Context } from './request.ts';
 
 /**
- * How many calls match. v2 has a count request, whose response the API does not show. v3 does not have one, so the total
- * comes from the Content-Range of a list of one row; so it does with a v2 server that has no count request.
+ * How many calls match. v2 has a count request, whose response the API does not show. v3 does not
+ * have one, so the total comes from the Content-Range of a list of one row; so it does with a v2
+ * server that has no count request.
  */
 export async function countCalls(
   context: Context,
@@ -26,7 +27,8 @@ export async function countCalls(
   try {
     return (await context.requests.request(apiRequest(context.settings, asked))).value;
   } catch (error) {
-    if (error instanceof CallsError && error.code === 'not_found') return countByList(context, filter, query);
+    if (error instanceof CallsError && error.code === 'not_found')
+      return countByList(context, filter, query);
     throw error;
   }
 }
@@ -43,30 +45,42 @@ async function countByList(
   );
   const total = count === 0 ? 0 : (range?.total ?? null);
   if (total !== null) return { total, source: 'content-range' };
-  throw new ResponseError('unexpected_shape', 'The server does not send a total in Content-Range.', {
-    hint: 'Count the calls while you iterate over listCalls().',
-    kind: 'data',
-  });
+  throw new ResponseError(
+    'unexpected_shape',
+    'The server does not send a total in Content-Range.',
+    {
+      hint: 'Count the calls while you iterate over listCalls().',
+      kind: 'data',
+    },
+  );
 }
 
 function readCount(response: HttpResponse): CallCount {
   const total = fromBody(response);
   if (total !== undefined) return { total, source: 'count' };
   const range = parseContentRange(headerText(response.headers, 'content-range'));
-  if (range !== null && range.total !== null) return { total: range.total, source: 'content-range' };
-  throw new ResponseError('unexpected_shape', 'The response of the count request does not hold a number.', {
-    hint: "A client with version: 'v3' counts in another way.",
-    kind: 'data',
-  });
+  if (range !== null && range.total !== null)
+    return { total: range.total, source: 'content-range' };
+  throw new ResponseError(
+    'unexpected_shape',
+    'The response of the count request does not hold a number.',
+    {
+      hint: "A client with version: 'v3' counts in another way.",
+      kind: 'data',
+    },
+  );
 }
 
-/** The number in a body: plain text, a JSON number or string, or an object or an array around one. */
+/**
+ * The number in a body: plain text, a JSON number or string, or an object or an array around one.
+ */
 function fromBody(response: HttpResponse): number | undefined {
   if (response.body.length === 0) return undefined;
   if (mediaType(response.headers) === 'text/plain') {
     const total = asCount(decodeText(response.body));
     if (total !== undefined) return total;
   }
+
   expectJson(response);
   const value = parseJson(response);
   const inner = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -78,7 +92,8 @@ function fromBody(response: HttpResponse): number | undefined {
 
 /** The number under one of these names, in an object or one within it. */
 function fromObject(value: unknown, depth = 0): number | undefined {
-  if (depth > 3 || typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (depth > 3 || typeof value !== 'object' || value === null || Array.isArray(value))
+    return undefined;
   return Object.entries(value)
     .filter(([name]) => /^(?:count|total|total_?count|data|result)$/i.test(name))
     .map(([, item]) => asCount(item) ?? fromObject(item, depth + 1))
@@ -86,6 +101,9 @@ function fromObject(value: unknown, depth = 0): number | undefined {
 }
 
 function asCount(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+  const number =
+    typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
+    ? number
+    : undefined;
 }

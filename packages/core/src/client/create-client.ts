@@ -12,13 +12,14 @@ import { readOptions } from './read-options.ts';
 import { type Context, createRequests } from './request.ts';
 
 /**
- * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`, `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY`
- * and so on. Options are checked here, once; nothing is sent until a method is called.
+ * Makes a client of the API. Without `baseUrl` it reads the variables `CALLS_BASE_URL`,
+ * `CALLS_ACCESS_KEY`, `CALLS_SECRET_KEY` and so on. Options are checked here, once; nothing is sent
+ * until a method is called.
  *
  * @example
- * const client = createClient(); // or createClient({ baseUrl: 'https://api.example.com', auth: apiKeys(access, secret) })
- * for await (const call of client.listCalls({ filter: 'talk_minutes:[5 TO *]' })) console.log(call.sid);
- * await client.close(); // or declare it with "await using"
+ * const client = createClient(); // or createClient({ baseUrl: 'https://api.example.com', auth:
+ * apiKeys(access, secret) }) for await (const call of client.listCalls({ filter: 'talk_minutes:[5
+ * TO *]' })) console.log(call.sid); await client.close(); // or declare it with "await using"
  */
 export function createClient(options: ClientOptions = {}): Client {
   const settings = readOptions(options);
@@ -35,7 +36,10 @@ export function createClient(options: ClientOptions = {}): Client {
     [Symbol.asyncDispose]: () => context.requests.close(),
   };
   const report = reporter(client, settings);
-  const mode = { records, onProblem: (problem: RecordProblem) => report({ type: 'record', ...problem }) };
+  const mode = {
+    records,
+    onProblem: (problem: RecordProblem) => report({ type: 'record', ...problem }),
+  };
   const context: Context = {
     settings,
     requests: createRequests(client, settings),

@@ -1,11 +1,17 @@
-// What can be observed of a client. Operations are tracing channels of node:diagnostics_channel, and what the client notices is on a
-// plain one. Each message names its client; none holds a key, a record or what a caller's data could be in. Its log has the same.
+// What can be observed of a client. Operations are tracing channels of node:diagnostics_channel,
+// and what the client notices is on a plain one. Each message names its client; none holds a key, a
+// record or what a caller's data could be in. Its log has the same.
 import { channel } from 'node:diagnostics_channel';
 import { CallsError } from '../errors/calls-error.ts';
 import type { ErrorCode } from '../errors/codes.ts';
 import { redact } from '../errors/redact.ts';
 import type { Log } from '../log/logger.ts';
-import { createTracing, safeCaller, type TraceContext, type TraceOutcome } from '../tracing/index.ts';
+import {
+  createTracing,
+  safeCaller,
+  type TraceContext,
+  type TraceOutcome,
+} from '../tracing/index.ts';
 import type { Client } from './client.ts';
 import type { ClientReport, Settings } from './options.ts';
 
@@ -20,13 +26,16 @@ export interface ClientTrace extends TraceContext {
   readonly operation: Operation;
   /** URL without secrets. */
   readonly url: string;
-  /** Code of the error that it failed with; `aborted` when the signal was aborted. Set once it has ended. */
+  /**
+   * Code of the error that it failed with; `aborted` when the signal was aborted. Set once it has
+   * ended.
+   */
   code?: ErrorCode | 'aborted';
 }
 
 /**
- * The message of the tracing channels `tracing:call-attribution:request:*`: one request with all its attempts. What is optional is
- * there once the request has ended.
+ * The message of the tracing channels `tracing:call-attribution:request:*`: one request with all
+ * its attempts. What is optional is there once the request has ended.
  */
 export interface RequestTrace extends ClientTrace {
   /** HTTP method. */
@@ -42,8 +51,8 @@ export interface RequestTrace extends ClientTrace {
 }
 
 /**
- * The message of the tracing channels `tracing:call-attribution:attempt:*`: one attempt of a request, with reading and checking of
- * the response. What is optional is there once it has ended.
+ * The message of the tracing channels `tracing:call-attribution:attempt:*`: one attempt of a
+ * request, with reading and checking of the response. What is optional is there once it has ended.
  */
 export interface AttemptTrace extends ClientTrace {
   /** Number of the attempt, counted from 1. */
@@ -102,8 +111,14 @@ const plainName = /^[A-Za-z_][\w.-]{0,63}$/;
 /** A server that invents a new field name for every record must not fill the memory. */
 const mostNames = 1000;
 
-/** What tells the log, the callback and the channel what a client notices: a problem of a field once, and not once for each record. */
-export function reporter(client: Client, { log, onReport }: Settings): (report: ClientReport) => void {
+/**
+ * What tells the log, the callback and the channel what a client notices: a problem of a field
+ * once, and not once for each record.
+ */
+export function reporter(
+  client: Client,
+  { log, onReport }: Settings,
+): (report: ClientReport) => void {
   const safely = safeCaller('onReport');
   const reported = new Set<string>();
   return (noticed) => {
@@ -114,9 +129,14 @@ export function reporter(client: Client, { log, onReport }: Settings): (report: 
       reported.add(key);
       if (!plainName.test(report.field)) report = { ...report, field: '[unprintable name]' };
     }
+
     const { type, ...rest } = report;
+
     // A server may call a field what it likes.
-    log.warn?.(reportMessages[type], 'field' in rest ? { ...rest, field: redact(rest.field) } : rest);
+    log.warn?.(
+      reportMessages[type],
+      'field' in rest ? { ...rest, field: redact(rest.field) } : rest,
+    );
     if (onReport) safely(() => onReport(report));
     if (reports.hasSubscribers) reports.publish({ client, report } satisfies ReportEvent);
   };
@@ -124,11 +144,18 @@ export function reporter(client: Client, { log, onReport }: Settings): (report: 
 
 /** Notes the code of the error that an operation ended with. */
 export function noteFailure(context: ClientTrace, outcome: TraceOutcome<unknown>): void {
-  if ('error' in outcome) context.code = outcome.error instanceof CallsError ? outcome.error.code : 'aborted';
+  if ('error' in outcome)
+    context.code = outcome.error instanceof CallsError ? outcome.error.code : 'aborted';
 }
 
-/** Logs how a request failed. What the program ended itself is not a failure, and `not_found` is often expected. */
-export function logFailure(log: Log, { operation, url, durationMs, error, code }: RequestTrace): void {
+/**
+ * Logs how a request failed. What the program ended itself is not a failure, and `not_found` is
+ * often expected.
+ */
+export function logFailure(
+  log: Log,
+  { operation, url, durationMs, error, code }: RequestTrace,
+): void {
   const ms = whole(durationMs);
   if (error instanceof CallsError && code !== 'aborted') {
     const { code, status, requestId, attempts } = error;
@@ -143,6 +170,9 @@ export const whole = (ms = 0): number => Math.round(ms);
 
 const uuidOrHash = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{16,64})$/i;
 
-/** An id as it may be shown. One that is a phone number must not get into a log; digits of a UUID are kept. */
+/**
+ * An id as it may be shown. One that is a phone number must not get into a log; digits of a UUID
+ * are kept.
+ */
 const shownId = (id: string | undefined): string | undefined =>
   id === undefined || uuidOrHash.test(id) ? id : redact(id);

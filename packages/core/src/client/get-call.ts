@@ -6,8 +6,15 @@ import { apiRequest, encode } from './api-request.ts';
 import type { RequestOptions } from './options.ts';
 import type { Context } from './request.ts';
 
-/** One call by its id. The API does not say how the record is wrapped, so every plausible form is understood. */
-export async function getCall(context: Context, sid: string, options: RequestOptions): Promise<Call> {
+/**
+ * One call by its id. The API does not say how the record is wrapped, so every plausible form is
+ * understood.
+ */
+export async function getCall(
+  context: Context,
+  sid: string,
+  options: RequestOptions,
+): Promise<Call> {
   checkSid(context, sid);
   const { requests, settings } = context;
   const [tail, shown] = [`/${encode(sid)}`, `/${encode(shownSid(sid))}`];
@@ -48,11 +55,16 @@ function readOne(context: Context, sid: string, response: HttpResponse): Call {
       hint: 'Check the sid, and that the credentials belong to its account.',
       status: response.status,
     });
+
   if (typeof record !== 'object' || Array.isArray(record) || !Object.hasOwn(record, 'sid'))
     throw unexpectedBody(record, response, 'one call record');
   const call = context.adapt(record);
   if (String(call.sid) === sid) return call;
-  throw new ResponseError('unexpected_shape', 'The server sent another call than the one requested.', {
-    hint: 'A cache on the way may have mixed up responses.',
-  });
+  throw new ResponseError(
+    'unexpected_shape',
+    'The server sent another call than the one requested.',
+    {
+      hint: 'A cache on the way may have mixed up responses.',
+    },
+  );
 }

@@ -36,17 +36,28 @@ function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
       'The SMS listing has a URL of its own, and none was given.',
       { hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.' },
     );
+
   if (!legacyAuth)
     throw new ConfigurationError(
       'invalid_credentials',
       'The SMS listing takes an access key and a secret key only.',
       { hint: 'Pass legacyAuth: apiKeys(access, secret) in addition to the bearer token.' },
     );
-  const keys = { access_key: reveal(legacyAuth.accessKey), secret_access_key: reveal(legacyAuth.secretKey) };
+
+  const keys = {
+    access_key: reveal(legacyAuth.accessKey),
+    secret_access_key: reveal(legacyAuth.secretKey),
+  };
   const query = queryString({ action, ...keys });
   const path = `${legacy.prefix}/ibp_api.php`;
   const headers = commonHeaders(settings, 'application/xml, text/xml;q=0.9');
   if (method === 'GET') return { origin: legacy.origin, path: path + query, method, headers };
   const form = ['content-type', 'application/x-www-form-urlencoded'];
-  return { origin: legacy.origin, path, method, headers: [...headers, ...form], body: query.slice(1) };
+  return {
+    origin: legacy.origin,
+    path,
+    method,
+    headers: [...headers, ...form],
+    body: query.slice(1),
+  };
 }

@@ -15,20 +15,31 @@ import type { Duration } from '../time/duration.ts';
 
 /** Deadlines in milliseconds. */
 export interface Timeouts {
-  /** Until a connection is made. A given dispatcher has a deadline of its own instead. @default '10s' */
+  /**
+   * Until a connection is made. A given dispatcher has a deadline of its own instead. @default
+   * '10s'
+   */
   readonly connect: number;
-  /** Silence of the server, before or within a response: milliseconds, or a string such as '30s'. @default '15s' */
+  /**
+   * Silence of the server, before or within a response: milliseconds, or a string such as '30s'.
+   * @default '15s'
+   */
   readonly idle: number;
-  /** One attempt, including its whole body: milliseconds, or a string such as '30s'. @default '1m' */
+  /**
+   * One attempt, including its whole body: milliseconds, or a string such as '30s'. @default '1m'
+   */
   readonly attempt: number;
   /**
-   * The whole call, with all attempts and the waits between them: milliseconds, or a string such as '30s'. A list of many pages has it
-   * for each page. @default '2m'
+   * The whole call, with all attempts and the waits between them: milliseconds, or a string such as
+   * '30s'. A list of many pages has it for each page. @default '2m'
    */
   readonly total: number;
 }
 
-/** Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
+/**
+ * Deadlines that differ from the defaults: milliseconds, or a string such as '30s'; `Infinity`
+ * switches one off.
+ */
 export type TimeoutOptions = { readonly [deadline in keyof Timeouts]?: Duration | undefined };
 
 /** Deadlines of a request: milliseconds, or a string such as '30s'; `Infinity` switches one off. */
@@ -51,13 +62,17 @@ export interface RequestOptions {
   /** Ends the request when it is aborted; the request rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Deadlines of this request that differ from those of the client: milliseconds or a string such as '5s', after which it ends whatever it
-   * is doing, or one for each part, such as `{ idle: '5s', total: '30s' }`. A list has them for each of its pages.
+   * Deadlines of this request that differ from those of the client: milliseconds or a string such
+   * as '5s', after which it ends whatever it is doing, or one for each part, such as `{ idle: '5s',
+   * total: '30s' }`. A list has them for each of its pages.
    */
   readonly timeout?: RequestTimeoutOptions | Duration | undefined;
   /** When this request is sent again, where that differs from the client. */
   readonly retry?: RetryOptions | undefined;
-  /** Headers of this request, in addition to those of the client or instead of them; `undefined` leaves one out. */
+  /**
+   * Headers of this request, in addition to those of the client or instead of them; `undefined`
+   * leaves one out.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Called with the response that the result was read from. An error it throws ends nothing. */
   readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
@@ -67,7 +82,9 @@ export interface RequestOptions {
 export interface ListQuery extends RequestOptions {
   /** Which calls. @default all calls */
   readonly filter?: FilterInput | undefined;
-  /** Calls of a page, from 1 on: what the maker of the API suggests for its sibling. @default 250 */
+  /**
+   * Calls of a page, from 1 on: what the maker of the API suggests for its sibling. @default 250
+   */
   readonly rows?: number | undefined;
   /** Number of the first page, counted from 0, in pages of `rows`. @default 0 */
   readonly page?: number | undefined;
@@ -87,11 +104,15 @@ export type ClientReport =
   | { readonly type: 'repeated_calls'; readonly count: number }
   | { readonly type: 'plain_http'; readonly origin: string };
 
-/** How a client is set up. What names the server and the account is read from the environment when `baseUrl` is left out. */
+/**
+ * How a client is set up. What names the server and the account is read from the environment when
+ * `baseUrl` is left out.
+ */
 export interface ClientOptions {
   /**
-   * URL of the API, without credentials. Leave it out to read `CALLS_BASE_URL`, and with it those of `legacyBaseUrl`, `version` and `auth`
-   * that are left out too. `undefined` is refused: a variable may not be set.
+   * URL of the API, without credentials. Leave it out to read `CALLS_BASE_URL`, and with it those
+   * of `legacyBaseUrl`, `version` and `auth` that are left out too. `undefined` is refused: a
+   * variable may not be set.
    */
   readonly baseUrl?: string | undefined;
   /** URL of the SMS listing, the part before `/ibp_api.php`. Only `listSmsNumbers` needs it. */
@@ -103,13 +124,19 @@ export interface ClientOptions {
   /** Keys of the SMS listing, if `auth` is a bearer token. */
   readonly legacyAuth?: KeyAuth | undefined;
   /**
-   * Deadlines: milliseconds or a string such as '30s', after which a call ends whatever it is doing, or one for each part.
+   * Deadlines: milliseconds or a string such as '30s', after which a call ends whatever it is
+   * doing, or one for each part.
    * @default { connect: '10s', idle: '15s', attempt: '1m', total: '2m' }
    */
   readonly timeout?: TimeoutOptions | Duration | undefined;
-  /** When a failed request is sent again. @default { attempts: 4, baseDelay: 250, maxDelay: '8s' } */
+  /**
+   * When a failed request is sent again. @default { attempts: 4, baseDelay: 250, maxDelay: '8s' }
+   */
   readonly retry?: RetryOptions | undefined;
-  /** Limits to keep to, such as `{ concurrency: 4 }`, or a limiter shared with other clients. @default none */
+  /**
+   * Limits to keep to, such as `{ concurrency: 4 }`, or a limiter shared with other clients.
+   * @default none
+   */
   readonly limiter?: Limiter | LimiterOptions | undefined;
   /**
    * The URL of a proxy for every server, or `false` for none, whatever the environment says.
@@ -117,13 +144,15 @@ export interface ClientOptions {
    */
   readonly proxy?: string | false | undefined;
   /**
-   * A dispatcher of undici 7 or 8 (a mock, other TLS settings, another proxy) instead of the client's own. `close()` leaves it open.
+   * A dispatcher of undici 7 or 8 (a mock, other TLS settings, another proxy) instead of the
+   * client's own. `close()` leaves it open.
    * @default an agent of undici 7, through `proxy`
    */
   readonly dispatcher?: RequestDispatcher | undefined;
   /**
-   * Sends requests with this function instead. It is passed a URL and `RequestInit`, and decodes bodies as the `fetch` of the platform
-   * does; `timeout.connect` does not apply to it. @default the `fetch` of the platform where undici is not complete, as in Bun
+   * Sends requests with this function instead. It is passed a URL and `RequestInit`, and decodes
+   * bodies as the `fetch` of the platform does; `timeout.connect` does not apply to it. @default
+   * the `fetch` of the platform where undici is not complete, as in Bun
    */
   readonly fetch?: Fetch | undefined;
   /** Largest body that is accepted in bytes, compressed or decoded. @default 67108864 */
@@ -132,10 +161,14 @@ export interface ClientOptions {
   readonly compress?: boolean | undefined;
   /** What happens to records that do not match the table of fields. @default 'report' */
   readonly records?: RecordMode | undefined;
-  /** Called once for each unknown or broken field, and for clamped pages and totals that change. An error it throws ends nothing. */
+  /**
+   * Called once for each unknown or broken field, and for clamped pages and totals that change. An
+   * error it throws ends nothing.
+   */
   readonly onReport?: ((report: ClientReport) => void) | undefined;
   /**
-   * What the client logs to, such as `console` or a pino logger. Lines have no keys and no data of callers.
+   * What the client logs to, such as `console` or a pino logger. Lines have no keys and no data of
+   * callers.
    * @default none; stderr when `logLevel` or the variable CALLS_LOG is set
    */
   readonly logger?: Logger | undefined;
@@ -145,7 +178,10 @@ export interface ClientOptions {
   readonly clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of waits. @default Math.random */
   readonly random?: (() => number) | undefined;
-  /** Headers of every request, such as those that a gateway expects. The client sets its own and those of `auth`. */
+  /**
+   * Headers of every request, such as those that a gateway expects. The client sets its own and
+   * those of `auth`.
+   */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** The User-Agent header. @default call-attribution-core and its version */
   readonly userAgent?: string | undefined;
@@ -180,7 +216,10 @@ export interface Settings
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a client uses unless an option says otherwise: calls of a page, and deadlines in milliseconds. */
+/**
+ * What a client uses unless an option says otherwise: calls of a page, and deadlines in
+ * milliseconds.
+ */
 export const clientDefaults: { readonly rows: number; readonly timeout: Timeouts } = {
   rows: 250,
   timeout: { connect: 10_000, idle: 15_000, attempt: 60_000, total: 120_000 },

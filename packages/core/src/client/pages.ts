@@ -37,7 +37,10 @@ function readQuery({ settings }: Context, query: ListQuery): PageQuery {
   return { filter: filterText(filter, settings.version), rows, page, options: query };
 }
 
-/** What a request for a page returned: its content in some form, and how it compares with the request. */
+/**
+ * What a request for a page returned: its content in some form, and how it compares with the
+ * request.
+ */
 interface PageResult<T> {
   readonly content: T;
   readonly count: number;
@@ -52,7 +55,10 @@ interface PageReader<T> {
   readonly empty: T;
 }
 
-/** Requests one page. Every check is part of the attempt, so a page that fails one is requested again. */
+/**
+ * Requests one page. Every check is part of the attempt, so a page that fails one is requested
+ * again.
+ */
 export async function requestPage<T>(
   context: Context,
   query: PageQuery,
@@ -64,6 +70,7 @@ export async function requestPage<T>(
   const tail = tailWith(filter.q);
   const shown = filter.shownQ === filter.q ? tail : tailWith(filter.shownQ);
   const read = (response: HttpResponse) => readPage(response, query, reader);
+
   // Some servers say "not found" or "range not satisfiable" for a page past the end.
   const pastEnd = page > 0 ? [404, 416] : [];
   const job = apiRequest(settings, { operation: 'list', tail, shown, options, read }, pastEnd);
@@ -86,6 +93,7 @@ function readPage<T>(
     const past = range === null ? null : { first: 0, last: 0, total: range.total };
     return { content: reader.empty, count: 0, range: past, verdict: judgePage(request, past, 0) };
   }
+
   expectJson(response);
   const { content, count } = reader.read(response, range);
   return { content, count, range, verdict: judgePage(request, range, count) };
@@ -102,7 +110,10 @@ export function recordReader({ adapt }: Context): PageReader<Call[]> {
   };
 }
 
-/** A server that counts in smaller pages sends another part of the list than a caller of one page wants. */
+/**
+ * A server that counts in smaller pages sends another part of the list than a caller of one page
+ * wants.
+ */
 function refuseShifted({ verdict, count, meta }: PageResult<unknown>): void {
   if (!verdict.shifted) return;
   const { status, attempts, rows, page } = meta;
@@ -124,9 +135,10 @@ export interface FilterText {
 }
 
 /**
- * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a lenient server can
- * ignore it and send everything; so is a misspelled name of a field. Other fields that this project does not know are for
- * the server to judge; such a filter is not shown, because it may name a caller.
+ * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a
+ * lenient server can ignore it and send everything; so is a misspelled name of a field. Other
+ * fields that this project does not know are for the server to judge; such a filter is not shown,
+ * because it may name a caller.
  */
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
   if (typeof input === 'string') return fromString(input, version);
@@ -154,7 +166,10 @@ const textOf = (text: string, isKnown: boolean): FilterText => {
   return { q, shownQ: isKnown ? q : '…' };
 };
 
-/** How far the reading of a list has got. Never changed, so that `next()` of a page returns the same page again. */
+/**
+ * How far the reading of a list has got. Never changed, so that `next()` of a page returns the same
+ * page again.
+ */
 interface ListPosition {
   /** Calls before the next one, counted from the start of the list. */
   readonly position: number;
@@ -185,16 +200,24 @@ interface Listing {
 /** The first page of a list at once, and the other pages when they are read. */
 export function listCalls(context: Context, query: ListQuery): CallList {
   const begin = async () => {
-    const listing: Listing = { context, query: readQuery(context, query), reader: recordReader(context) };
+    const listing: Listing = {
+      context,
+      query: readQuery(context, query),
+      reader: recordReader(context),
+    };
     return { listing, page: await requestPage(context, listing.query, listing.reader) };
   };
+
   const begun = begin();
   const first = begun.then(({ listing, page }) => {
     refuseShifted(page);
     return pageOf(listing, advance(context, startOf(listing.query), page));
   });
-  // Whoever iterates gets the error from the loop; an error of a list that nobody reads must not crash the process.
+
+  // Whoever iterates gets the error from the loop; an error of a list that nobody reads must not
+  // crash the process.
   first.catch(() => {});
+
   async function* pages() {
     const { listing, page } = await begun;
     const place = startOf(listing.query);
@@ -207,19 +230,30 @@ export function listCalls(context: Context, query: ListQuery): CallList {
       if (step.records.length > 0) yield pageOf(listing, step);
     }
   }
+
   async function* calls() {
     for await (const page of pages()) yield* page.records;
   }
-  return Object.assign(Object.setPrototypeOf(first, listPrototype), { pages, [Symbol.asyncIterator]: calls });
+
+  return Object.assign(Object.setPrototypeOf(first, listPrototype), {
+    pages,
+    [Symbol.asyncIterator]: calls,
+  });
 }
 
-/** What a page or an array has and a list that was not awaited does not: `undefined` would be wrong in silence. */
+/**
+ * What a page or an array has and a list that was not awaited does not: `undefined` would be wrong
+ * in silence.
+ */
 const namesOfPages = [
   ...['records', 'total', 'range', 'meta', 'hasNext', 'next', 'items', 'data'],
   ...['at', 'map', 'filter', 'forEach', 'reduce', 'find', Symbol.iterator],
 ];
 
-/** A promise with them. They do not enumerate, so that loggers do not read them; libraries ask any object for its `length`. */
+/**
+ * A promise with them. They do not enumerate, so that loggers do not read them; libraries ask any
+ * object for its `length`.
+ */
 const listPrototype: object = Object.create(Promise.prototype);
 for (const name of namesOfPages)
   Object.defineProperty(listPrototype, name, {
@@ -259,7 +293,10 @@ const startOf = ({ page, rows }: PageQuery): ListPosition => ({
   recent: [],
 });
 
-/** The next page that has new calls, or the last page. Continues with the real page size when the server clamps it. */
+/**
+ * The next page that has new calls, or the last page. Continues with the real page size when the
+ * server clamps it.
+ */
 async function nextStep({ context, query, reader }: Listing, from: ListPosition): Promise<Step> {
   let place = from;
   for (;;) {
@@ -276,8 +313,8 @@ async function nextStep({ context, query, reader }: Listing, from: ListPosition)
 }
 
 /**
- * Takes in a page. Calls in it that come again because the list has grown before them are dropped; when it has shrunk, calls may
- * have moved to pages that were read before, so that is an error.
+ * Takes in a page. Calls in it that come again because the list has grown before them are dropped;
+ * when it has shrunk, calls may have moved to pages that were read before, so that is an error.
  */
 function advance({ report }: Context, place: ListPosition, page: PageResult<Call[]>): Step {
   const total = page.range?.total ?? place.total;
@@ -290,6 +327,7 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
         { hint: 'Read the list again, preferably with a date filter whose end lies in the past.' },
       );
   }
+
   const overlap = place.position % place.size;
   const gained = page.count - overlap;
   const sent = page.content.slice(overlap);
@@ -300,17 +338,22 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
     ids.add(sid);
     return !place.recent.some((seen) => seen.has(sid));
   });
-  if (records.length < sent.length) report({ type: 'repeated_calls', count: sent.length - records.length });
-  // Without a total, nothing else would end the reading of a server that sends the same page again and again.
+  if (records.length < sent.length)
+    report({ type: 'repeated_calls', count: sent.length - records.length });
+
+  // Without a total, nothing else would end the reading of a server that sends the same page again
+  // and again.
   if (records.length === 0 && gained > 0 && total === null)
     throw new ResponseError(
       'wrong_page',
       'The server sends the same calls again as the next page: it seems to ignore start.',
       { hint: 'Use a date filter, and rows large enough for one page.' },
     );
+
   const after: ListPosition = {
     position: place.position + Math.max(0, gained),
-    // A short page without a total may be the last one or a clamped one; the next page of its size shows which.
+    // A short page without a total may be the last one or a clamped one; the next page of its size
+    // shows which.
     size: page.count > 0 && page.count < place.size ? page.count : place.size,
     total,
     recent: [...place.recent.slice(-1), ids],
@@ -319,8 +362,12 @@ function advance({ report }: Context, place: ListPosition, page: PageResult<Call
     throw new ResponseError(
       'list_moved',
       `The list ends after ${after.position} calls, although the server reports ${total}.`,
-      { hint: 'Read the list again. If it stays so, the server cannot page that far.', isRetryable: true },
+      {
+        hint: 'Read the list again. If it stays so, the server cannot page that far.',
+        isRetryable: true,
+      },
     );
+
   return { page, records, after, isLast: total === null ? gained <= 0 : after.position >= total };
 }
 
@@ -331,7 +378,8 @@ interface Split {
 
 const splitReader: PageReader<Split> = {
   read(response, range) {
-    // An object instead of an array is an error in disguise. Only then the body is parsed, to say which.
+    // An object instead of an array is an error in disguise. Only then the body is parsed, to say
+    // which.
     if (startsWith(response.body, '{')) expectArray(parseJson(response), response);
     if (!isUtf8(response.body)) throw brokenUtf8();
     const ranges = splitRecords(response.body, range ? countOf(range) : undefined);
@@ -340,11 +388,15 @@ const splitReader: PageReader<Split> = {
   empty: { bytes: Buffer.from('[]'), ranges: [] },
 };
 
-/** One page as bytes: complete, the right one, its records counted, but not parsed before one of them is read. */
+/**
+ * One page as bytes: complete, the right one, its records counted, but not parsed before one of
+ * them is read.
+ */
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
   const page = await requestPage(context, readQuery(context, query), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
+
   const record = (index: number): Call => {
     const range = ranges[index];
     if (range) return context.adapt(parsedRecord(bytes, range));
@@ -353,6 +405,7 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
       `There is no record ${index} in a page of ${ranges.length}.`,
     );
   };
+
   return {
     bytes,
     range: page.range,
@@ -364,7 +417,10 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   };
 }
 
-/** Record by record: most hold only ASCII, which is decoded and parsed in two thirds of the time of a page that does not. */
+/**
+ * Record by record: most hold only ASCII, which is decoded and parsed in two thirds of the time of
+ * a page that does not.
+ */
 function parsedRecord(bytes: Buffer, { start, end }: ByteRange): unknown {
   try {
     return JSON.parse(bytes.toString('utf8', start, end));

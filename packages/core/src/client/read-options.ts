@@ -8,7 +8,12 @@ import { readRetry, retryDefaults } from '../http/retry.ts';
 import { createLog, lineLogger, logFormats, logLevels } from '../log/logger.ts';
 import { checkNames, checkRequestNames } from '../options/check-names.ts';
 import type { Version } from '../record/fields.ts';
-import { type Environment, readSecretVariable, readVariable, versionOfUrl } from '../settings/environment.ts';
+import {
+  type Environment,
+  readSecretVariable,
+  readVariable,
+  versionOfUrl,
+} from '../settings/environment.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Duration, deadlineMillis } from '../time/duration.ts';
 import {
@@ -25,25 +30,53 @@ import {
 const packageVersion = '0.1.0';
 
 const optionNames: readonly (keyof ClientOptions)[] = [
-  ...(['baseUrl', 'legacyBaseUrl', 'version', 'auth', 'legacyAuth', 'timeout', 'retry', 'limiter'] as const),
+  ...([
+    'baseUrl',
+    'legacyBaseUrl',
+    'version',
+    'auth',
+    'legacyAuth',
+    'timeout',
+    'retry',
+    'limiter',
+  ] as const),
   ...(['proxy', 'dispatcher', 'fetch', 'maxBodyBytes', 'compress', 'records', 'onReport'] as const),
   ...(['logger', 'logLevel', 'clock', 'random', 'headers', 'userAgent', 'env'] as const),
 ];
 
-/** Reads the options of a client when it is made, so that no request is sent with an incomplete configuration. */
+/**
+ * Reads the options of a client when it is made, so that no request is sent with an incomplete
+ * configuration.
+ */
 export function readOptions(given: ClientOptions): Settings {
   checkNames(given, optionNames);
   checkRequestNames(given);
   const options = withEnvironment(given);
-  const { auth, dispatcher, fetch, proxy, limiter, logger, logLevel, clock = systemClock } = options;
+  const {
+    auth,
+    dispatcher,
+    fetch,
+    proxy,
+    limiter,
+    logger,
+    logLevel,
+    clock = systemClock,
+  } = options;
   const { version: named, ...base } = readAddress(options.baseUrl, 'baseUrl');
   const version = options.version ?? named ?? 'v3';
   if (named !== undefined && named !== version)
-    throw new ConfigurationError('invalid_option', `baseUrl ends in /${named}, and version is ${version}.`, {
-      hint: 'Remove one of them.',
-    });
+    throw new ConfigurationError(
+      'invalid_option',
+      `baseUrl ends in /${named}, and version is ${version}.`,
+      {
+        hint: 'Remove one of them.',
+      },
+    );
+
   const legacy =
-    options.legacyBaseUrl === undefined ? undefined : readAddress(options.legacyBaseUrl, 'legacyBaseUrl');
+    options.legacyBaseUrl === undefined
+      ? undefined
+      : readAddress(options.legacyBaseUrl, 'legacyBaseUrl');
   if (auth !== undefined) checkAuth(auth, version);
   if (options.legacyAuth !== undefined) checkAuth(options.legacyAuth, 'v3');
   const { userAgent = `call-attribution-core/${packageVersion}`, headers = {} } = options;
@@ -56,7 +89,8 @@ export function readOptions(given: ClientOptions): Settings {
     legacyAuth: options.legacyAuth ?? (auth?.kind === 'keys' ? auth : undefined),
     timeout: readTimeout(options.timeout, clientDefaults.timeout),
     retry: readRetry(options.retry, retryDefaults),
-    limiter: limiter === undefined || 'acquire' in limiter ? limiter : createLimiter(limiter, clock),
+    limiter:
+      limiter === undefined || 'acquire' in limiter ? limiter : createLimiter(limiter, clock),
     dispatcher,
     fetch,
     proxies:
@@ -75,7 +109,10 @@ export function readOptions(given: ClientOptions): Settings {
 }
 
 /** The settings of a client, as the options of one request change them. */
-export function settingsFor(settings: Settings, { timeout, retry, headers }: RequestOptions): Settings {
+export function settingsFor(
+  settings: Settings,
+  { timeout, retry, headers }: RequestOptions,
+): Settings {
   if (timeout === undefined && retry === undefined && headers === undefined) return settings;
   checkRequestNames({ timeout, retry });
   if (headers) checkHeaders(headers);
@@ -87,20 +124,27 @@ export function settingsFor(settings: Settings, { timeout, retry, headers }: Req
   };
 }
 
-/** Deadlines in milliseconds. One length of time is for everything but the connection, which the others end too. */
+/**
+ * Deadlines in milliseconds. One length of time is for everything but the connection, which the
+ * others end too.
+ */
 function readTimeout(given: TimeoutOptions | Duration | undefined, rest: Timeouts): Timeouts {
   if (given === undefined) return rest;
   if (typeof given === 'number' || typeof given === 'string') {
     const ms = deadlineMillis(given, 'timeout');
     return { ...rest, idle: ms, attempt: ms, total: ms };
   }
+
   const changed = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, deadlineMillis(value, `timeout.${name}`)]],
   );
   return { ...rest, ...Object.fromEntries(changed) };
 }
 
-/** The proxies for these servers. The environment is read with every `baseUrl`, since its proxies hold no key of the API. */
+/**
+ * The proxies for these servers. The environment is read with every `baseUrl`, since its proxies
+ * hold no key of the API.
+ */
 function proxiesFor(
   servers: readonly (Address | undefined)[],
   from: Environment | string,
@@ -108,17 +152,26 @@ function proxiesFor(
   const proxies = new Map<string, ProxyServer>();
   for (const server of servers) {
     const proxy =
-      server && (typeof from === 'string' ? readProxy(from, 'proxy') : proxyFor(server.origin, from));
+      server &&
+      (typeof from === 'string' ? readProxy(from, 'proxy') : proxyFor(server.origin, from));
     if (proxy) proxies.set(server.origin, proxy);
   }
+
   return proxies;
 }
 
-/** Takes a base URL apart, and refuses one that would send credentials to the wrong place. `/v3` at its end names the version. */
-function readAddress(text: string | undefined, option: string): Address & { readonly version?: Version } {
+/**
+ * Takes a base URL apart, and refuses one that would send credentials to the wrong place. `/v3` at
+ * its end names the version.
+ */
+function readAddress(
+  text: string | undefined,
+  option: string,
+): Address & { readonly version?: Version } {
   const fail = (what: string, hint: string): never => {
     throw new ConfigurationError('invalid_option', `${option} ${what}.`, { hint });
   };
+
   if (text === undefined)
     return fail('is undefined', `${whenMissing} Leave baseUrl out to read CALLS_BASE_URL.`);
   if (!URL.canParse(text))
@@ -137,8 +190,9 @@ function readAddress(text: string | undefined, option: string): Address & { read
 }
 
 /**
- * The options, completed from `CALLS_*` variables when `baseUrl` was left out. Where it was given nothing is read: keys of the
- * environment go only to the URL that the environment or the program itself names for them.
+ * The options, completed from `CALLS_*` variables when `baseUrl` was left out. Where it was given
+ * nothing is read: keys of the environment go only to the URL that the environment or the program
+ * itself names for them.
  */
 function withEnvironment({ env, ...given }: ClientOptions): ClientOptions {
   if (!Object.hasOwn(given, 'baseUrl')) return readEnvironment(given, env ?? process.env);
@@ -149,10 +203,14 @@ function withEnvironment({ env, ...given }: ClientOptions): ClientOptions {
   return given;
 }
 
-/** Options completed from variables: those that were given come first. One error lists everything that is missing. */
+/**
+ * Options completed from variables: those that were given come first. One error lists everything
+ * that is missing.
+ */
 function readEnvironment(given: ClientOptions, env: Environment): ClientOptions {
   const problems: string[] = [];
   const plain = (name: string) => readVariable(env, name) ?? undefined;
+
   const oneOf = <T extends string>(name: string, known: readonly T[]): T | undefined => {
     const text = plain(name)?.toLowerCase();
     const value = known.find((each) => each === text);
@@ -160,6 +218,7 @@ function readEnvironment(given: ClientOptions, env: Environment): ClientOptions 
       problems.push(`${name} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`);
     return value;
   };
+
   /** What is wrong with the file of a key counts as given. */
   const secret = (name: string): string | undefined => {
     const read = readSecretVariable(env, name);
@@ -173,6 +232,7 @@ function readEnvironment(given: ClientOptions, env: Environment): ClientOptions 
   if (baseUrl === undefined) problems.push('CALLS_BASE_URL is missing: the URL of the API');
   else if (!/^https?:\/\//i.test(baseUrl))
     problems.push('CALLS_BASE_URL must be a URL that begins with https:// or http://');
+
   const version = given.version ?? oneOf('CALLS_API_VERSION', ['v2', 'v3']);
   const isV2 = (version ?? versionOfUrl(baseUrl ?? '')) === 'v2';
   const level = oneOf('CALLS_LOG', logLevels);
@@ -186,9 +246,12 @@ function readEnvironment(given: ClientOptions, env: Environment): ClientOptions 
   if (isOwn && isV2 && token === undefined)
     problems.push('CALLS_BEARER_TOKEN is missing: v2 needs the bearer token of the account');
   if (isOwn && !isV2 && token === undefined) {
-    if (accessKey === undefined) problems.push('CALLS_ACCESS_KEY is missing: the access key of the account');
-    if (secretKey === undefined) problems.push('CALLS_SECRET_KEY is missing: the secret key of the account');
+    if (accessKey === undefined)
+      problems.push('CALLS_ACCESS_KEY is missing: the access key of the account');
+    if (secretKey === undefined)
+      problems.push('CALLS_SECRET_KEY is missing: the secret key of the account');
   }
+
   if (problems.length > 0)
     throw new ConfigurationError(
       'invalid_option',

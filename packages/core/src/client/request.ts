@@ -1,4 +1,5 @@
-// A request, from the limiter to the value that is read from its response. The order of request() is the order of what happens.
+// A request, from the limiter to the value that is read from its response. The order of request()
+// is the order of what happens.
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { reveal } from '../auth/secret.ts';
@@ -14,7 +15,12 @@ import {
 import { wordsOf } from '../errors/code-table.ts';
 import { httpErrors, responseErrors } from '../errors/codes.ts';
 import { withDetails } from '../errors/with-details.ts';
-import type { DispatchController, HttpRequest, HttpResponse, RequestDispatcher } from '../http/dispatch.ts';
+import type {
+  DispatchController,
+  HttpRequest,
+  HttpResponse,
+  RequestDispatcher,
+} from '../http/dispatch.ts';
 import { headerText, plainHeaders, requestIdOf, secretValues } from '../http/headers.ts';
 import { isLookingUp } from '../http/lookup.ts';
 import { bodyDamaged, lookupTimedOut, networkError, proxyRefused } from '../http/network-error.ts';
@@ -40,13 +46,17 @@ import { settingsFor } from './read-options.ts';
 /** How the credentials of a client can be refused, and what to check then. */
 const authHints = {
   v2: 'v2 expects a bearer token issued for this account: check that it is the right one and has not expired.',
-  'v3 token': 'v3 accepts bearer tokens of legacy users only; others need an access key and a secret key.',
+  'v3 token':
+    'v3 accepts bearer tokens of legacy users only; others need an access key and a secret key.',
   'v3 keys':
     'v3 expects the access key and the secret key in the headers access_key and secret_key. Some proxies (nginx by default) drop header names with an underscore: check the proxies on the way, too.',
   sms: 'The SMS listing expects the access key and the secret key of the account as access_key and secret_access_key.',
 } as const;
 
-/** One request to the API, and how its response is read. An error of `read` counts as a failed attempt. */
+/**
+ * One request to the API, and how its response is read. An error of `read` counts as a failed
+ * attempt.
+ */
 export interface ApiRequest<T> {
   readonly operation: Operation;
   readonly http: HttpRequest;
@@ -109,6 +119,7 @@ export function createRequests(client: Client, settings: Settings): Requests {
         opened ??= openDispatcher(settings.fetch, settings.proxies, settings.timeout.connect);
         dispatcher = await opened;
       }
+
       const sender = { client, settings: settingsFor(settings, options), dispatcher, underway };
       const response = await requestTracing.run(
         () => {
@@ -136,7 +147,8 @@ export function createRequests(client: Client, settings: Settings): Requests {
       return response;
     },
     close() {
-      closed ??= opened?.then((own) => own.close(Promise.allSettled(underway))) ?? Promise.resolve();
+      closed ??=
+        opened?.then((own) => own.close(Promise.allSettled(underway))) ?? Promise.resolve();
       return closed;
     },
   };
@@ -144,14 +156,20 @@ export function createRequests(client: Client, settings: Settings): Requests {
 
 const mostRedirects = 3;
 
-/** Sends a request until an attempt succeeds, another one cannot help, or the total deadline has passed. */
+/**
+ * Sends a request until an attempt succeeds, another one cannot help, or the total deadline has
+ * passed.
+ */
 async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiResponse<T>> {
   const { operation, url, options, alsoRead } = job;
   const { client, settings, underway } = sender;
   const { clock, limiter, log, maxBodyBytes, retry, timeout } = settings;
   const { signal } = options;
   const own = { client, operation, url };
-  const http = { ...job.http, headers: [...job.http.headers, ...Object.entries(settings.headers).flat()] };
+  const http = {
+    ...job.http,
+    headers: [...job.http.headers, ...Object.entries(settings.headers).flat()],
+  };
   const end = clock.now() + timeout.total;
 
   for (let attempt = 1; ; attempt += 1) {
@@ -166,7 +184,8 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
         () => ({ ...own, attempt }),
         async () => {
           try {
-            // Redirects are followed as long as they stay on the server that the credentials were given for.
+            // Redirects are followed as long as they stay on the server that the credentials were
+            // given for.
             let path: string | undefined = http.path;
             const ends = { attempt: clock.now() + timeout.attempt, total: end };
             let redirects = 0;
@@ -216,7 +235,8 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
       if (clock.now() + waitMs >= end) {
         // Silence says nothing about when to come back: its own advice is the better one.
         if (isSilence) throw error;
-        // A wait that does not fit is not begun. A Date cannot hold a later time than this, but servers may request one.
+        // A wait that does not fit is not begun. A Date cannot hold a later time than this, but
+        // servers may request one.
         const when = new Date(Math.min(clock.now() + waitMs, 8.64e15)).toISOString();
         const retryAfterMs = error.retryAfterMs ?? waitMs;
         const hint = `The next attempt would be due in ${Math.ceil(waitMs / 1000)} s, after the total deadline; try again after ${when}.`;
@@ -251,6 +271,7 @@ async function passLimiter(
   const guard = new AbortController();
   const stop = () => guard.abort(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
+
   const late = () =>
     new DeadlineError(
       'timeout',
@@ -261,6 +282,7 @@ async function passLimiter(
         limit: 'total',
       },
     );
+
   const cancel = clock.timer(() => guard.abort(late()), leftMs);
   try {
     if (signal?.aborted) stop();
@@ -288,8 +310,8 @@ async function passLimiter(
 type Ends = { readonly [limit in 'attempt' | 'total']: number };
 
 /**
- * Sends one request and collects the complete response. One timer watches all deadlines; an abort or a passed deadline
- * rejects at once and closes the socket.
+ * Sends one request and collects the complete response. One timer watches all deadlines; an abort
+ * or a passed deadline rejects at once and closes the socket.
  */
 function exchange(
   { dispatcher, settings: { clock, maxBodyBytes, timeout } }: Sender,
@@ -314,6 +336,7 @@ function exchange(
       cancel();
       signal?.removeEventListener('abort', onAbort);
     };
+
     const fail = (error: unknown) => {
       if (isDone) return;
       finish();
@@ -321,11 +344,14 @@ function exchange(
       reject(error);
       controller?.abort(failure);
     };
+
     const onAbort = () => fail(signal?.reason);
+
     const watch = () => {
       const now = clock.now();
       const rest = Math.min(ends.total, ends.attempt, heard + timeout.idle) - now;
-      // At least once a minute: without any deadline, this timer keeps the process alive while a name is looked up.
+      // At least once a minute: without any deadline, this timer keeps the process alive while a
+      // name is looked up.
       if (rest > 0) cancel = clock.timer(watch, Math.max(1, Math.min(rest, minute)));
       else fail(lateError(origin, now, ends, timeout));
     };
@@ -379,6 +405,7 @@ function lateError(
   const { hostname } = new URL(origin);
   const end = (limit: 'idle' | 'attempt' | 'total', message: string, hint: string) =>
     new DeadlineError('timeout', message, { hint, limit, isRetryable });
+
   // A name that hangs in DNS is what all the time went into.
   if (isLookingUp(hostname)) return lookupTimedOut(hostname, { isRetryable });
   if (!isRetryable)
@@ -387,12 +414,14 @@ function lateError(
       `The call did not finish within its total deadline of ${total} ms.`,
       'Request fewer rows, or raise timeout.total.',
     );
+
   if (now >= ends.attempt)
     return end(
       'attempt',
       `The response was not complete within ${attempt} ms.`,
       'Request fewer rows, or raise timeout.attempt.',
     );
+
   return end(
     'idle',
     `The server sent nothing for ${idle} ms.`,
@@ -401,9 +430,13 @@ function lateError(
 }
 
 const tooLarge = (maxBodyBytes: number) =>
-  new ResponseError('body_too_large', `The response is larger than the limit of ${maxBodyBytes} bytes.`, {
-    hint: wordsOf(responseErrors.body_too_large).hint,
-  });
+  new ResponseError(
+    'body_too_large',
+    `The response is larger than the limit of ${maxBodyBytes} bytes.`,
+    {
+      hint: wordsOf(responseErrors.body_too_large).hint,
+    },
+  );
 
 /** The path that a response redirects to, if it is on the same server. */
 function redirectWithin(
@@ -414,16 +447,20 @@ function redirectWithin(
   const location = headerText(headers, 'location');
   const isRedirect = status === 301 || status === 302 || status === 307 || status === 308;
   if (!isRedirect || location === undefined || method !== 'GET') return undefined;
-  const target = URL.canParse(location, origin + path) ? new URL(location, origin + path) : undefined;
+  const target = URL.canParse(location, origin + path)
+    ? new URL(location, origin + path)
+    : undefined;
   return target?.origin === origin ? target.pathname + target.search : undefined;
 }
 
-const codings: ReadonlyMap<string, (body: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>> =
-  new Map([
-    ['gzip', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
-    ['deflate', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate)],
-    ['br', promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)],
-  ]);
+const codings: ReadonlyMap<
+  string,
+  (body: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>
+> = new Map([
+  ['gzip', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)],
+  ['deflate', promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate)],
+  ['br', promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress)],
+]);
 
 /** Undoes the content encodings of a body, within the size limit. */
 async function decode(response: HttpResponse, maxOutputLength: number): Promise<HttpResponse> {
@@ -436,9 +473,13 @@ async function decode(response: HttpResponse, maxOutputLength: number): Promise<
     if (name === '' || name === 'identity') continue;
     const unpack = codings.get(name);
     if (!unpack)
-      throw new ResponseError('invalid_json', 'The response has a content encoding that was not requested.', {
-        hint: 'gzip, deflate and br are understood; compress: false requests none.',
-      });
+      throw new ResponseError(
+        'invalid_json',
+        'The response has a content encoding that was not requested.',
+        {
+          hint: 'gzip, deflate and br are understood; compress: false requests none.',
+        },
+      );
     try {
       body = await unpack(body, { maxOutputLength });
     } catch (error) {
@@ -446,6 +487,7 @@ async function decode(response: HttpResponse, maxOutputLength: number): Promise<
       throw bodyDamaged(name);
     }
   }
+
   return { ...response, body };
 }
 
@@ -464,10 +506,15 @@ function statusError(
   authKind: keyof typeof authHints,
 ): CallsError {
   if (status < 300)
-    return new ResponseError('unexpected_shape', `Got status ${status} where 200 and a body were expected.`, {
-      hint: 'Check that the base URL points to the call-attribution API.',
-      isRetryable: false,
-    });
+    return new ResponseError(
+      'unexpected_shape',
+      `Got status ${status} where 200 and a body were expected.`,
+      {
+        hint: 'Check that the base URL points to the call-attribution API.',
+        isRetryable: false,
+      },
+    );
+
   if (status === 407) return proxyRefused();
   let code = statusCodes[status] ?? 'bad_request';
   if (status < 400) code = 'redirect_refused';
@@ -496,7 +543,10 @@ function statusError(
   );
 }
 
-/** Adds what only the request knows, and removes this client's own credentials from what the server sent. */
+/**
+ * Adds what only the request knows, and removes this client's own credentials from what the server
+ * sent.
+ */
 function complete(
   error: CallsError,
   { auth, legacyAuth, headers }: Settings,
@@ -509,7 +559,8 @@ function complete(
     .flatMap((one) => (one.kind === 'keys' ? [one.accessKey, one.secretKey] : [one.token]));
   const secrets = [...keys.map(reveal), ...secretValues(headers)]
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
-    // A key of a few letters is hardly a real one, and removing it would make every message unreadable.
+    // A key of a few letters is hardly a real one, and removing it would make every message
+    // unreadable.
     .filter(({ length }) => length > 3);
   const clean = (text: string | undefined) =>
     text && secrets.reduce((done, secret) => done.replaceAll(secret, '[secret]'), text);

@@ -1,4 +1,5 @@
-// What a server says, in a form that is safe for messages and logs. Never a record, a number, an address or a key.
+// What a server says, in a form that is safe for messages and logs. Never a record, a number, an
+// address or a key.
 
 // A word, with what may be within one.
 const word = /[\p{L}\p{M}\p{N}@_’'-]+(?:\.[\p{L}\p{N}]+|:\p{N}+)*/gu;
@@ -12,11 +13,12 @@ const beforeFirst = /^[^\p{L}\p{N}]*$|\p{Ll}{3}[.!?:] $/u;
 const likeName = /^[\s,;("]*(?:\p{Lu}\p{Ll}|\p{N})/u;
 
 /**
- * What a server says, in one line. Kept are words in small letters, the first word of each sentence, dates and times; every other
- * word may be a name, a number or a key.
+ * What a server says, in one line. Kept are words in small letters, the first word of each
+ * sentence, dates and times; every other word may be a name, a number or a key.
  */
 export function serverWords(text: string): string {
   const line = text.slice(0, 500).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+
   // A word that is cut might no longer look like a key.
   const whole = text.length > 500 ? `${line.slice(0, line.lastIndexOf(' ') + 1)}…` : line;
   return whole.replace(word, (found, at: number, all: string) => {
@@ -35,13 +37,12 @@ export function beginning(text: string, most: number): string {
 }
 
 /** Keys that hold a server's reason, the most telling first. */
-const reasons = 'detail message error_description result_description description reason title error'.split(
-  ' ',
-);
+const reasons =
+  'detail message error_description result_description description reason title error'.split(' ');
 
 /**
- * What an unusable response says: its form, its length, and the code and the reason that it gives or the title of a page. At most 400
- * characters.
+ * What an unusable response says: its form, its length, and the code and the reason that it gives
+ * or the title of a page. At most 400 characters.
  */
 export function bodyExcerpt(body: Uint8Array): string {
   const { form, said } = readBody(body);
@@ -51,8 +52,8 @@ export function bodyExcerpt(body: Uint8Array): string {
 }
 
 /**
- * The reason that a server gives for its error, in one safe line of at most 200 characters; undefined when it gives none. Pages say
- * nothing about the request.
+ * The reason that a server gives for its error, in one safe line of at most 200 characters;
+ * undefined when it gives none. Pages say nothing about the request.
  */
 export function serverReason(body: Uint8Array): string | undefined {
   const { form, reason } = readBody(body);
@@ -74,10 +75,16 @@ function readBody(body: Uint8Array): {
     return { form: 'html page', said: /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1] };
   if (text[0] === '<') {
     const tag = (name: string) =>
-      new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim() || undefined;
+      new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim() ||
+      undefined;
     const reason = reasons.map(tag).find(Boolean);
-    return { form: 'xml', reason, said: [tag('result'), reason].filter(Boolean).join(': ') || undefined };
+    return {
+      form: 'xml',
+      reason,
+      said: [tag('result'), reason].filter(Boolean).join(': ') || undefined,
+    };
   }
+
   if (text[0] !== '{' && text[0] !== '[') return { form: 'text', reason: text, said: text };
   let value: unknown;
   try {
@@ -85,6 +92,7 @@ function readBody(body: Uint8Array): {
   } catch {
     return { form: 'broken json' };
   }
+
   const form = Array.isArray(value) ? `json array of ${value.length}` : 'json object';
   const reason = stringUnder(value, reasons);
   return {
@@ -104,8 +112,11 @@ function stringUnder(value: unknown, names: readonly string[], depth = 0): strin
     const item = keys.get(key);
     // `error` and the like hold an explanation; whether as a string it is one, `names` say.
     const found =
-      typeof item === 'string' && !names.includes(key) ? undefined : stringUnder(item, names, depth + 1);
+      typeof item === 'string' && !names.includes(key)
+        ? undefined
+        : stringUnder(item, names, depth + 1);
     if (found) return found;
   }
+
   return undefined;
 }

@@ -49,18 +49,22 @@ export interface KnownDetails {
   readonly cause: unknown;
 }
 
-/** What an error knows besides its code and its words. None of it holds a secret or a caller's data. */
-export type ErrorDetails = { readonly [Name in keyof KnownDetails]?: KnownDetails[Name] | undefined };
+/**
+ * What an error knows besides its code and its words. None of it holds a secret or a caller's data.
+ */
+export type ErrorDetails = {
+  readonly [Name in keyof KnownDetails]?: KnownDetails[Name] | undefined;
+};
 
 /**
- * Marks the errors of the family, whichever copy or version of a package made them. query-dsl, which imports nothing, marks
- * its errors with the same symbol.
+ * Marks the errors of the family, whichever copy or version of a package made them. query-dsl,
+ * which imports nothing, marks its errors with the same symbol.
  */
 const brand: unique symbol = Symbol.for('@call-attribution/error');
 
 /**
- * The base of all errors that the packages throw on purpose. `code` is stable, and docs/errors.md lists all codes. No part
- * holds a secret or a caller's data.
+ * The base of all errors that the packages throw on purpose. `code` is stable, and docs/errors.md
+ * lists all codes. No part holds a secret or a caller's data.
  *
  * @example
  * try {
@@ -75,7 +79,10 @@ const brand: unique symbol = Symbol.for('@call-attribution/error');
 export class CallsError<Code extends string = string> extends Error {
   /** What the codes of the class mean, and what to do. docs/errors.md is generated from it. */
   static readonly codes: CodeTable = {};
-  /** @param words what happened, and what to do next; `message` has both. Left out, they are those of the code. */
+  /**
+   * @param words what happened, and what to do next; `message` has both. Left out, they are those
+   * of the code.
+   */
   constructor(code: Code, words?: string | ErrorWords, details: ErrorDetails = {}) {
     const entry = new.target.codes[code];
     const said = words ?? (entry === undefined ? code : wordsOf(entry));
@@ -87,6 +94,7 @@ export class CallsError<Code extends string = string> extends Error {
     const { isRetryable = errorKinds[kind].isRetryable } = details;
     const known = Object.entries({ ...more, code, kind, isRetryable, hint, serverReason });
     Object.assign(this, Object.fromEntries(known.filter(([, value]) => value !== undefined)));
+
     // Logs do not show them among an error's own properties.
     Object.defineProperties(this, { summary: { value: summary }, ownWords: { value: ownWords } });
   }
@@ -98,18 +106,24 @@ export class CallsError<Code extends string = string> extends Error {
     Object.defineProperty(CallsError, Symbol.hasInstance, {
       value(this: unknown, error: unknown): boolean {
         if (this === CallsError) return CallsError.is(error);
-        return typeof this === 'function' && Function.prototype[Symbol.hasInstance].call(this, error);
+        return (
+          typeof this === 'function' && Function.prototype[Symbol.hasInstance].call(this, error)
+        );
       },
     });
   }
 
   /**
-   * Is it an error of one of the packages? With codes: is it one with such a code? The type becomes the class that has the
-   * code. Errors of another copy or version of a package count, too, which `instanceof` of their class would miss.
+   * Is it an error of one of the packages? With codes: is it one with such a code? The type becomes
+   * the class that has the code. Errors of another copy or version of a package count, too, which
+   * `instanceof` of their class would miss.
    */
   static is(error: unknown): error is CallsError;
   /** Is it an error with one of these codes? */
-  static is<C extends KnownErrorCode>(error: unknown, ...codes: readonly C[]): error is ErrorWithCode<C>;
+  static is<C extends KnownErrorCode>(
+    error: unknown,
+    ...codes: readonly C[]
+  ): error is ErrorWithCode<C>;
   static is(error: unknown, ...codes: readonly string[]): boolean {
     if (!(error instanceof Error) || !(brand in error)) return false;
     return codes.length === 0 || codes.includes(codeOf(error) ?? '');
@@ -117,7 +131,8 @@ export class CallsError<Code extends string = string> extends Error {
 
   /** Plain form for structured logs. */
   toJSON(): Record<string, unknown> {
-    const { name, code, kind, message, isRetryable, status, requestId, attempts, url, body, hint } = this;
+    const { name, code, kind, message, isRetryable, status, requestId, attempts, url, body, hint } =
+      this;
     const sent = { status, requestId, attempts, url, body, hint, retryAfterMs: this.retryAfterMs };
     return { name, code, kind, message, isRetryable, ...sent };
   }
@@ -128,28 +143,42 @@ export interface CallsError<Code extends string = string>
   extends Partial<Omit<KnownDetails, 'kind' | 'isRetryable' | 'cause'>> {
   /** Stable name of what went wrong. */
   readonly code: Code;
-  /** What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md lists the kinds. */
+  /**
+   * What kind of trouble it is, for programs that do not need to tell codes apart; docs/errors.md
+   * lists the kinds.
+   */
   readonly kind: ErrorKind;
   /** Could the same request succeed when it is sent again? */
   readonly isRetryable: boolean;
-  /** What happened: the message without its hint, for programs that show the two in different places. */
+  /**
+   * What happened: the message without its hint, for programs that show the two in different
+   * places.
+   */
   readonly summary: string;
   /** The summary without what the server says, which may quote anything. */
   readonly ownWords: string;
 }
 
-/** The code of anything that was thrown, such as `not_found` or `ENOENT`; undefined when it has none. */
+/**
+ * The code of anything that was thrown, such as `not_found` or `ENOENT`; undefined when it has
+ * none.
+ */
 export function codeOf(error: unknown): string | undefined {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const code =
+    typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /**
- * Gives the errors of a class their name. It is on the prototype, so that logs do not show it among an error's own properties,
- * and a string, so that it survives a bundler.
+ * Gives the errors of a class their name. It is on the prototype, so that logs do not show it among
+ * an error's own properties, and a string, so that it survives a bundler.
  */
 export function nameErrors(type: { readonly prototype: Error }, name: string): void {
-  Object.defineProperty(type.prototype, 'name', { value: name, configurable: true, writable: true });
+  Object.defineProperty(type.prototype, 'name', {
+    value: name,
+    configurable: true,
+    writable: true,
+  });
 }
 
 function withHint(message: string, hint: string | undefined): string {
@@ -159,7 +188,10 @@ function withHint(message: string, hint: string | undefined): string {
   return /[.!?:]$/.test(message) ? `${message} ${hint}` : `${message}; ${hint}`;
 }
 
-/** An option, an argument, a setting or a file that a person wrote is wrong; nothing was sent. It never holds a secret. */
+/**
+ * An option, an argument, a setting or a file that a person wrote is wrong; nothing was sent. It
+ * never holds a secret.
+ */
 export class ConfigurationError extends CallsError<keyof typeof configurationErrors> {
   static override readonly codes: CodeTable = configurationErrors;
   static {
@@ -199,7 +231,10 @@ export class ResponseError extends CallsError<keyof typeof responseErrors> {
   }
 }
 
-/** The classes of errors, by name. Each package adds its own, so that `CallsError.is` knows the class of a code. */
+/**
+ * The classes of errors, by name. Each package adds its own, so that `CallsError.is` knows the
+ * class of a code.
+ */
 export interface ErrorFamily {
   /** See `ConfigurationError`. */
   ConfigurationError: ConfigurationError;

@@ -2,15 +2,22 @@ import type { Server } from 'node:net';
 
 // Reads of what the compiler cannot know, each with the check in place of a promise.
 
-/** A property of any value, such as the code of an error that someone else has thrown. Undefined where there is none. */
+/**
+ * A property of any value, such as the code of an error that someone else has thrown. Undefined
+ * where there is none.
+ */
 export function propertyOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** An item that must be there. Throws when it is not. Hot loops over bytes and numbers read by themselves. */
+/**
+ * An item that must be there. Throws when it is not. Hot loops over bytes and numbers read by
+ * themselves.
+ */
 export function itemAt<T>(list: ArrayLike<T>, index: number): T {
   const item = list[index];
-  if (item === undefined) throw new RangeError(`There is no item ${index} in a list of ${list.length}.`);
+  if (item === undefined)
+    throw new RangeError(`There is no item ${index} in a list of ${list.length}.`);
   return item;
 }
 

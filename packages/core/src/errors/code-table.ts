@@ -17,8 +17,8 @@ export type CodeTable<Code extends string = string> = Readonly<Record<Code, Code
 export type CodesByKind = { readonly [K in ErrorKind]?: Readonly<Record<string, string>> };
 
 /**
- * A table of codes by kind: for each code a sentence that says what it means, then what to do. Their names become the type of
- * the code.
+ * A table of codes by kind: for each code a sentence that says what it means, then what to do.
+ * Their names become the type of the code.
  *
  * @example
  * const oddErrors = codeTable({ usage: { odd: 'The number is odd. Use an even one.' } });
@@ -30,7 +30,10 @@ export function codeTable<const T extends CodesByKind>(
   const entries = Object.entries(byKind).flatMap(([kind, codes = {}]) =>
     Object.entries(codes).map(([code, words]): [string, CodeEntry] => {
       const end = words.search(/(?<=[.)]) (?=[A-Z`])/);
-      return [code, { kind: kind as ErrorKind, means: words.slice(0, end), do: words.slice(end + 1) }];
+      return [
+        code,
+        { kind: kind as ErrorKind, means: words.slice(0, end), do: words.slice(end + 1) },
+      ];
     }),
   );
   return Object.fromEntries(entries) as ReturnType<typeof codeTable<T>>;

@@ -1,5 +1,5 @@
-// The codes of the errors of this package, by class: what each means, and then what to do about it. An error without other words says
-// just that, and docs/errors.md is generated from these tables.
+// The codes of the errors of this package, by class: what each means, and then what to do about it.
+// An error without other words says just that, and docs/errors.md is generated from these tables.
 import { codeTable } from './code-table.ts';
 
 /** What the codes of `ConfigurationError` mean. */
@@ -87,7 +87,10 @@ export const responseErrors = codeTable({
   },
 });
 
-/** Stable names of what can go wrong in this package. New ones may be added; these keep their meaning. */
+/**
+ * Stable names of what can go wrong in this package. New ones may be added; these keep their
+ * meaning.
+ */
 export type ErrorCode = keyof (typeof configurationErrors &
   typeof httpErrors &
   typeof connectionErrors &

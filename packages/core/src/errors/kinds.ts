@@ -1,6 +1,6 @@
 /**
- * What follows from the kind of an error, whatever its code: the exit status of `calls`, whether the same may succeed when it is
- * tried again, and who has to act. docs/errors.md has these rows.
+ * What follows from the kind of an error, whatever its code: the exit status of `calls`, whether
+ * the same may succeed when it is tried again, and who has to act. docs/errors.md has these rows.
  */
 export const errorKinds = {
   usage: {
@@ -47,5 +47,8 @@ export const errorKinds = {
   },
 } as const;
 
-/** The kinds of errors, for programs that do not need to tell codes apart. docs/errors.md says what each means. */
+/**
+ * The kinds of errors, for programs that do not need to tell codes apart. docs/errors.md says what
+ * each means.
+ */
 export type ErrorKind = keyof typeof errorKinds;

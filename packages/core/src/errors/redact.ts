@@ -1,5 +1,6 @@
-// Removes secrets and personal data from text of programs, for messages and logs. What servers say goes through `serverWords`, which is
-// stricter; what agents are shown goes through the masks of mcp-server.
+// Removes secrets and personal data from text of programs, for messages and logs. What servers say
+// goes through `serverWords`, which is stricter; what agents are shown goes through the masks of
+// mcp-server.
 
 const secrets =
   '(?:secret_)?access_key|access_key_id|secret_key|(?:x-)?api[-_]?key|(?:access|refresh|id)?_?token|passw(?:or)?d|pwd|secret|session_?id';
@@ -7,9 +8,15 @@ const secrets =
 const rules: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w\-.~+/=]{4,}/gi, '$1 [secret]'],
   [/("?\bauthorization"?\s*[:=]\s*"?)(?!(?:bearer|basic) \[secret\])[^\s",;&<]+/gi, '$1[secret]'],
-  [new RegExp(`("?(?:${secrets})"?\\s*[:=]\\s*"?)(?!\\[secret\\])[^\\s",;&<>]+`, 'gi'), '$1[secret]'],
+  [
+    new RegExp(`("?(?:${secrets})"?\\s*[:=]\\s*"?)(?!\\[secret\\])[^\\s",;&<>]+`, 'gi'),
+    '$1[secret]',
+  ],
   // Of a URL only the server is kept: paths and queries may name a recording, a caller or a key.
-  [/(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>@]*@)?([^\s/?#"'<>]+)[/?#][^\s"'<>]*/gi, '$1$2/…'],
+  [
+    /(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#"'<>@]*@)?([^\s/?#"'<>]+)[/?#][^\s"'<>]*/gi,
+    '$1$2/…',
+  ],
   // The last part of a domain begins with a letter; a version such as `undici@7.30` does not.
   [/[\p{L}\p{N}._%+'-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}[\p{L}\p{N}-]{0,62}/giu, '[email]'],
   [/(?<![\d.])(?!127\.)\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)/g, '[ip]'],
@@ -17,14 +24,16 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[\w-]{32,}/gi, '[secret]'],
 ];
 
-// Dates, times of day and addresses of this machine look like phone numbers to a pattern, so they are recognized first and kept.
+// Dates, times of day and addresses of this machine look like phone numbers to a pattern, so they
+// are recognized first and kept.
 const phone =
   /((?<!\d)(?:\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?|\d{1,2}:\d{2}(?::\d{2})?|127(?:\.\d{1,3}){3}(?::\d{1,5})?)(?![\d:]))|\+?\(?\d(?:(?:(?![,;]\s)[^\p{L}\d&=?#"'<>{}[\]\n]){0,12}\d){6,}/gu;
 
 /**
- * Removes secrets and personal data from a string: keys, tokens and passwords, phone numbers, email and IP addresses, and everything of
- * a URL but its server. It knows them by their form. A name has no form of its own, and an encoded value another one: do not pass
- * records through this, leave them out.
+ * Removes secrets and personal data from a string: keys, tokens and passwords, phone numbers, email
+ * and IP addresses, and everything of a URL but its server. It knows them by their form. A name has
+ * no form of its own, and an encoded value another one: do not pass records through this, leave
+ * them out.
  *
  * @example
  * redact('no call from 555-555-0100, see https://api.example.com/a?key=b');

@@ -8,11 +8,16 @@ interface MoreDetails extends ErrorDetails {
   readonly stack?: string | undefined;
 }
 
-/** The same error with more details or other words, for what its place does not know. Class, code and cause stay. */
+/**
+ * The same error with more details or other words, for what its place does not know. Class, code
+ * and cause stay.
+ */
 export function withDetails(error: CallsError, more: MoreDetails): CallsError {
   const { ownWords = error.ownWords, stack = error.stack, ...known } = more;
   const { serverReason, ...details } = { ...error, cause: error.cause, ...known };
-  const Class = error.constructor as new (...given: ConstructorParameters<typeof CallsError>) => CallsError;
+  const Class = error.constructor as new (
+    ...given: ConstructorParameters<typeof CallsError>
+  ) => CallsError;
   const changed = new Class(error.code, { message: ownWords, serverReason }, details);
   if (stack !== undefined) changed.stack = stack;
   return changed;

@@ -1,5 +1,5 @@
-// What the transport and its dispatchers say to each other. The types are our own, so that every version of undici fits and none of
-// its types is public.
+// What the transport and its dispatchers say to each other. The types are our own, so that every
+// version of undici fits and none of its types is public.
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** One request as it is sent. */
@@ -34,7 +34,11 @@ export interface ResponseHandler {
   /** The request is sent. */
   onRequestStart(controller: DispatchController): void;
   /** Status and headers have arrived. */
-  onResponseStart(controller: DispatchController, status: number, headers: IncomingHttpHeaders): void;
+  onResponseStart(
+    controller: DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void;
   /** A part of the body has arrived. */
   onResponseData(controller: DispatchController, chunk: Buffer): void;
   /** The response is complete. */
@@ -43,7 +47,10 @@ export interface ResponseHandler {
   onResponseError(controller: DispatchController, error: Error): void;
 }
 
-/** What sends requests: a dispatcher of undici 7 or 8 (an agent, a proxy agent, a mock agent), or anything that works alike. */
+/**
+ * What sends requests: a dispatcher of undici 7 or 8 (an agent, a proxy agent, a mock agent), or
+ * anything that works alike.
+ */
 export interface RequestDispatcher {
   /** Sends a request and passes the parts of its response to the handler. */
   dispatch(request: HttpRequest, handler: ResponseHandler): unknown;
@@ -55,7 +62,10 @@ export interface OwnDispatcher extends RequestDispatcher {
   close(idle: Promise<unknown>): Promise<void>;
 }
 
-/** Closes an agent of undici. One that still connects, such as to a name that hangs, would not close by itself. */
+/**
+ * Closes an agent of undici. One that still connects, such as to a name that hangs, would not close
+ * by itself.
+ */
 export async function closeAgent(
   agent: { close(): Promise<void>; destroy(): Promise<void> },
   idle: Promise<unknown>,

@@ -30,8 +30,8 @@ export interface FetchResponse {
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /**
- * Sends requests with a `fetch` function. Deadlines, limits, redirects and retries are those of the transport, as with every
- * dispatcher.
+ * Sends requests with a `fetch` function. Deadlines, limits, redirects and retries are those of the
+ * transport, as with every dispatcher.
  */
 export function fetchDispatcher(fetch: Fetch): OwnDispatcher {
   return {
@@ -60,13 +60,17 @@ async function run(fetch: Fetch, request: HttpRequest, handler: ResponseHandler)
     });
     // Such a body is decoded by now, and the headers are those of what was sent.
     const coding = headers['content-encoding'];
-    if (/^(?:(?:x-)?gzip|deflate|br|[\s,])+$/i.test(coding ?? '')) delete headers['content-encoding'];
+    if (/^(?:(?:x-)?gzip|deflate|br|[\s,])+$/i.test(coding ?? ''))
+      delete headers['content-encoding'];
     handler.onResponseStart(controller, response.status, headers);
     let size = 0;
     // To leave the loop frees the connection.
     for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       size += part.length;
-      handler.onResponseData(controller, Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+      handler.onResponseData(
+        controller,
+        Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      );
       stop.signal.throwIfAborted();
     }
     if (coding === undefined && size !== Number(headers['content-length'] ?? size))

@@ -8,18 +8,28 @@ export type CustomHeaders = Readonly<Record<string, string | undefined>>;
 const reserved =
   /^(?:authorization|access_key|secret_key|accept|accept-encoding|connection|content-length|content-type|expect|host|keep-alive|transfer-encoding|upgrade)$/i;
 
-/** Refuses names and values that a header cannot have, and those that would replace what the client sends. */
+/**
+ * Refuses names and values that a header cannot have, and those that would replace what the client
+ * sends.
+ */
 export function checkHeaders(headers: CustomHeaders): void {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-      throw new ConfigurationError('invalid_option', 'headers has a name that an HTTP header cannot have.', {
-        hint: 'Names have letters, digits and hyphens, without a colon.',
-      });
+      throw new ConfigurationError(
+        'invalid_option',
+        'headers has a name that an HTTP header cannot have.',
+        {
+          hint: 'Names have letters, digits and hyphens, without a colon.',
+        },
+      );
     if (reserved.test(name))
       throw new ConfigurationError('invalid_option', `headers must not set ${name}.`, {
         hint: 'The client sets it itself; credentials are passed as auth.',
       });
-    if (value !== undefined && (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
+    if (
+      value !== undefined &&
+      (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+    )
       throw new ConfigurationError(
         'invalid_option',
         `headers.${name} must be a string without line breaks and other control characters.`,
@@ -27,14 +37,21 @@ export function checkHeaders(headers: CustomHeaders): void {
   }
 }
 
-/** Two sets of headers as one; those of `later` come first, and `undefined` leaves one out. Names are in lower case. */
-export function mergedHeaders(earlier: CustomHeaders, later: CustomHeaders): Record<string, string> {
+/**
+ * Two sets of headers as one; those of `later` come first, and `undefined` leaves one out. Names
+ * are in lower case.
+ */
+export function mergedHeaders(
+  earlier: CustomHeaders,
+  later: CustomHeaders,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [given, value] of Object.entries({ ...earlier, ...later })) {
     const name = given.toLowerCase();
     if (value === undefined) delete headers[name];
     else headers[name] = value;
   }
+
   return headers;
 }
 
@@ -58,7 +75,10 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | null {
   return null;
 }
 
-/** Headers as strings; values of a repeated one are joined by commas. Cookies are left out: they are secrets. */
+/**
+ * Headers as strings; values of a repeated one are joined by commas. Cookies are left out: they are
+ * secrets.
+ */
 export function plainHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const plain: Record<string, string> = {};
   for (const name in headers) if (name !== 'set-cookie') plain[name] = String(headers[name]);

@@ -16,12 +16,15 @@ export interface Limiter {
   acquire(signal?: AbortSignal): Promise<void>;
   /** Reports that a request has ended. */
   release(): void;
-  /** Lets no request start for so many milliseconds, because the server asked one of them to wait. */
+  /**
+   * Lets no request start for so many milliseconds, because the server asked one of them to wait.
+   */
   pause(ms: number): void;
 }
 
 /**
- * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first come, first served.
+ * Makes a limiter over a sliding minute: never more starts in any 60 seconds than allowed, first
+ * come, first served.
  *
  * @param clock where it takes the time from; tests pass another one.
  * @example
@@ -29,11 +32,15 @@ export interface Limiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
-  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } = options;
+  const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } =
+    options;
   if (options.concurrency !== undefined) checkWhole(concurrency, 'limiter.concurrency');
-  if (options.requestsPerMinute !== undefined) checkWhole(requestsPerMinute, 'limiter.requestsPerMinute');
+  if (options.requestsPerMinute !== undefined)
+    checkWhole(requestsPerMinute, 'limiter.requestsPerMinute');
+
   /** What lets each waiting request go, first come, first served. */
   const waiting = new Set<() => void>();
+
   /** Times of the starts in the last minute, where they are limited. */
   const starts: number[] = [];
   let running = 0;
@@ -64,18 +71,22 @@ export function createLimiter(options: LimiterOptions, clock: Clock = systemCloc
     acquire(signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
+
         const leave = () => {
           waiting.delete(go);
           // A timer that nobody waits for would keep the process alive.
           if (waiting.size === 0) cancelTimer();
           reject(signal?.reason);
         };
+
         const go = () => {
           signal?.removeEventListener('abort', leave);
           resolve();
         };
+
         signal?.addEventListener('abort', leave, { once: true });
         waiting.add(go);
+
         // Whoever is first waits for the timer or for a release; the others wait for it.
         if (waiting.size === 1) drain();
       });

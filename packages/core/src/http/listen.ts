@@ -1,5 +1,11 @@
-// Servers of HTTP that end in order: of the service, of the endpoint for assistants, and of commands that show their status.
-import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
+// Servers of HTTP that end in order: of the service, of the endpoint for assistants, and of
+// commands that show their status.
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
@@ -28,7 +34,10 @@ export interface HttpListener {
   readonly url: string;
   /** How many connections it has. */
   readonly connections: () => Promise<number>;
-  /** Stops listening and closes the connections on which nothing is in progress, and the others once `ended` resolves. */
+  /**
+   * Stops listening and closes the connections on which nothing is in progress, and the others once
+   * `ended` resolves.
+   */
   close(ended?: Promise<void>): Promise<void>;
 }
 
@@ -49,7 +58,9 @@ export async function listen(
   server.setTimeout(idleTimeout);
   if (connections !== undefined) server.maxConnections = connections;
   if (onDrop !== undefined) server.on('drop', onDrop);
-  // Node.js does not close connections by itself that have sent nothing yet, or are in a TLS handshake.
+
+  // Node.js does not close connections by itself that have sent nothing yet, or are in a TLS
+  // handshake.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -61,7 +72,8 @@ export async function listen(
       const message = `The server cannot listen on ${host} port ${port}: ${reason}`;
       fail(new ConfigurationError('invalid_option', message, { cause }));
     });
-    // The system queues connections that come faster than they are accepted; it drops those beyond this number.
+    // The system queues connections that come faster than they are accepted; it drops those beyond
+    // this number.
     server.listen({ port, host, backlog: connections }, done);
   });
   const name = hereNames[host] ?? (host.includes(':') ? `[${host}]` : host);
@@ -91,7 +103,9 @@ const hereNames: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', ':
 export interface Progress {
   /** Notes a response, which `cut` ends early. Returns what is called when it has ended. */
   begin(cut: () => void): () => void;
-  /** Waits until all have ended, at most for `ms` and a moment: then it cuts those that have not. */
+  /**
+   * Waits until all have ended, at most for `ms` and a moment: then it cuts those that have not.
+   */
   drain(ms: number): Promise<void>;
 }
 

@@ -16,15 +16,18 @@ import { ProxyFailure } from './proxy.ts';
 const coding = /^Z_|^ERR__?(?:BROTLI|ZLIB)|^(?:Zlib|Brotli)\w*Error$/;
 
 /**
- * Turns what the transport throws into one of our errors. The cause has what is safe to show: of an error with a code, as those of
- * Node.js are, only that, since its message may quote headers; of any other its name, its frames and the words of its message that are safe.
+ * Turns what the transport throws into one of our errors. The cause has what is safe to show: of an
+ * error with a code, as those of Node.js are, only that, since its message may quote headers; of
+ * any other its name, its frames and the words of its message that are safe.
  *
  * @param hasBegun the response had begun when the connection failed.
  */
 export function networkError(error: unknown, origin: string, hasBegun: boolean): CallsError {
   if (error instanceof ProxyFailure) return proxyError(error, origin);
   const name = error instanceof Error && /^\w{1,60}$/.test(error.name) ? error.name : 'Error';
-  // The parser of the transport has a name instead of a code when it meets something that is not HTTP, and so have decoders.
+
+  // The parser of the transport has a name instead of a code when it meets something that is not
+  // HTTP, and so have decoders.
   const isNamed = name === 'HTTPParserError' || coding.test(name);
   const code = codeOf(error) ?? (isNamed ? name : undefined);
   if (code !== undefined) return codeError(code, error, origin, hasBegun);
@@ -50,11 +53,15 @@ const connectionLost = (origin: string, code: string, cause: Error): ConnectionE
 
 /** The error for a name whose address was not found before a deadline. */
 export const lookupTimedOut = (host: string, details: ErrorDetails): DeadlineError =>
-  new DeadlineError('timeout', `The address of ${host} was not found in time: DNS did not answer.`, {
-    hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
-    limit: 'connect',
-    ...details,
-  });
+  new DeadlineError(
+    'timeout',
+    `The address of ${host} was not found in time: DNS did not answer.`,
+    {
+      hint: 'Check the name in the base URL, and the DNS servers and the network of this machine.',
+      limit: 'connect',
+      ...details,
+    },
+  );
 
 /** The error for a body that cannot be decoded. */
 export const bodyDamaged = (encoding: string, cause?: Error): ResponseError =>
@@ -73,6 +80,7 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
       cause,
       limit: 'connect',
     });
+
   if (code === lookupTimeout) return lookupTimedOut(new URL(origin).hostname, { cause });
   if (code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED')
     return new ConfigurationError('client_closed', undefined, { cause });
@@ -82,10 +90,15 @@ function codeError(code: string, error: unknown, origin: string, hasBegun: boole
       'The dispatcher does not accept the request or its handler.',
       { hint: 'Pass a dispatcher of undici 7 or 8; those of undici 6 need other handlers.', cause },
     );
+
   if (coding.test(code)) return bodyDamaged('compressed', cause);
   const known = failures.find(({ codes }) => codes.test(code));
   if (known === undefined && hasBegun) return connectionLost(origin, code, cause);
-  const { what = 'No response from ORIGIN (CODE).', hint = checkServer, isRetryable = true } = known ?? {};
+  const {
+    what = 'No response from ORIGIN (CODE).',
+    hint = checkServer,
+    isRetryable = true,
+  } = known ?? {};
   const message = what.replace('ORIGIN', origin).replace('CODE', code);
   return new ConnectionError('connection_failed', message, { hint, cause, isRetryable });
 }
@@ -144,10 +157,15 @@ const checkProxy =
 
 function proxyError({ origin: proxy, reason }: ProxyFailure, origin: string): CallsError {
   if (reason === 'timeout')
-    return new DeadlineError('timeout', `The proxy ${proxy} did not connect within the connect deadline.`, {
-      hint: checkProxy,
-      limit: 'connect',
-    });
+    return new DeadlineError(
+      'timeout',
+      `The proxy ${proxy} did not connect within the connect deadline.`,
+      {
+        hint: checkProxy,
+        limit: 'connect',
+      },
+    );
+
   if (reason === 407) return proxyRefused(`The proxy ${proxy}`);
   if (typeof reason === 'number')
     return new ConnectionError(
@@ -159,6 +177,7 @@ function proxyError({ origin: proxy, reason }: ProxyFailure, origin: string): Ca
         status: reason,
       },
     );
+
   const cause = Object.assign(new Error(reason), { code: reason });
   return new ConnectionError('proxy_failed', `No connection to the proxy ${proxy} (${reason}).`, {
     hint: `Is the proxy running? ${checkProxy}`,

@@ -11,11 +11,13 @@ import { ProxyFailure, type ProxyServer } from './proxy.ts';
 type AgentOptions = Omit<Agent.Options, 'connect'>;
 
 /**
- * An agent that reaches one server through a proxy: a server with https through a tunnel (CONNECT), so that the proxy sees neither
- * keys nor calls; a server with http by passing the whole request to the proxy.
+ * An agent that reaches one server through a proxy: a server with https through a tunnel (CONNECT),
+ * so that the proxy sees neither keys nor calls; a server with http by passing the whole request to
+ * the proxy.
  *
- * Undici has an agent for proxies, too. This one is our own since that one connects without end when a proxy closes the connection,
- * and reports the status of a proxy only in the message of an error.
+ * Undici has an agent for proxies, too. This one is our own since that one connects without end
+ * when a proxy closes the connection, and reports the status of a proxy only in the message of an
+ * error.
  */
 export function openProxyDispatcher(
   server: string,
@@ -31,6 +33,7 @@ export function openProxyDispatcher(
       close: (idle) => closeAgent(agent, idle),
     };
   }
+
   const agent = new Agent({
     ...options,
     connect: (target, done) =>
@@ -73,6 +76,7 @@ function tunnelConnector(
       },
     });
     let isDone = false;
+
     const fail = (error: Error) => {
       if (isDone) return;
       isDone = true;
@@ -80,14 +84,17 @@ function tunnelConnector(
       connect.destroy();
       done(error, null);
     };
+
     const late = () => fail(new ProxyFailure(proxy.origin, 'timeout'));
-    const timer = connectMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(late, connectMs).unref();
+    const timer =
+      connectMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(late, connectMs).unref();
     connect.once('error', (error) => fail(ProxyFailure.connecting(proxy, error)));
     connect.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
       if (statusCode < 200 || statusCode > 299) {
         socket.destroy();
         return fail(new ProxyFailure(proxy.origin, statusCode));
       }
+
       if (isDone) return void socket.destroy();
       isDone = true;
       clearTimeout(timer);

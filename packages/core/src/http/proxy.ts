@@ -11,8 +11,8 @@ export interface ProxyServer {
 }
 
 /**
- * Why there is no connection through a proxy. An agent passes one such error to all requests that wait for the connection, so each
- * request makes an error of its own from it.
+ * Why there is no connection through a proxy. An agent passes one such error to all requests that
+ * wait for the connection, so each request makes an error of its own from it.
  */
 export class ProxyFailure extends Error {
   /** Scheme, host and port. */
@@ -33,7 +33,8 @@ export class ProxyFailure extends Error {
 }
 
 /**
- * The proxy for a server, as `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name it. Names in lower case come first, as with curl.
+ * The proxy for a server, as `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name it. Names in lower
+ * case come first, as with curl.
  *
  * @param origin scheme, host and port of the server.
  */
@@ -61,6 +62,7 @@ export function readProxy(text: string, variable: string): ProxyServer {
   const fail = (problem: string, hint = proxyForm): never => {
     throw new ConfigurationError('invalid_option', `${variable} ${problem}.`, { hint });
   };
+
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
   if (!URL.canParse(address)) return fail('is not a URL');
   const { protocol, origin, username, password, pathname, search, hash } = new URL(address);
@@ -69,6 +71,7 @@ export function readProxy(text: string, variable: string): ProxyServer {
       'must begin with http:// or https://',
       'Other kinds of proxies, such as SOCKS, need a dispatcher of undici.',
     );
+
   // A password that is not encoded makes another host of its end, which would then be shown.
   if (pathname !== '/' || search !== '' || hash !== '') return fail(tooMuch);
   if (username === '' && password === '') return { origin, credentials: undefined };
@@ -78,10 +81,14 @@ export function readProxy(text: string, variable: string): ProxyServer {
   } catch {
     return fail(tooMuch);
   }
+
   return { origin, credentials: secret(Buffer.from(user).toString('base64')) };
 }
 
-/** Does `NO_PROXY` name the server: `*`, a host and its subdomains, a host with a port, or an address? */
+/**
+ * Does `NO_PROXY` name the server: `*`, a host and its subdomains, a host with a port, or an
+ * address?
+ */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   const serverPort = port || (protocol === 'https:' ? '443' : '80');

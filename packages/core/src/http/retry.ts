@@ -5,17 +5,25 @@ import { headerText } from './headers.ts';
 
 /** When a failed request is sent again: what differs from the defaults. */
 export interface RetryOptions {
-  /** How many times a request is sent at most, including the first time; 1 switches retries off. @default 4 */
+  /**
+   * How many times a request is sent at most, including the first time; 1 switches retries off.
+   * @default 4
+   */
   readonly attempts?: number | undefined;
   /**
-   * Upper bound of the first wait, which doubles with each attempt: milliseconds, or a string such as '1s'.
+   * Upper bound of the first wait, which doubles with each attempt: milliseconds, or a string such
+   * as '1s'.
    * @default 250
    */
   readonly baseDelay?: Duration | undefined;
-  /** Upper bound of every wait that the client chooses itself: milliseconds, or a string such as '30s'. @default '8s' */
+  /**
+   * Upper bound of every wait that the client chooses itself: milliseconds, or a string such as
+   * '30s'. @default '8s'
+   */
   readonly maxDelay?: Duration | undefined;
   /**
-   * Send a request again after the server was silent for `timeout.idle` or did not accept a connection in time. Where somebody waits,
+   * Send a request again after the server was silent for `timeout.idle` or did not accept a
+   * connection in time. Where somebody waits,
    * `false` ends a call to a server that is stuck after one deadline. @default true
    */
   readonly afterSilence?: boolean | undefined;
@@ -49,8 +57,8 @@ export function readRetry(given: RetryOptions | undefined, rest: ClientRetry): C
 }
 
 /**
- * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full jitter), and never less
- * than the server requested.
+ * Milliseconds to wait after attempt number `attempt`: a random part of the doubled bound (full
+ * jitter), and never less than the server requested.
  */
 export function retryDelay(
   policy: RetryPolicy,
@@ -65,7 +73,8 @@ export function retryDelay(
 }
 
 /**
- * How long the server wants the client to wait, in milliseconds: `Retry-After` as seconds or as a date, else
+ * How long the server wants the client to wait, in milliseconds: `Retry-After` as seconds or as a
+ * date, else
  * `RateLimit-Reset` (or its `X-` form) as seconds or as a time since 1970. Undefined when it does not say.
  */
 export function requestedDelay(headers: IncomingHttpHeaders, now: number): number | undefined {
@@ -77,10 +86,13 @@ export function requestedDelay(headers: IncomingHttpHeaders, now: number): numbe
     // When the server sends its own time, a wrong clock on this machine cannot shorten the wait.
     if (date !== undefined) return Math.max(0, date - (parseHttpDate(single('date') ?? '') ?? now));
   }
+
   const reset = single('ratelimit-reset') ?? single('x-ratelimit-reset');
   if (reset === undefined || !/^\d+(?:\.\d+)?$/.test(reset)) return undefined;
   const seconds = Number(reset);
-  // Small numbers are seconds from now, numbers of this size are seconds or milliseconds since 1970.
+
+  // Small numbers are seconds from now, numbers of this size are seconds or milliseconds since
+  // 1970.
   if (seconds > 1e12) return Math.max(0, seconds - now);
   return seconds > 1e9 ? Math.max(0, seconds * 1000 - now) : Math.ceil(seconds * 1000);
 }

@@ -2,26 +2,37 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import { ConfigurationError } from '../errors/calls-error.ts';
 
 /**
- * Refuses names that an object of options does not have: a misspelled option would have no effect, and nobody would see it.
+ * Refuses names that an object of options does not have: a misspelled option would have no effect,
+ * and nobody would see it.
  *
  * @param at what the object is called, such as `timeout`; the options of a function have no name.
  * @example
- * checkNames({ rows: 5, filtre: '' }, ['rows', 'filter']); // There is no option filtre. Did you mean filter?
+ * checkNames({ rows: 5, filtre: '' }, ['rows', 'filter']); // There is no option filtre. Did you
+ * mean filter?
  */
-export function checkNames(given: unknown, known: readonly string[], at = ''): asserts given is object {
+export function checkNames(
+  given: unknown,
+  known: readonly string[],
+  at = '',
+): asserts given is object {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw new ConfigurationError(
       'invalid_option',
       `${at || 'options'} must be an object with ${known.join(', ')}.`,
     );
+
   const prefix = at === '' ? '' : `${at}.`;
   const name = Object.keys(given).find((each) => !known.includes(each));
   if (name === undefined) return;
   const near = nearest(name, known);
   const all = known.map((each) => prefix + each).join(', ');
-  throw new ConfigurationError('invalid_option', `There is no option ${prefix}${name.slice(0, 40)}.`, {
-    hint: near === undefined ? `Known options: ${all}.` : `Did you mean ${prefix}${near}?`,
-  });
+  throw new ConfigurationError(
+    'invalid_option',
+    `There is no option ${prefix}${name.slice(0, 40)}.`,
+    {
+      hint: near === undefined ? `Known options: ${all}.` : `Did you mean ${prefix}${near}?`,
+    },
+  );
 }
 
 /** The names of deadlines, and of what says when a request is sent again. */
@@ -31,7 +42,10 @@ const requestNames = {
 } as const;
 
 /** Refuses names that `timeout` and `retry` among these options do not have. */
-export function checkRequestNames(options: { readonly timeout?: unknown; readonly retry?: unknown }): void {
+export function checkRequestNames(options: {
+  readonly timeout?: unknown;
+  readonly retry?: unknown;
+}): void {
   const { timeout, retry } = options;
   // A length of time is for all deadlines.
   if (timeout !== undefined && typeof timeout !== 'string' && typeof timeout !== 'number')

@@ -11,9 +11,10 @@ export interface PageRange {
 const shape = /^\s*(?:[a-z]+[ =])?\s*(?:(\d{1,9})\s*-\s*(\d{1,9})|\*)\s*\/\s*(\d{1,9}|\*)\s*$/i;
 
 /**
- * Reads the Content-Range header of a page: `3-4/18` and its variants with a unit in front (`items 3-4/18`), an unknown
- * total (a star after the slash), or an empty page (a star or `0-0` before it). Null when there is no such header or it
- * says something else. Nine digits are enough for any list; a longer number may be somebody's phone number.
+ * Reads the Content-Range header of a page: `3-4/18` and its variants with a unit in front (`items
+ * 3-4/18`), an unknown total (a star after the slash), or an empty page (a star or `0-0` before
+ * it). Null when there is no such header or it says something else. Nine digits are enough for any
+ * list; a longer number may be somebody's phone number.
  *
  * @example
  * parseContentRange('3-4/18'); // { first: 3, last: 4, total: 18 }

@@ -1,4 +1,5 @@
-// The one home of pages as text and bytes: content ranges, the boundaries of records in a body, one field of a record.
+// The one home of pages as text and bytes: content ranges, the boundaries of records in a body, one
+// field of a record.
 export { formatContentRange, type PageRange } from './content-range.ts';
 export { scanField } from './scan-field.ts';
 export type { ByteRange } from './split-records.ts';

@@ -18,10 +18,15 @@ export interface PageVerdict {
 }
 
 /**
- * Checks that this is the page that was requested, and all of it. Throws when range, count and request cannot all be
- * true; most of these errors are worth another try, since the server may have been in the middle of a change.
+ * Checks that this is the page that was requested, and all of it. Throws when range, count and
+ * request cannot all be true; most of these errors are worth another try, since the server may have
+ * been in the middle of a change.
  */
-export function judgePage({ rows, page }: PageRequest, range: PageRange | null, count: number): PageVerdict {
+export function judgePage(
+  { rows, page }: PageRequest,
+  range: PageRange | null,
+  count: number,
+): PageVerdict {
   const expected = page * rows + 1;
   if (count > rows)
     throw wrongPage(
@@ -29,12 +34,14 @@ export function judgePage({ rows, page }: PageRequest, range: PageRange | null, 
       'Paging would repeat calls on this server. Use a filter, and rows large enough for one page.',
       false,
     );
+
   if (range === null) return { clamped: false, shifted: false };
   if (countOf(range) !== count)
     throw wrongPage(
       `Content-Range says ${countOf(range)} calls, the body has ${count}.`,
       'A proxy may have cut or cached the response.',
     );
+
   const total = range.total ?? Number.POSITIVE_INFINITY;
   if (count === 0) {
     if (range.total === null || total < expected) return { clamped: false, shifted: false };
@@ -44,14 +51,18 @@ export function judgePage({ rows, page }: PageRequest, range: PageRange | null, 
       { hint: 'The list may have changed in the meantime.', isRetryable: true },
     );
   }
+
   if (range.last > total)
     throw wrongPage(
       `Content-Range ends at ${range.last}, past its own total of ${total}.`,
       'A proxy may have changed the response.',
     );
+
   const clamped = count < rows && range.total !== null && range.last < total;
   if (range.first === expected) return { clamped, shifted: false };
-  // Fewer rows than requested, in the right place for pages of that size: the server has a maximum of its own.
+
+  // Fewer rows than requested, in the right place for pages of that size: the server has a maximum
+  // of its own.
   if (clamped && range.first === page * count + 1) return { clamped, shifted: true };
   const isOffset = range.first === page + 1 && page > 0;
   throw wrongPage(

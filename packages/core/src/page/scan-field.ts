@@ -5,8 +5,9 @@ const valueForm = /^[ \t\r\n]*:[ \t\r\n]*(?:"((?:[^"\\]|\\.)*)"|([\d.eE+-]+))/;
 const longest = 200;
 
 /**
- * The value of one field of each record as a string, found in the bytes, which are gone through once: nothing is parsed unless a
- * string has escapes. Undefined for a record that does not have the field, or has neither a number nor a string of less than 200 bytes there.
+ * The value of one field of each record as a string, found in the bytes, which are gone through
+ * once: nothing is parsed unless a string has escapes. Undefined for a record that does not have
+ * the field, or has neither a number nor a string of less than 200 bytes there.
  *
  * @example
  * const sids = scanField(page.bytes, page.byteRanges(), 'sid');
@@ -25,7 +26,8 @@ export function scanField(
       // A quote after a backslash does not begin a key.
       if (buffer[at - 1] === 0x5c) continue;
       const from = at + key.length;
-      const [, string, number] = valueForm.exec(buffer.toString('latin1', from, from + longest)) ?? [];
+      const [, string, number] =
+        valueForm.exec(buffer.toString('latin1', from, from + longest)) ?? [];
       if (number !== undefined) return number;
       if (string === undefined) continue;
       if (/^[^\\\x7f-\xff]*$/.test(string)) return string;
@@ -33,6 +35,7 @@ export function scanField(
         return String(JSON.parse(Buffer.from(`"${string}"`, 'latin1').toString('utf8')));
       } catch {}
     }
+
     return undefined;
   });
 }

@@ -12,8 +12,8 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Finds the records of a JSON array without parsing it. Throws a `ResponseError` when the bytes are not an array of objects, or end
- * too early.
+ * Finds the records of a JSON array without parsing it. Throws a `ResponseError` when the bytes are
+ * not an array of objects, or end too early.
  *
  * @param expected how many records there should be: then a quicker way may find them.
  * @example
@@ -47,16 +47,22 @@ function innerRange(buffer: Buffer): ByteRange | undefined {
       'A call record must be an object; found something else in the array.',
       { hint: 'Check that the base URL points to the call-attribution API.' },
     );
+
   if (buffer[end - 1] !== 0x7d) throw broken('its last record has no end');
   return { start, end };
 }
 
 /**
- * Records of one server begin with the same key, so this looks for `},{"key":` with the byte search of Node.js. It cannot
- * occur inside a string, where its quotes would be escaped, but it can between nested objects in an array. If there may
- * be an array, or the number of records is not the expected one, the exact way decides.
+ * Records of one server begin with the same key, so this looks for `},{"key":` with the byte search
+ * of Node.js. It cannot occur inside a string, where its quotes would be escaped, but it can
+ * between nested objects in an array. If there may be an array, or the number of records is not the
+ * expected one, the exact way decides.
  */
-function quickSplit(buffer: Buffer, { start, end }: ByteRange, expected: number): ByteRange[] | undefined {
+function quickSplit(
+  buffer: Buffer,
+  { start, end }: ByteRange,
+  expected: number,
+): ByteRange[] | undefined {
   const keyEnd = buffer[start + 1] === quote ? buffer.indexOf('":', start + 2) : -1;
   if (keyEnd < 0 || keyEnd - start > 64 || mayHoldArray(buffer, start, end)) return undefined;
   const border = Buffer.concat([Buffer.from('},'), buffer.subarray(start, keyEnd + 2)]);
@@ -67,13 +73,21 @@ function quickSplit(buffer: Buffer, { start, end }: ByteRange, expected: number)
     if (ranges.length >= expected) return undefined;
     from = at + 2;
   }
+
   ranges.push({ start: from, end });
   return ranges.length === expected ? ranges : undefined;
 }
 
-/** An array within a record follows a colon, a comma or another array; in a string, a bracket mostly follows something else. */
+/**
+ * An array within a record follows a colon, a comma or another array; in a string, a bracket mostly
+ * follows something else.
+ */
 function mayHoldArray(buffer: Buffer, start: number, end: number): boolean {
-  for (let at = buffer.indexOf(0x5b, start); at >= 0 && at < end; at = buffer.indexOf(0x5b, at + 1)) {
+  for (
+    let at = buffer.indexOf(0x5b, start);
+    at >= 0 && at < end;
+    at = buffer.indexOf(0x5b, at + 1)
+  ) {
     let before = at - 1;
     while (before > start && isSpace(buffer[before])) before -= 1;
     const byte = buffer[before];
@@ -109,6 +123,7 @@ function exactSplit(buffer: Buffer, { start, end }: ByteRange): ByteRange[] {
       else if (!isSpace(byte)) throw broken('it holds something other than objects');
     }
   }
+
   if (depth !== 0 || comma) throw broken('it ends in the middle of a record');
   return ranges;
 }

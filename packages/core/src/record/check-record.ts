@@ -2,7 +2,10 @@ import { type FieldSpec, fields, type Version } from './fields.ts';
 import { keepsTableV2, keepsTableV3, type Row } from './generated/checks.ts';
 import { isDateTime, isDateTimeTenths, isDecimalString, isIntegerString } from './wire-forms.ts';
 
-/** One way in which a record differs from the table of fields. It names types and fields, never values. */
+/**
+ * One way in which a record differs from the table of fields. It names types and fields, never
+ * values.
+ */
 export interface RecordProblem {
   /** What is wrong. */
   readonly kind: 'unknown_field' | 'missing' | 'null' | 'type' | 'form' | 'value';
@@ -21,7 +24,10 @@ const forms: Partial<Record<FieldSpec['type'], (value: unknown) => boolean>> = {
   'datetime-tenths': isDateTimeTenths,
 };
 
-/** Does every documented field hold what the table says? This is the quick check; `findProblems` names what is wrong. */
+/**
+ * Does every documented field hold what the table says? This is the quick check; `findProblems`
+ * names what is wrong.
+ */
 export function keepsTable(record: Row, version: Version): boolean {
   return version === 'v3' ? keepsTableV3(record) : keepsTableV2(record);
 }
@@ -46,10 +52,18 @@ function problemOf(
   if (name === null) return undefined;
   const value = Object.hasOwn(row, name) ? row[name] : undefined;
   const expected = spec.nullable && spec.type !== 'null' ? `${spec.type} or null` : spec.type;
-  const problem = (kind: RecordProblem['kind'], found: string) => ({ kind, field: name, expected, found });
+
+  const problem = (kind: RecordProblem['kind'], found: string) => ({
+    kind,
+    field: name,
+    expected,
+    found,
+  });
+
   if (value === undefined) return problem('missing', 'nothing');
   if (value === null) return spec.nullable ? undefined : problem('null', 'null');
-  const rightType = spec.type === 'integer' ? Number.isSafeInteger(value) : typeof value === 'string';
+  const rightType =
+    spec.type === 'integer' ? Number.isSafeInteger(value) : typeof value === 'string';
   if (!rightType || spec.type === 'null') return problem('type', typeName(value));
   if (spec.values && !spec.openValues && !spec.values.includes(value as string | number))
     return { ...problem('value', 'another value'), expected: `one of ${spec.values.join(', ')}` };
@@ -74,13 +88,18 @@ interface Shape {
   readonly names: readonly string[];
   /** Those that are not documented. */
   readonly unknown: readonly string[];
-  /** Names that some servers send instead of the documented ones, where those are missing: from, to. */
+  /**
+   * Names that some servers send instead of the documented ones, where those are missing: from, to.
+   */
   readonly renames: readonly (readonly [string, string])[];
 }
 
 const empty: Shape = { names: [], unknown: [], renames: [] };
 
-/** A server sends all its records with the same names in the same order, so the last result nearly always fits. */
+/**
+ * A server sends all its records with the same names in the same order, so the last result nearly
+ * always fits.
+ */
 const last: Record<Version, Shape> = { v2: empty, v3: empty };
 
 const documented = {
@@ -88,7 +107,10 @@ const documented = {
   v3: fields.filter((spec) => spec.v3 !== null).length,
 };
 
-/** Has a record as many fields as its version documents? Together with `keepsTable`: these and no others. */
+/**
+ * Has a record as many fields as its version documents? Together with `keepsTable`: these and no
+ * others.
+ */
 export function hasOnlyDocumented(record: object, version: Version): boolean {
   let count = 0;
   // A for-in loop makes no list of names; such lists would be most of the garbage of a page.
@@ -103,7 +125,9 @@ export function shapeOf(record: object, version: Version): Shape {
   const unknown = names.filter((name) => !known[version].has(name));
   const renames = fields.flatMap(({ name, [version]: own, aliases = [] }) => {
     const right = own ?? name;
-    const found = Object.hasOwn(record, right) ? undefined : aliases.find((alias) => unknown.includes(alias));
+    const found = Object.hasOwn(record, right)
+      ? undefined
+      : aliases.find((alias) => unknown.includes(alias));
     return found === undefined ? [] : [[found, right] as const];
   });
   last[version] = { names, unknown, renames };

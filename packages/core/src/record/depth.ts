@@ -1,6 +1,6 @@
 /**
- * Most levels of arrays and objects in a value that is stored. `JSON.parse` reads any number of them, but `JSON.stringify` ends
- * with the stack of the thread, which is at some thousands.
+ * Most levels of arrays and objects in a value that is stored. `JSON.parse` reads any number of
+ * them, but `JSON.stringify` ends with the stack of the thread, which is at some thousands.
  */
 const mostLevels = 1_000;
 

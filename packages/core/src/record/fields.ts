@@ -1,10 +1,13 @@
-// The one table of fields, exported as `@call-attribution/core/fields` too. This file imports nothing: `pnpm generate`
-// loads it on its own, and browsers use it.
+// The one table of fields, exported as `@call-attribution/core/fields` too. This file imports
+// nothing: `pnpm generate` loads it on its own, and browsers use it.
 
 /** A version of the API. */
 export type Version = 'v2' | 'v3';
 
-/** The form in which a field is sent. Most numbers are decimal strings, so that nothing is rounded on the way. */
+/**
+ * The form in which a field is sent. Most numbers are decimal strings, so that nothing is rounded
+ * on the way.
+ */
 export type FieldType =
   | 'string'
   | 'url'
@@ -16,7 +19,14 @@ export type FieldType =
   | 'null';
 
 /** The part of a call that a field is about. */
-export type FieldGroup = 'timing' | 'caller' | 'attribution' | 'ads' | 'device' | 'custom' | 'system';
+export type FieldGroup =
+  | 'timing'
+  | 'caller'
+  | 'attribution'
+  | 'ads'
+  | 'device'
+  | 'custom'
+  | 'system';
 
 /** Classes of personal data. Each one is masked, or shown, as a whole. */
 export const maskClasses = ['caller', 'name', 'address', 'ip', 'recording'] as const;
@@ -24,14 +34,20 @@ export const maskClasses = ['caller', 'name', 'address', 'ip', 'recording'] as c
 /** A class of personal data. */
 export type MaskClass = (typeof maskClasses)[number];
 
-/** What a user can ask to be shown: a class of personal data, text from visitors as it was sent, or everything. */
+/**
+ * What a user can ask to be shown: a class of personal data, text from visitors as it was sent, or
+ * everything.
+ */
 export const revealChoices = [...maskClasses, 'text', 'all'] as const;
 
 /** How a personal field is masked. */
 export interface Mask {
   /** Fields of one class are masked or shown together. */
   readonly class: MaskClass;
-  /** What the value is. Equal values of one kind get the same pseudonym, whichever field they are in. */
+  /**
+   * What the value is. Equal values of one kind get the same pseudonym, whichever field they are
+   * in.
+   */
   readonly kind: 'phone' | 'name' | 'street' | 'zip' | 'ip' | 'recording';
 }
 
@@ -51,16 +67,22 @@ export interface FieldSpec {
   readonly deprecated: boolean;
   /** The part of a call that the field is about. */
   readonly group: FieldGroup;
-  /** Says who the caller is or how to reach them: never printed in errors, masked unless people ask for it. */
+  /**
+   * Says who the caller is or how to reach them: never printed in errors, masked unless people ask
+   * for it.
+   */
   readonly personal: boolean;
   /** How the value is masked; only personal fields have it. */
   readonly mask?: Mask;
   /**
-   * What AI assistants see: the value, a pseudonym of the caller, or only whether there is one until it is revealed. What is not listed as
-   * shown is not.
+   * What AI assistants see: the value, a pseudonym of the caller, or only whether there is one
+   * until it is revealed. What is not listed as shown is not.
    */
   readonly agents: 'shown' | 'pseudonym' | 'revealed';
-  /** The value identifies something, such as an account or a campaign: it is compared, never added up. */
+  /**
+   * The value identifies something, such as an account or a campaign: it is compared, never added
+   * up.
+   */
   readonly isId: boolean;
   /** Free text from a visitor or a website: not to be trusted. */
   readonly visitorText: boolean;
@@ -80,11 +102,13 @@ export interface FieldSpec {
   readonly meaning: string;
 }
 
-type Extra = Partial<Omit<FieldSpec, 'name' | 'type' | 'group' | 'meaning' | 'nullable' | 'agents'>>;
+type Extra = Partial<
+  Omit<FieldSpec, 'name' | 'type' | 'group' | 'meaning' | 'nullable' | 'agents'>
+>;
 
 /**
- * One line of the table. A type ending in `?` may be null. Both versions have the field unless `extra` says otherwise. Assistants do not
- * see it, but for a pseudonym of the caller.
+ * One line of the table. A type ending in `?` may be null. Both versions have the field unless
+ * `extra` says otherwise. Assistants do not see it, but for a pseudonym of the caller.
  */
 function field(
   name: string,
@@ -110,8 +134,8 @@ function field(
 }
 
 /**
- * A field that AI assistants see: times, numbers, enumerations, ids, places, the account's own words, and addresses of pages, of which they
- * get the known parts.
+ * A field that AI assistants see: times, numbers, enumerations, ids, places, the account's own
+ * words, and addresses of pages, of which they get the known parts.
  */
 const shown: typeof field = (...given) => ({ ...field(...given), agents: 'shown' });
 
@@ -120,7 +144,9 @@ const dropped: Extra = { v3: null, deprecated: true };
 const visitor: Extra = { visitorText: true };
 const id: Extra = { isId: true };
 const said = (...otherNames: string[]): Extra => ({ otherNames });
-const masked = (maskClass: MaskClass, kind: Mask['kind']): Extra => ({ mask: { class: maskClass, kind } });
+const masked = (maskClass: MaskClass, kind: Mask['kind']): Extra => ({
+  mask: { class: maskClass, kind },
+});
 
 const activityTypes = [
   'Direct Default',
@@ -136,8 +162,9 @@ const interim = ['Not Processed', 'Waiting For Keyword'];
 const ppcStatuses = [...interim, 'Processed', 'Desktop', 'No Match', 'N/A'];
 
 /**
- * The one table of fields. Interfaces, validators, schemas, rename lists, columns and `docs/fields.md` are made from it
- * by `pnpm generate`. To add a field, add a line here and run it: `field` hides it from assistants, `shown` shows it.
+ * The one table of fields. Interfaces, validators, schemas, rename lists, columns and
+ * `docs/fields.md` are made from it by `pnpm generate`. To add a field, add a line here and run it:
+ * `field` hides it from assistants, `shown` shows it.
  */
 // biome-ignore format: one field a line, so that the table reads as a table
 export const fields: readonly FieldSpec[] = [
@@ -222,17 +249,21 @@ export const fields: readonly FieldSpec[] = [
 const unfinished: ReadonlySet<unknown> = new Set(interim);
 
 /**
- * Is this value of `ppc_status` final? `Not Processed` and `Waiting For Keyword` may still change; all other values,
- * unknown ones too, stay.
+ * Is this value of `ppc_status` final? `Not Processed` and `Waiting For Keyword` may still change;
+ * all other values, unknown ones too, stay.
  */
 export function isFinalStatus(status: unknown): boolean {
   return !unfinished.has(status);
 }
 
 /**
- * Did the call come through a call extension of an ad? Servers name the channel in several ways: `Call Extension`,
+ * Did the call come through a call extension of an ad? Servers name the channel in several ways:
+ * `Call Extension`,
  * `Call Extensions`, `Google Call Extension`.
  */
 export function isCallExtension(call: { readonly channel?: unknown }): boolean {
-  return typeof call.channel === 'string' && /(?<![a-z])call[ _-]?extensions?(?![a-z])/i.test(call.channel);
+  return (
+    typeof call.channel === 'string' &&
+    /(?<![a-z])call[ _-]?extensions?(?![a-z])/i.test(call.channel)
+  );
 }

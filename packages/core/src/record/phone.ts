@@ -1,8 +1,11 @@
-// The one table of spellings of phone numbers: what is erased, masked, matched and uploaded is compared by it.
+// The one table of spellings of phone numbers: what is erased, masked, matched and uploaded is
+// compared by it.
 
 /** A phone number, whatever its spelling was. */
 export interface PhoneNumber {
-  /** Its digits, as 0 to 9: with the country code where the spelling has one, without an extension. */
+  /**
+   * Its digits, as 0 to 9: with the country code where the spelling has one, without an extension.
+   */
   readonly digits: string;
   /** The spelling has a country code: `+44 20…`, `0044 20…` or `011 44 20…`. */
   readonly isInternational: boolean;
@@ -13,7 +16,10 @@ export interface PhoneNumber {
 /** What comes before a country code where there is no plus: `00`, and `011` in North America. */
 const internationalPrefix = /^(?:00|011)(?=[1-9])/;
 
-/** `sip:`, `tel:` and the like, also after a name: `"Ann" <sip:+13125550199@example.com;user=phone>`. */
+/**
+ * `sip:`, `tel:` and the like, also after a name: `"Ann"
+ * <sip:+13125550199@example.com;user=phone>`.
+ */
 const uri = /(?:^|[\s<"'(])(?:sips?|tel|callto|sms|fax|whatsapp)\s*:\s*(?:\/\/)?([^@;?<>:]*)/i;
 
 /** An extension, with what separates it from the number. */
@@ -25,21 +31,28 @@ const afterPause = /\s*[,;pw]+\s*\d{1,7}[\s#]*$/i;
 const innerZero = /^([\s(]*(?:\+|00)?[\s(]*\d{1,3}[\s).-]*)\(0\)/;
 
 /**
- * Reads a phone number in any usual spelling: digits of any script, brackets and dashes, `00` or `011` for the plus, a `sip:` or `tel:`
- * address, an extension, percent-encoding, a number of JSON. Null where there is no digit.
+ * Reads a phone number in any usual spelling: digits of any script, brackets and dashes, `00` or
+ * `011` for the plus, a `sip:` or `tel:` address, an extension, percent-encoding, a number of JSON.
+ * Null where there is no digit.
  *
  * @example
- * readPhone('tel:001-312-555-0199;ext=5'); // { digits: '13125550199', isInternational: true, isAlone: true }
+ * readPhone('tel:001-312-555-0199;ext=5'); // { digits: '13125550199', isInternational: true,
+ * isAlone: true }
  */
 export function readPhone(value: unknown): PhoneNumber | null {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return null;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
+    return null;
   const text = plainText(String(value)).trim();
+
   // So much text is no number, and patterns would take long over it.
-  const number = text.length > mostText ? text : withoutExtension(addressIn(text)).replace(innerZero, '$1');
+  const number =
+    text.length > mostText ? text : withoutExtension(addressIn(text)).replace(innerZero, '$1');
   const all = number.replace(/\D/g, '');
   if (all === '') return null;
   const prefix = internationalPrefix.exec(all)?.[0] ?? '';
-  // In other countries an area code may begin so: with 00 a number has at least 10 digits, with 011 at least 13.
+
+  // In other countries an area code may begin so: with 00 a number has at least 10 digits, with 011
+  // at least 13.
   const isPrefix = prefix !== '' && all.length >= (prefix === '00' ? 10 : 13);
   return {
     digits: isPrefix ? all.slice(prefix.length) : all,
@@ -61,9 +74,9 @@ export function isPhoneNumber(text: string): boolean {
 }
 
 /**
- * The part of a phone number that says whose it is, so that numbers compare equal however they are written (see `readPhone`): the
- * digits, without the 1 in front of a North American number. A value without digits, such as `Anonymous`, stays as it is; what is
- * neither text nor a number is empty.
+ * The part of a phone number that says whose it is, so that numbers compare equal however they are
+ * written (see `readPhone`): the digits, without the 1 in front of a North American number. A value
+ * without digits, such as `Anonymous`, stays as it is; what is neither text nor a number is empty.
  *
  * @example
  * phoneKey('+1 (555) 555-0100') === phoneKey('5555550100');

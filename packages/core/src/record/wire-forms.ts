@@ -15,4 +15,6 @@ export const isDecimalString: (value: unknown) => boolean = isOf(/^-?\d+(?:\.\d+
 export const isDateTime: (value: unknown) => boolean = isOf(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
 
 /** `YYYY-MM-DD HH:MM:SS.S` by its shape. */
-export const isDateTimeTenths: (value: unknown) => boolean = isOf(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/);
+export const isDateTimeTenths: (value: unknown) => boolean = isOf(
+  /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d$/,
+);

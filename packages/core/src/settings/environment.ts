@@ -13,17 +13,26 @@ export function readVariable(env: Environment, name: string): string | null {
 
 const credentialName = /^CALLS_\w*(?:KEY|TOKEN|SECRET|PASSWORD)$/;
 
-/** Is this the name of a variable that holds a credential of this project, which `takeEnvironment` takes out? */
+/**
+ * Is this the name of a variable that holds a credential of this project, which `takeEnvironment`
+ * takes out?
+ */
 export function isCredentialVariable(name: string): boolean {
   return credentialName.test(name);
 }
 
-/** A credential that was read, and the variable or the file it is in; or what is wrong with that file. */
+/**
+ * A credential that was read, and the variable or the file it is in; or what is wrong with that
+ * file.
+ */
 export type ReadSecret =
   | { readonly value: string; readonly from: string; readonly isFile: boolean }
   | { readonly problem: string };
 
-/** A credential of the environment: in this variable, or in the file that the one with `_FILE` names. Null when neither is set. */
+/**
+ * A credential of the environment: in this variable, or in the file that the one with `_FILE`
+ * names. Null when neither is set.
+ */
 export function readSecretVariable(env: Environment, name: string, cwd = ''): ReadSecret | null {
   const direct = readVariable(env, name);
   if (direct !== null) return { value: direct, from: name, isFile: false };

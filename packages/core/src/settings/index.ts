@@ -1,4 +1,5 @@
-// What reads settings: variables of the environment, small files, what people write in files, names of accounts, loopback addresses.
+// What reads settings: variables of the environment, small files, what people write in files, names
+// of accounts, loopback addresses.
 export { accountNameForm, accountNameWords, isAccountName } from './account-name.ts';
 export {
   type Environment,

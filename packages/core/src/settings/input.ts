@@ -3,8 +3,9 @@ import { ConfigurationError, type ErrorWords } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
 import { notJsonText } from './json-error.ts';
 
-// What people write in files and tool calls is described by schemas of zod 4, in the packages that read it. This turns what a
-// schema finds into sentences. It takes the findings as they are, so that this package does not need zod.
+// What people write in files and tool calls is described by schemas of zod 4, in the packages that
+// read it. This turns what a schema finds into sentences. It takes the findings as they are, so
+// that this package does not need zod.
 
 /** Something that a schema found, as zod 4 says it. What is there depends on the code. */
 type Issue = {
@@ -33,21 +34,31 @@ type Issue = {
   readonly params: { readonly hint?: unknown };
 }>;
 
-/** A schema, as `z.object(...)` of zod 4 makes it. Its own words complete the sentence `<place> ...`, such as `must be a path`. */
+/**
+ * A schema, as `z.object(...)` of zod 4 makes it. Its own words complete the sentence `<place>
+ * ...`, such as `must be a path`.
+ */
 export interface InputSchema<T> {
   /** Checks a value. */
   safeParse(
     value: unknown,
     how: {
       readonly reportInput: true;
-      error(issue: { readonly code?: string; readonly input?: unknown; readonly inst?: unknown }): string;
+      error(issue: {
+        readonly code?: string;
+        readonly input?: unknown;
+        readonly inst?: unknown;
+      }): string;
     },
   ):
     | { readonly success: true; readonly data: T }
     | { readonly success: false; readonly error: { readonly issues: readonly object[] } };
 }
 
-/** The first problem of a value. It quotes numbers and what was nearly right, and no other string: one may be a secret. */
+/**
+ * The first problem of a value. It quotes numbers and what was nearly right, and no other string:
+ * one may be a secret.
+ */
 export interface InputProblem {
   /** The place, such as `feeds[0].window`; empty for the whole value. */
   readonly path: string;
@@ -57,7 +68,10 @@ export interface InputProblem {
   readonly hint?: string | undefined;
 }
 
-/** Checks a value against a schema: the value as the schema reads it, or its first problem. Unknown names come first. */
+/**
+ * Checks a value against a schema: the value as the schema reads it, or its first problem. Unknown
+ * names come first.
+ */
 export function findProblem<T>(
   schema: InputSchema<T>,
   value: unknown,
@@ -66,7 +80,8 @@ export function findProblem<T>(
   const result = schema.safeParse(value, {
     reportInput: true,
     error({ code, input, inst }) {
-      if (code === 'unrecognized_keys') known.set(input, Object.keys(Object(propertyOf(inst, 'shape'))));
+      if (code === 'unrecognized_keys')
+        known.set(input, Object.keys(Object(propertyOf(inst, 'shape'))));
       return '';
     },
   });
@@ -98,7 +113,10 @@ export function readInput<T>(
   throw errorOf({ message: `${source}${path === '' ? '' : `: ${path}`} ${what}`, hint });
 }
 
-/** The same for a string of JSON. What is not JSON is refused with its line and column, and without what is there. */
+/**
+ * The same for a string of JSON. What is not JSON is refused with its line and column, and without
+ * what is there.
+ */
 export function readJsonInput<T>(
   schema: InputSchema<T>,
   text: string,
@@ -112,6 +130,7 @@ export function readJsonInput<T>(
   } catch {
     throw errorOf({ message: notJsonText(bare, source) });
   }
+
   return readInput(schema, value, source, errorOf);
 }
 
@@ -119,18 +138,26 @@ const refused = (words: ErrorWords): Error => new ConfigurationError('invalid_op
 
 const isUnknownName = ({ code }: Issue): boolean => code === 'unrecognized_keys';
 
-const foremost = (issues: readonly Issue[]): Issue | undefined => issues.find(isUnknownName) ?? issues[0];
+const foremost = (issues: readonly Issue[]): Issue | undefined =>
+  issues.find(isUnknownName) ?? issues[0];
 
 /** Of alternatives, the one that the value was meant to be: its problem lies inside. */
 function innermost(issue: Issue): Issue {
   const { discriminator, options = [], input, errors = [] } = issue;
   if (discriminator !== undefined && options.length > 0 && typeof input === 'object')
-    return { ...issue, code: 'invalid_value', values: options, input: propertyOf(input, discriminator) };
+    return {
+      ...issue,
+      code: 'invalid_value',
+      values: options,
+      input: propertyOf(input, discriminator),
+    };
+
   for (const issues of errors) {
     const inside = foremost(issues);
     if (inside !== undefined && (inside.path.length > 0 || isUnknownName(inside)))
       return innermost({ ...inside, path: [...issue.path, ...inside.path] });
   }
+
   return issue;
 }
 
@@ -150,7 +177,8 @@ const isShown = (name: string): boolean =>
 function wordsOf(issue: Issue, known: readonly string[]): [what: string, hint?: string] {
   const { code, input, message, values } = issue;
   if (code === 'unrecognized_keys') return unknownName(issue.keys?.[0] ?? '', known);
-  const isWrongType = code === 'invalid_type' || code === 'invalid_union' || code === 'invalid_value';
+  const isWrongType =
+    code === 'invalid_type' || code === 'invalid_union' || code === 'invalid_value';
   const what = message === '' ? expectation(issue) : message;
   if (input === undefined && isWrongType)
     return [message === '' && code === 'invalid_type' ? 'is missing' : `is missing; it ${what}`];
@@ -228,5 +256,7 @@ function typeText(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'boolean') return String(value);
-  return typeof value === 'number' && !Number.isInteger(value) ? String(value) : `a ${typeof value}`;
+  return typeof value === 'number' && !Number.isInteger(value)
+    ? String(value)
+    : `a ${typeof value}`;
 }

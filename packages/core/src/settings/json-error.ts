@@ -2,9 +2,20 @@ const space = /[ \t\r\n]*/y;
 const string = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 
-type State = 'value' | 'first name' | 'name' | 'colon' | 'first item' | 'after item' | 'after value' | 'end';
+type State =
+  | 'value'
+  | 'first name'
+  | 'name'
+  | 'colon'
+  | 'first item'
+  | 'after item'
+  | 'after value'
+  | 'end';
 
-/** What should be there, and what may be, with the state that follows; null is the state after a value. */
+/**
+ * What should be there, and what may be, with the state that follows; null is the state after a
+ * value.
+ */
 type Rule = readonly [expected: string, ...followed: (readonly [RegExp, State | null])[]];
 
 const values: (readonly [RegExp, State | null])[] = [
@@ -27,19 +38,22 @@ const rules: Readonly<Record<State, Rule>> = {
 const afterValue: Readonly<Record<string, State>> = { '{': 'after value', '[': 'after item' };
 
 /**
- * Says where a string that JSON.parse refuses stops being JSON, and what should be there. Messages of JSON.parse do not always tell
- * the place, and they quote what is around it, which may be a secret.
+ * Says where a string that JSON.parse refuses stops being JSON, and what should be there. Messages
+ * of JSON.parse do not always tell the place, and they quote what is around it, which may be a
+ * secret.
  */
 export function notJsonText(text: string, source: string): string {
   let at = 0;
   let state: State = 'value';
   const open: string[] = [];
+
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
     const found = pattern.exec(text)?.[0];
     at += found?.length ?? 0;
     return found;
   };
+
   for (;;) {
     take(space);
     const [expected, ...followed]: Rule = rules[state];

@@ -12,8 +12,9 @@ export interface SmallFile {
 const keyFileBytes: number = 64 * 1024;
 
 /**
- * Reads a small regular file, in UTF-8 or, as some Windows programs write it, UTF-16. A pipe would wait for a writer and a device
- * may never end, so anything else is refused: the `code` of the error says why, as that of a system error does.
+ * Reads a small regular file, in UTF-8 or, as some Windows programs write it, UTF-16. A pipe would
+ * wait for a writer and a device may never end, so anything else is refused: the `code` of the
+ * error says why, as that of a system error does.
  *
  * @param most bytes that it may have.
  * @example

@@ -13,10 +13,11 @@ function isSecret(name: string, value: string): boolean {
 }
 
 /**
- * Takes the environment out of the process: returns a copy, and deletes from `env` the variables that hold a secret of this
- * project (keys, tokens and passwords in `CALLS_...`, URLs with a password, `PGPASSWORD`). From then on a diagnostic report
- * of Node.js (`node --report-on-fatalerror`), `process.env` and the environment of child processes no longer have them. In
- * the copy they are getters, so that printing it does not show them.
+ * Takes the environment out of the process: returns a copy, and deletes from `env` the variables
+ * that hold a secret of this project (keys, tokens and passwords in `CALLS_...`, URLs with a
+ * password, `PGPASSWORD`). From then on a diagnostic report of Node.js (`node
+ * --report-on-fatalerror`), `process.env` and the environment of child processes no longer have
+ * them. In the copy they are getters, so that printing it does not show them.
  *
  * For programs that own their process, at their start. Pass the copy on as `env`.
  *
@@ -24,7 +25,9 @@ function isSecret(name: string, value: string): boolean {
  * const env = takeEnvironment();
  * const client = createClient({ env });
  */
-export function takeEnvironment(env: Record<string, string | undefined> = process.env): Environment {
+export function takeEnvironment(
+  env: Record<string, string | undefined> = process.env,
+): Environment {
   const copy: Record<string, string | undefined> = {};
   for (const [given, value] of Object.entries(env)) {
     if (value === undefined) continue;
@@ -35,5 +38,6 @@ export function takeEnvironment(env: Record<string, string | undefined> = proces
       Object.defineProperty(copy, name, { get: () => value, enumerable: true });
     } else copy[name] = value;
   }
+
   return copy;
 }

@@ -14,8 +14,8 @@ export interface SmsNumber {
 }
 
 /**
- * Reads the XML of the SMS listing. A failure with status 200 is an error, and so are a wrong count of numbers and a document in which
- * a number could be overlooked.
+ * Reads the XML of the SMS listing. A failure with status 200 is an error, and so are a wrong count
+ * of numbers and a document in which a number could be overlooked.
  */
 export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (!isUtf8(body)) throw unreadable(body, 'it is not valid UTF-8');
@@ -26,25 +26,36 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
     throw unreadable(body, 'it is cut, is not valid XML, or has entities of its own');
   });
   if (response.name !== 'response') throw unreadable(body, 'its root is not <response>');
+
   const only = (name: string): XmlElement | undefined => {
     const [found, more] = response.children.filter((child) => child.name === name);
     if (more !== undefined) throw unreadable(body, `it has more than one <${name}>`);
     return found;
   };
+
   const [result, description] = [only('result'), only('result_description')].map(
     (one) => one?.text.trim() ?? '',
   );
   if (result && !isSuccess(result)) throw failed(result, description);
   const data = only('data');
   const entries = data?.children.filter(({ name }) => name === 'number') ?? [];
-  if (countNumbers(response) !== entries.length || entries.some(({ children }) => children.length > 0))
-    throw unreadable(body, 'it has numbers that are not <number> elements with text, directly in <data>');
+  if (
+    countNumbers(response) !== entries.length ||
+    entries.some(({ children }) => children.length > 0)
+  )
+    throw unreadable(
+      body,
+      'it has numbers that are not <number> elements with text, directly in <data>',
+    );
+
   const reported = reportedCount(description);
   if (reported === undefined && entries.length === 0) {
-    // Only a server that says so has no numbers: its reason for an empty list may be in the description.
+    // Only a server that says so has no numbers: its reason for an empty list may be in the
+    // description.
     if (description && !isSuccess(description) && !result) throw failed('no numbers', description);
     if (data === undefined) throw unreadable(body, 'it has neither numbers nor a count');
   }
+
   if (reported !== undefined && reported !== entries.length)
     throw new ResponseError(
       'unexpected_shape',
@@ -54,6 +65,7 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
         isRetryable: true,
       },
     );
+
   return entries.map(toNumber);
 }
 
@@ -61,7 +73,9 @@ const isSuccess = (text: string): boolean => /^(?:success|ok)\W*$/i.test(text);
 
 /** The count of a description such as `[2] Number(s) Returned`. */
 function reportedCount(description = ''): number | undefined {
-  const found = /^\[(\d{1,9})\]|\b(\d{1,9})\b\s*number|number\D{0,30}\b(\d{1,9})\b/i.exec(description);
+  const found = /^\[(\d{1,9})\]|\b(\d{1,9})\b\s*number|number\D{0,30}\b(\d{1,9})\b/i.exec(
+    description,
+  );
   const digits = found?.[1] ?? found?.[2] ?? found?.[3];
   return digits === undefined ? undefined : Number(digits);
 }
@@ -111,7 +125,10 @@ interface XmlElement {
   readonly children: readonly XmlElement[];
 }
 
-/** A node as fast-xml-parser returns it when it keeps the order: its content under its name, its attributes under `:@`. */
+/**
+ * A node as fast-xml-parser returns it when it keeps the order: its content under its name, its
+ * attributes under `:@`.
+ */
 type Node = Readonly<Record<string, unknown>>;
 
 const options = {
@@ -135,13 +152,15 @@ const options = {
 const strayMark = /<!(?!--|\[CDATA\[|DOCTYPE|ELEMENT|ATTLIST|ENTITY|NOTATION)/;
 
 /**
- * The root element of an XML document. Throws, with any error, for a document that is cut or not well-formed, that uses an entity of
- * its own, or that nests more than 20 elements.
+ * The root element of an XML document. Throws, with any error, for a document that is cut or not
+ * well-formed, that uses an entity of its own, or that nests more than 20 elements.
  */
 async function readXml(text: string): Promise<XmlElement> {
   if (strayMark.test(text)) throw new Error('neither comment nor declaration');
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
-  // In this order, since only the parser has a limit of depth. It reads much that is no XML, which the validator finds.
+
+  // In this order, since only the parser has a limit of depth. It reads much that is no XML, which
+  // the validator finds.
   const nodes: readonly Node[] = new XMLParser(options).parse(text);
   if (XMLValidator.validate(text) !== true) throw new Error('not well-formed');
   const [root] = contentOf(nodes).children;
@@ -165,6 +184,7 @@ function contentOf(nodes: readonly Node[]): Pick<XmlElement, 'text' | 'children'
       }
     }
   }
+
   return { text, children };
 }
 
@@ -181,7 +201,8 @@ function decode(text: string): string {
   return text.replace(/&(?:(\w+)|#(\d{1,7})|#x([\dA-Fa-f]{1,6}));|&/g, (_, name, decimal, hex) => {
     const digits = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
     const plain = name === undefined ? String.fromCodePoint(digits) : named.get(name);
-    if (plain === undefined || /[^\P{Cc}\t\n\r]|\p{Cs}/u.test(plain)) throw new Error('unknown entity');
+    if (plain === undefined || /[^\P{Cc}\t\n\r]|\p{Cs}/u.test(plain))
+      throw new Error('unknown entity');
     return plain;
   });
 }

@@ -1,8 +1,9 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { ConfigurationError } from '../errors/calls-error.ts';
 import { type Duration, durationMillis, parseDuration } from '../time/duration.ts';
-// The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of this kit and the
-// sandbox use the same one. Faults can be written as text, so that a test in another process can ask for them.
+// The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of
+// this kit and the sandbox use the same one. Faults can be written as text, so that a test in
+// another process can ask for them.
 
 /** Kinds of requests. */
 export type RequestKind = 'list' | 'single' | 'count' | 'sms';
@@ -41,7 +42,10 @@ export interface FaultWords {
   readonly redirect: string;
   /** Respond with status 200 and this error message in JSON. */
   readonly errorBody: string;
-  /** Respond as the SMS listing does when it fails: status 200, result `failed`, and this description. */
+  /**
+   * Respond as the SMS listing does when it fails: status 200, result `failed`, and this
+   * description.
+   */
   readonly smsFailed: string;
 
   // Another choice of records or another form.
@@ -55,7 +59,9 @@ export interface FaultWords {
   readonly count: CountForm;
 
   // The right response, damaged.
-  /** Leave Content-Range out, name another page in it, or claim one record more than the body has. */
+  /**
+   * Leave Content-Range out, name another page in it, or claim one record more than the body has.
+   */
   readonly range: 'none' | 'other-page' | 'too-long';
   /** The Content-Type header. */
   readonly contentType: string;
@@ -65,7 +71,10 @@ export interface FaultWords {
   readonly bomb: number;
   /** Put a byte into the body that UTF-8 does not have. */
   readonly brokenUtf8: boolean;
-  /** Send only this share (0 to 1) of the body, with a Content-Length that fits, so that nothing seems missing. */
+  /**
+   * Send only this share (0 to 1) of the body, with a Content-Length that fits, so that nothing
+   * seems missing.
+   */
   readonly quietCut: number;
 
   // The connection.
@@ -85,7 +94,9 @@ export interface FaultWords {
   readonly notHttp: boolean;
 }
 
-/** One thing that goes wrong, and for which requests. Whatever is left out stays as it should be. */
+/**
+ * One thing that goes wrong, and for which requests. Whatever is left out stays as it should be.
+ */
 export type Fault = Partial<FaultWords>;
 
 const half = (value: string, word: string): number => (value === '' ? 0.5 : decimal(value, word));
@@ -102,7 +113,9 @@ const words: Readonly<Record<string, (value: string, word: string) => Fault>> = 
   clamp: (value, word) => ({ clamp: whole(value, word, 1, 1e6) }),
   shift: (value, word) => ({ shift: whole(value, word, -1e6, 1e6) }),
   single: (value, word) => ({ single: oneOf(value, word, ['object', 'array']) }),
-  count: (value, word) => ({ count: oneOf(value, word, ['number', 'text', 'object', 'array', 'header']) }),
+  count: (value, word) => ({
+    count: oneOf(value, word, ['number', 'text', 'object', 'array', 'header']),
+  }),
   range: (value, word) => ({ range: oneOf(value, word, ['none', 'other-page', 'too-long']) }),
   type: (value, word) => ({ contentType: filled(value, word, 'a media type') }),
   encoding: (value, word) => ({ encoding: oneOf(value, word, ['gzip', 'br', 'cut-gzip']) }),
@@ -124,8 +137,8 @@ const words: Readonly<Record<string, (value: string, word: string) => Fault>> = 
 };
 
 /**
- * Reads faults from text. A semicolon separates faults, a comma the words of one fault. Throws a `ConfigurationError` that
- * names the word it cannot read.
+ * Reads faults from text. A semicolon separates faults, a comma the words of one fault. Throws a
+ * `ConfigurationError` that names the word it cannot read.
  *
  * @example
  * parseFaults('status=429, retry-after=2, times=2; latency=200ms');
@@ -136,12 +149,17 @@ export function parseFaults(text: string): Fault[] {
     .split(';')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-    .map((part) => Object.assign({}, ...part.split(',').map((word) => readWord(word.trim()))) as Fault);
+    .map(
+      (part) => Object.assign({}, ...part.split(',').map((word) => readWord(word.trim()))) as Fault,
+    );
 }
 
 /** Puts faults together: waits add up, and for everything else the later fault wins. */
 export function mergeFaults(faults: readonly Fault[]): Fault {
-  const latency = faults.reduce((sum, fault) => sum + durationMillis(fault.latency ?? 0, 'latency'), 0);
+  const latency = faults.reduce(
+    (sum, fault) => sum + durationMillis(fault.latency ?? 0, 'latency'),
+    0,
+  );
   return Object.assign({}, ...faults, latency > 0 ? { latency } : {});
 }
 
@@ -158,7 +176,10 @@ function readWord(word: string): Fault {
 }
 
 const refuse = (word: string, expected: string): ConfigurationError =>
-  new ConfigurationError('invalid_option', `"${word}" cannot be read: expected ${expected} after "="`);
+  new ConfigurationError(
+    'invalid_option',
+    `"${word}" cannot be read: expected ${expected} after "="`,
+  );
 
 function whole(value: string, word: string, least: number, most: number): number {
   const read = value === '' ? Number.NaN : Number(value);

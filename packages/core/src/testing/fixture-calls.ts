@@ -10,7 +10,14 @@ const keywords = [
   'déménagement',
   'a,b },{ c',
 ] as const;
-const statuses = ['Processed', 'No Match', 'Not Processed', 'N/A', 'Desktop', 'Waiting For Keyword'] as const;
+const statuses = [
+  'Processed',
+  'No Match',
+  'Not Processed',
+  'N/A',
+  'Desktop',
+  'Waiting For Keyword',
+] as const;
 
 /** A small generator: the same seed gives the same numbers on every machine. */
 function random(seed: number): () => number {
@@ -24,9 +31,10 @@ function random(seed: number): () => number {
 }
 
 /**
- * Records for tests: `n` calls in order of `date_added`, a few minutes apart, with a value for every documented field.
- * They are the same for the same seed, and odd on purpose (quotes, accents, brackets in strings); phone numbers and
- * addresses are from ranges reserved for fiction. For plausible calls use `@call-attribution/sandbox`.
+ * Records for tests: `n` calls in order of `date_added`, a few minutes apart, with a value for
+ * every documented field. They are the same for the same seed, and odd on purpose (quotes, accents,
+ * brackets in strings); phone numbers and addresses are from ranges reserved for fiction. For
+ * plausible calls use `@call-attribution/sandbox`.
  *
  * @example
  * const server = await startHostileServer({ calls: fixtureCalls(100) });

@@ -44,7 +44,11 @@ export const fastRetry: RetryPolicy = { attempts: 4, baseDelay: 1, maxDelay: 4 }
 /** Faults that need code of the test's own; the others are data. */
 export const faults = {
   /** Another status, body or headers in place of the right ones. */
-  replace: (status: number, body = '', headers: Readonly<Record<string, string>> = {}): HostileFault => ({
+  replace: (
+    status: number,
+    body = '',
+    headers: Readonly<Record<string, string>> = {},
+  ): HostileFault => ({
     change: () => ({
       status,
       headers: { 'content-type': 'application/json', ...headers },
@@ -56,21 +60,33 @@ export const faults = {
     change: (response) => ({ ...response, body: change(response.body) }),
   }),
   /** Content-Range with its numbers changed; without it when `change` returns undefined. */
-  range: (change: (first: number, last: number, total: number) => string | undefined): HostileFault => ({
+  range: (
+    change: (first: number, last: number, total: number) => string | undefined,
+  ): HostileFault => ({
     change(response) {
       const { 'content-range': sent = '', ...rest } = response.headers;
-      const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(Number);
+      const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? []).map(
+        Number,
+      );
       const changed = change(first, last, total);
-      return { ...response, headers: changed === undefined ? rest : { ...rest, 'content-range': changed } };
+      return {
+        ...response,
+        headers: changed === undefined ? rest : { ...rest, 'content-range': changed },
+      };
     },
   }),
 } as const;
 
 /** What the hostile server serves and when something goes wrong. */
 export interface HostileOptions {
-  /** Served in this order; the list may be changed while the server runs. @default fixtureCalls(20) */
+  /**
+   * Served in this order; the list may be changed while the server runs. @default fixtureCalls(20)
+   */
   readonly calls?: Call[] | undefined;
-  /** The most rows of a page. A request for more gets this many, and pages are counted by it. @default no limit */
+  /**
+   * The most rows of a page. A request for more gets this many, and pages are counted by it.
+   * @default no limit
+   */
   readonly maxRows?: number | undefined;
   /** The fault for a request, when none is queued. `index` counts requests from 0. */
   readonly fault?: ((request: SeenRequest, index: number) => HostileFault | undefined) | undefined;
@@ -103,7 +119,11 @@ export interface HostileServer extends AsyncDisposable {
  * const client = createClient({ baseUrl: server.url, auth: apiKeys('a', 'b'), retry: fastRetry });
  */
 export async function startHostileServer(options: HostileOptions = {}): Promise<HostileServer> {
-  const { calls = fixtureCalls(20), maxRows: clamp = Number.POSITIVE_INFINITY, fault: faultOf } = options;
+  const {
+    calls = fixtureCalls(20),
+    maxRows: clamp = Number.POSITIVE_INFINITY,
+    fault: faultOf,
+  } = options;
   const requests: SeenRequest[] = [];
   const queue: HostileFault[] = [];
   const abortWaiters: ((request: SeenRequest) => void)[] = [];
@@ -112,6 +132,7 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
 
   const respond = (seen: SeenRequest, response: ServerResponse): void => {
     const fault: HostileFault = queue.shift() ?? faultOf?.(seen, requests.length - 1) ?? {};
+
     const run = () => {
       fault.before?.(calls);
       const right = planResponse(calls, seen.url, { clamp, ...fault });
@@ -119,9 +140,11 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       if (fault.send) fault.send(planned, response, later);
       else sendResponse(planned, fault, response, later);
     };
+
     if (fault.latency === undefined) run();
     else later(run, durationMillis(fault.latency, 'latency'));
   };
+
   const server = createServer((request, response) => {
     const seen = see(request);
     requests.push(seen);
@@ -147,12 +170,14 @@ export async function startHostileServer(options: HostileOptions = {}): Promise<
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
     });
+
   return {
     url,
     requests,
     calls,
     next: (...faults) => {
-      for (const fault of faults) queue.push(...(typeof fault === 'string' ? parseFaults(fault) : [fault]));
+      for (const fault of faults)
+        queue.push(...(typeof fault === 'string' ? parseFaults(fault) : [fault]));
     },
     connections: () => sockets.size,
     abortSeen() {

@@ -1,5 +1,6 @@
-// A test kit for code that uses the call-attribution API: fixture calls, a server with faults on request, a manual clock.
-// Everything runs on loopback and is deterministic. None of it belongs in production code.
+// A test kit for code that uses the call-attribution API: fixture calls, a server with faults on
+// request, a manual clock. Everything runs on loopback and is deterministic. None of it belongs in
+// production code.
 export {
   type CountForm,
   type Fault,
@@ -20,4 +21,9 @@ export {
 } from './hostile-server.ts';
 export { createManualClock, type ManualClock } from './manual-clock.ts';
 export { createMockAgent, type MockOptions } from './plan-response.ts';
-export { type Later, type PlannedResponse, responseInstead, sendResponse } from './send-response.ts';
+export {
+  type Later,
+  type PlannedResponse,
+  responseInstead,
+  sendResponse,
+} from './send-response.ts';

@@ -19,6 +19,7 @@ export interface ManualClock extends Clock {
 export function createManualClock(start = 0): ManualClock {
   let now = start;
   let timers: { readonly at: number; readonly run: () => void }[] = [];
+
   /** Lets promises that a timer has settled run before the next timer. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
   return {
@@ -41,6 +42,7 @@ export function createManualClock(start = 0): ManualClock {
         due.run();
         await settle();
       }
+
       now = end;
       await settle();
     },

@@ -9,17 +9,25 @@ import type { CountForm, Fault } from './fault.ts';
 import { fixtureCalls } from './fixture-calls.ts';
 import type { PlannedResponse } from './send-response.ts';
 
-const json = (status: number, value: unknown, headers: PlannedResponse['headers'] = {}): PlannedResponse => ({
+const json = (
+  status: number,
+  value: unknown,
+  headers: PlannedResponse['headers'] = {},
+): PlannedResponse => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
   body: Buffer.from(JSON.stringify(value)),
 });
 
 /**
- * The right response to a request: a list, a single record, a count or SMS numbers. Both versions list every call. Of a
- * fault only the choice of records and their form is carried out here.
+ * The right response to a request: a list, a single record, a count or SMS numbers. Both versions
+ * list every call. Of a fault only the choice of records and their form is carried out here.
  */
-export function planResponse(calls: readonly Call[], url: string, fault: Fault = {}): PlannedResponse {
+export function planResponse(
+  calls: readonly Call[],
+  url: string,
+  fault: Fault = {},
+): PlannedResponse {
   const { pathname, searchParams } = new URL(url, 'http://server.invalid');
   if (pathname.endsWith('/ibp_api.php')) return smsListing;
   const match = /\/(v2|v3)\/user\/bid-management(?:\/([^/]+))?$/.exec(pathname);
@@ -86,8 +94,8 @@ export interface MockOptions {
 }
 
 /**
- * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`. Other origins are
- * refused. Further intercepts can be added to it as to any MockAgent.
+ * An undici MockAgent that responds as the API would, without a socket: pass it as `dispatcher`.
+ * Other origins are refused. Further intercepts can be added to it as to any MockAgent.
  *
  * @example
  * const dispatcher = createMockAgent({ baseUrl });

@@ -16,30 +16,44 @@ export interface PlannedResponse {
 const page =
   '<!doctype html><html><head><title>Sign in</title></head><body><form>Password</form></body></html>';
 
-/** The response that a fault puts in place of the right one; undefined when it leaves the right one. */
+/**
+ * The response that a fault puts in place of the right one; undefined when it leaves the right one.
+ */
 export function responseInstead(fault: Fault): PlannedResponse | undefined {
   const { status, html, redirect, errorBody, smsFailed, retryAfter } = fault;
   const more = { ...(retryAfter !== undefined && { 'retry-after': retryAfter }), ...fault.headers };
+
   const instead = (usual: number, type: string, body: string): PlannedResponse => ({
     status: status ?? usual,
     headers: { 'content-type': type, ...more },
     body: Buffer.from(body),
   });
+
   if (html) return instead(200, 'text/html; charset=utf-8', page);
   if (redirect !== undefined)
-    return { status: status ?? 302, headers: { location: redirect, ...more }, body: Buffer.alloc(0) };
+    return {
+      status: status ?? 302,
+      headers: { location: redirect, ...more },
+      body: Buffer.alloc(0),
+    };
+
   if (smsFailed !== undefined) {
     const words = `<result>failed</result><result_description>${smsFailed}</result_description>`;
     return instead(200, 'text/xml', `<?xml version="1.0"?><response>${words}</response>`);
   }
-  if (errorBody !== undefined) return instead(200, 'application/json', JSON.stringify({ error: errorBody }));
+
+  if (errorBody !== undefined)
+    return instead(200, 'application/json', JSON.stringify({ error: errorBody }));
   if (status === undefined) return undefined;
   const detail = 'A test asked for this response.';
   const problem = { title: `Status ${status}`, status, code: 'simulated_fault', detail };
   return instead(status, 'application/problem+json', JSON.stringify(problem));
 }
 
-/** The response as it will be sent: the right one, or one in its place, with the damage of the fault. */
+/**
+ * The response as it will be sent: the right one, or one in its place, with the damage of the
+ * fault.
+ */
 function damagedResponse(right: PlannedResponse, fault: Fault): PlannedResponse {
   const { status, headers, body } = responseInstead(fault) ?? right;
   const changed: Record<string, string> = { ...headers };
@@ -48,15 +62,21 @@ function damagedResponse(right: PlannedResponse, fault: Fault): PlannedResponse 
   else if (range !== undefined) changed['content-range'] = range;
   if (fault.contentType !== undefined) changed['content-type'] = fault.contentType;
   let bytes = body;
-  if (fault.brokenUtf8) bytes = Buffer.concat([bytes.subarray(0, 4), Buffer.from([0xff]), bytes.subarray(4)]);
-  if (fault.quietCut !== undefined) bytes = bytes.subarray(0, Math.floor(bytes.length * fault.quietCut));
+  if (fault.brokenUtf8)
+    bytes = Buffer.concat([bytes.subarray(0, 4), Buffer.from([0xff]), bytes.subarray(4)]);
+  if (fault.quietCut !== undefined)
+    bytes = bytes.subarray(0, Math.floor(bytes.length * fault.quietCut));
   if (fault.bomb !== undefined) bytes = Buffer.alloc(fault.bomb, ' ');
   const coding = fault.encoding ?? (fault.bomb === undefined ? undefined : 'gzip');
-  if (coding !== undefined && (changed['content-encoding'] === undefined || fault.bomb !== undefined)) {
+  if (
+    coding !== undefined &&
+    (changed['content-encoding'] === undefined || fault.bomb !== undefined)
+  ) {
     changed['content-encoding'] = coding === 'br' ? 'br' : 'gzip';
     bytes = coding === 'br' ? brotliCompressSync(bytes) : gzipSync(bytes);
     if (coding === 'cut-gzip') bytes = bytes.subarray(0, -20);
   }
+
   return { status, headers: changed, body: bytes };
 }
 
@@ -65,15 +85,18 @@ function rangeFor(fault: Fault['range'], range = ''): string | null | undefined 
   if (fault === undefined) return undefined;
   if (fault === 'none') return null;
   const [, first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(range) ?? []).map(Number);
-  return fault === 'too-long' ? `${first}-${last + 1}/${total + 1}` : `${first + 7}-${last + 7}/${total + 7}`;
+  return fault === 'too-long'
+    ? `${first}-${last + 1}/${total + 1}`
+    : `${first + 7}-${last + 7}/${total + 7}`;
 }
 
 /** Sets a timer that ends with the server. */
 export type Later = (run: () => void, ms: number) => void;
 
 /**
- * Sends a response the way a fault says: damaged, cut, in drops, or not at all. Conditions, `latency` and the choice of
- * records (`clamp`, `shift`, `single`, `count`) are for the server to carry out before.
+ * Sends a response the way a fault says: damaged, cut, in drops, or not at all. Conditions,
+ * `latency` and the choice of records (`clamp`, `shift`, `single`, `count`) are for the server to
+ * carry out before.
  */
 export function sendResponse(
   right: PlannedResponse,
@@ -99,8 +122,15 @@ export function sendResponse(
   } else response.end(body);
 }
 
-function drip(body: Buffer, bytes: number, everyMs: number, response: ServerResponse, later: Later): void {
+function drip(
+  body: Buffer,
+  bytes: number,
+  everyMs: number,
+  response: ServerResponse,
+  later: Later,
+): void {
   let at = 0;
+
   const step = () => {
     if (response.destroyed) return;
     response.write(body.subarray(at, at + bytes));
@@ -108,5 +138,6 @@ function drip(body: Buffer, bytes: number, everyMs: number, response: ServerResp
     if (at < body.length) later(step, everyMs);
     else response.end();
   };
+
   step();
 }

@@ -1,4 +1,7 @@
-/** Where a client takes the time from. Tests can replace it, so that waits and deadlines need no waiting. */
+/**
+ * Where a client takes the time from. Tests can replace it, so that waits and deadlines need no
+ * waiting.
+ */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -19,14 +22,18 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, or rejects with the signal's reason as soon as it is aborted. The timer is removed then. */
+/**
+ * Waits, or rejects with the signal's reason as soon as it is aborted. The timer is removed then.
+ */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
+
     const stop = () => {
       cancel();
       reject(signal?.reason);
     };
+
     const cancel = clock.timer(() => {
       signal?.removeEventListener('abort', stop);
       resolve();

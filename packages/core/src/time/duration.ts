@@ -3,7 +3,9 @@ import { ConfigurationError } from '../errors/calls-error.ts';
 const units = new Map(Object.entries({ ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 }));
 const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
-/** A length of time: milliseconds, or a number with a unit such as `30s`, `15m`, `12h`, `7d`, `2w`. */
+/**
+ * A length of time: milliseconds, or a number with a unit such as `30s`, `15m`, `12h`, `7d`, `2w`.
+ */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd' | 'w'}`;
 
 /** Milliseconds of a duration with a unit, such as `90m`. NaN for anything else. */
@@ -13,7 +15,8 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Milliseconds of the value of an option. Throws a `ConfigurationError` for anything that is not a duration.
+ * Milliseconds of the value of an option. Throws a `ConfigurationError` for anything that is not a
+ * duration.
  *
  * @param name the option, for the message.
  * @example

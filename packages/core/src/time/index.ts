@@ -1,4 +1,5 @@
-// The one home of time: naive times, durations and time zones. It uses nothing of Node.js, so that it runs in browsers.
+// The one home of time: naive times, durations and time zones. It uses nothing of Node.js, so that
+// it runs in browsers.
 export { type Clock, systemClock } from './clock.ts';
 export { type Duration, deadlineMillis, durationMillis, parseDuration } from './duration.ts';
 export type { Moment } from './moment.ts';

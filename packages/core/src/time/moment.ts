@@ -12,8 +12,8 @@ export interface Moment extends Instant {
 const longest = 'YYYY-MM-DD HH:MM:SS.S'.length;
 
 /**
- * Reads `YYYY-MM-DD HH:MM:SS`, with or without a tenth of a second, in a time zone. Null when the text has another form
- * or names a time that does not exist.
+ * Reads `YYYY-MM-DD HH:MM:SS`, with or without a tenth of a second, in a time zone. Null when the
+ * text has another form or names a time that does not exist.
  *
  * @example
  * readMoment('2024-11-03 01:30:00', 'America/New_York')?.certainty; // repeated

@@ -1,5 +1,6 @@
-// Naive times: a date and a time of day without a time zone, as the API writes them. They are counted in milliseconds
-// from 1970-01-01 00:00:00 on the same clock: right for differences, order and calendar steps, never an instant.
+// Naive times: a date and a time of day without a time zone, as the API writes them. They are
+// counted in milliseconds from 1970-01-01 00:00:00 on the same clock: right for differences, order
+// and calendar steps, never an instant.
 
 /** Milliseconds in a second, a minute, an hour and a day. */
 export const second = 1000;
@@ -13,15 +14,16 @@ export const day = 86_400_000;
 const typedForm = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?)?$/;
 
 /**
- * Reads `YYYY-MM-DD HH:MM:SS`, with or without a fraction of a second. NaN for any other form and for a time that the
- * calendar does not have.
+ * Reads `YYYY-MM-DD HH:MM:SS`, with or without a fraction of a second. NaN for any other form and
+ * for a time that the calendar does not have.
  *
  * @example
- * parseNaive('2024-03-01 00:00:00') - parseNaive('2024-02-28 00:00:00') === 2 * day; // 2024 is a leap year
- * parseNaive('2023-02-29 00:00:00'); // NaN
+ * parseNaive('2024-03-01 00:00:00') - parseNaive('2024-02-28 00:00:00') === 2 * day; // 2024 is a
+ * leap year parseNaive('2023-02-29 00:00:00'); // NaN
  */
 export function parseNaive(text: unknown): number {
   if (typeof text !== 'string' || !sentForm.test(text)) return Number.NaN;
+
   // Date.parse takes several times as long, and this runs some times for each record.
   const two = (at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
   const year = two(0) * 100 + two(2);
@@ -36,7 +38,10 @@ export function parseNaive(text: unknown): number {
 const sentForm =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?$/;
 
-/** Days from 1970-01-01. Years are counted from March, so that the day that only some of them have is their last. */
+/**
+ * Days from 1970-01-01. Years are counted from March, so that the day that only some of them have
+ * is their last.
+ */
 function daysUntil(year: number, month: number, date: number): number {
   const years = month > 2 ? year : year - 1;
   const months = month > 2 ? month - 3 : month + 9;
@@ -54,8 +59,9 @@ export interface TypedTime {
 }
 
 /**
- * Reads a time as people type it: `2026-11-20`, `2026-11-20 14:30`, `2026-11-20T14:30:05`, with or without a fraction.
- * Null for any other form, a time that does not exist, and anything with a time zone.
+ * Reads a time as people type it: `2026-11-20`, `2026-11-20 14:30`, `2026-11-20T14:30:05`, with or
+ * without a fraction. Null for any other form, a time that does not exist, and anything with a time
+ * zone.
  */
 export function parseTime(text: string): TypedTime | null {
   const parts = typedForm.exec(text.trim());
@@ -65,10 +71,17 @@ export function parseTime(text: string): TypedTime | null {
   return Number.isNaN(millis) ? null : { millis, isWholeDay: time === undefined };
 }
 
-/** Where a period ends that is typed to end at this time: after the day, if only a date was given; just before a time of day. */
-const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number => (isWholeDay ? millis + day : millis);
+/**
+ * Where a period ends that is typed to end at this time: after the day, if only a date was given;
+ * just before a time of day.
+ */
+const endOfPeriod = ({ millis, isWholeDay }: TypedTime): number =>
+  isWholeDay ? millis + day : millis;
 
-/** Where a period begins that is typed to begin at this time, in the form of the API. Null for what is no time of whole seconds. */
+/**
+ * Where a period begins that is typed to begin at this time, in the form of the API. Null for what
+ * is no time of whole seconds.
+ */
 export function periodStart(text: string): string | null {
   const time = parseTime(text);
   return time !== null && time.millis % second === 0 ? formatNaive(time.millis) : null;
@@ -82,11 +95,15 @@ export function periodEnd(text: string): string | null {
 
 const two = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'));
 
-// The days of a few years, each written once: calls next to each other name a handful of days over and over.
+// The days of a few years, each written once: calls next to each other name a handful of days over
+// and over.
 const dates = new Map<number, string>();
 const mostDates = 5000;
 
-/** Writes a naive time as `YYYY-MM-DD HH:MM:SS`, the form of the API. A fraction of a second is left out. */
+/**
+ * Writes a naive time as `YYYY-MM-DD HH:MM:SS`, the form of the API. A fraction of a second is left
+ * out.
+ */
 export function formatNaive(millis: number): string {
   const days = Math.floor(millis / day);
   const seconds = Math.floor((millis - days * day) / second);
@@ -105,6 +122,7 @@ function dateOf(days: number): string {
     if (dates.size >= mostDates) dates.clear();
     dates.set(days, text);
   }
+
   return text;
 }
 
@@ -121,7 +139,10 @@ export function startOfWeek(millis: number): number {
   return monday + Math.floor((millis - monday) / week) * week;
 }
 
-/** A naive time this many months later, at most on the last day of that month: a month after 31 January is 28 February. */
+/**
+ * A naive time this many months later, at most on the last day of that month: a month after 31
+ * January is 28 February.
+ */
 export function addMonths(millis: number, count: number): number {
   const date = new Date(millis);
   const target = new Date(millis);
@@ -132,15 +153,20 @@ export function addMonths(millis: number, count: number): number {
 }
 
 /**
- * The period of the same length before `[from, to)`. Before whole months lie as many months, whatever their lengths; before days and a
- * part of one, such as the last 7 days up to now, the same hours of earlier days.
+ * The period of the same length before `[from, to)`. Before whole months lie as many months,
+ * whatever their lengths; before days and a part of one, such as the last 7 days up to now, the
+ * same hours of earlier days.
  */
 export function periodBefore(from: number, to: number): { from: number; to: number } {
-  const isMonthStart = (millis: number) => millis % day === 0 && new Date(millis).getUTCDate() === 1;
+  const isMonthStart = (millis: number) =>
+    millis % day === 0 && new Date(millis).getUTCDate() === 1;
   if (isMonthStart(from) && isMonthStart(to)) {
-    const index = (millis: number) => new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
+    const index = (millis: number) =>
+      new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
     return { from: addMonths(from, index(from) - index(to)), to: from };
   }
-  const length = from % day === 0 && to - from > day ? Math.ceil((to - from) / day) * day : to - from;
+
+  const length =
+    from % day === 0 && to - from > day ? Math.ceil((to - from) / day) * day : to - from;
   return { from: from - length, to: to - length };
 }

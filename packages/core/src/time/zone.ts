@@ -10,8 +10,8 @@ const offsets = new Map<string, number>();
 const mostOffsets = 50_000;
 
 /**
- * Is this the IANA name of a time zone, such as `America/New_York` or `UTC`? Offsets such as `+02:00` are refused: they
- * know no daylight saving time, and not every Node.js accepts them.
+ * Is this the IANA name of a time zone, such as `America/New_York` or `UTC`? Offsets such as
+ * `+02:00` are refused: they know no daylight saving time, and not every Node.js accepts them.
  */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
@@ -28,7 +28,9 @@ export function checkTimeZone(zone: unknown): asserts zone is string {
   throw new ConfigurationError(
     'invalid_option',
     'timeZone must be an IANA name such as America/New_York or UTC.',
-    { hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.' },
+    {
+      hint: 'The API does not say which time zone its times are in. Ask whoever manages the account.',
+    },
   );
 }
 
@@ -50,12 +52,17 @@ function formatOf(zone: string): Intl.DateTimeFormat {
     });
     formats.set(zone, format);
   }
+
   return format;
 }
 
-/** How far the clocks of a zone are ahead of UTC at an instant, in milliseconds: positive east of Greenwich. */
+/**
+ * How far the clocks of a zone are ahead of UTC at an instant, in milliseconds: positive east of
+ * Greenwich.
+ */
 export function offsetAt(epochMs: number, zone: string): number {
-  // Most hours have one offset. Within the others the second counts: some zones have set their clocks at 00:01.
+  // Most hours have one offset. Within the others the second counts: some zones have set their
+  // clocks at 00:01.
   const begin = Math.floor(Math.max(epochMs, earliest) / hour) * hour;
   const offset = knownOffset(begin, zone);
   return offset === knownOffset(begin + hour, zone)
@@ -76,7 +83,14 @@ function knownOffset(epochMs: number, zone: string): number {
 function exactOffset(epochMs: number, zone: string): number {
   const part: Record<string, number> = {};
   for (const { type, value } of formatOf(zone).formatToParts(epochMs)) part[type] = Number(value);
-  const { year = 0, month = 1, day: date = 1, hour: hours = 0, minute = 0, second: seconds = 0 } = part;
+  const {
+    year = 0,
+    month = 1,
+    day: date = 1,
+    hour: hours = 0,
+    minute = 0,
+    second: seconds = 0,
+  } = part;
   return Date.UTC(year, month - 1, date, hours, minute, seconds) - epochMs;
 }
 
@@ -97,13 +111,18 @@ export function naiveAt(epochMs: number, zone: string): number {
   return epochMs + offsetAt(epochMs, zone);
 }
 
-/** The instants at which the clocks of a zone show a naive time, in order: none in a gap, two in a repeated hour, else one. */
+/**
+ * The instants at which the clocks of a zone show a naive time, in order: none in a gap, two in a
+ * repeated hour, else one.
+ */
 export function instantsOf(naive: number, zone: string): number[] {
   const before = offsetAt(naive - day, zone);
   const after = offsetAt(naive + day, zone);
   const candidates = before === after ? [before] : [before, after];
   const instants = candidates.map((offset) => naive - offset);
-  return instants.filter((instant, i) => offsetAt(instant, zone) === candidates[i]).sort((a, b) => a - b);
+  return instants
+    .filter((instant, i) => offsetAt(instant, zone) === candidates[i])
+    .sort((a, b) => a - b);
 }
 
 /** A naive time placed on the time line. */
@@ -120,8 +139,9 @@ export interface Instant {
 }
 
 /**
- * The instant of a naive time in a zone. A time in a gap is moved forward by the length of the gap, as `Temporal` does:
- * 02:30 in New York becomes 03:30, and 02:15 on Lord Howe Island, where the gap is half an hour, becomes 02:45.
+ * The instant of a naive time in a zone. A time in a gap is moved forward by the length of the gap,
+ * as `Temporal` does: 02:30 in New York becomes 03:30, and 02:15 on Lord Howe Island, where the gap
+ * is half an hour, becomes 02:45.
  *
  * @example
  * const { epochMs } = instantOf(parseNaive('2026-03-08 02:30:00'), 'America/New_York');
@@ -130,7 +150,8 @@ export interface Instant {
 export function instantOf(naive: number, zone: string): Instant {
   const [first, second] = instantsOf(naive, zone);
   // With the offset from before a gap, the time moves to just as far after it.
-  if (first === undefined) return { epochMs: naive - offsetAt(naive - day, zone), certainty: 'skipped' };
+  if (first === undefined)
+    return { epochMs: naive - offsetAt(naive - day, zone), certainty: 'skipped' };
   if (second === undefined) return { epochMs: first, certainty: 'exact' };
   return { epochMs: first, certainty: 'repeated', otherEpochMs: second };
 }

@@ -1,5 +1,6 @@
-// Tracing channels of node:diagnostics_channel. All packages publish through this, so that spans of one become parents of
-// spans of another, and call the callbacks of a program in a way in which none of them can end anything.
+// Tracing channels of node:diagnostics_channel. All packages publish through this, so that spans of
+// one become parents of spans of another, and call the callbacks of a program in a way in which
+// none of them can end anything.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 
@@ -19,8 +20,9 @@ export type TraceOutcome<T> = { readonly value: T } | { readonly error: unknown 
 /** One kind of operation, as subscribers see it. */
 export interface Tracing<Context extends TraceContext> {
   /**
-   * Runs an operation. Where somebody listens, on the channels or as `ended`, `contextOf` makes its context, and `note` completes that with
-   * what came of it before it is published. An error that `note` sets is published instead of the one that was thrown.
+   * Runs an operation. Where somebody listens, on the channels or as `ended`, `contextOf` makes its
+   * context, and `note` completes that with what came of it before it is published. An error that
+   * `note` sets is published instead of the one that was thrown.
    */
   run<T>(
     contextOf: () => Context,
@@ -31,8 +33,9 @@ export interface Tracing<Context extends TraceContext> {
 }
 
 /**
- * Publishes on `tracing:call-attribution:<name>:start`, `end`, `asyncStart`, `asyncEnd` and `error`, as `tracePromise` of Node.js
- * does, except that results, which hold personal data, are left out.
+ * Publishes on `tracing:call-attribution:<name>:start`, `end`, `asyncStart`, `asyncEnd` and
+ * `error`, as `tracePromise` of Node.js does, except that results, which hold personal data, are
+ * left out.
  *
  * @example
  * const tracing = createTracing<ToolTrace>('tool');
@@ -47,9 +50,11 @@ export function createTracing<Context extends TraceContext>(name: string): Traci
       if (!ended && !all.some(({ hasSubscribers }) => hasSubscribers)) return operation();
       const context = contextOf();
       const began = performance.now();
+
       // All of it runs in the context of what subscribers bound to `start`.
       const within = start.runStores(context, () => AsyncLocalStorage.snapshot());
       end.publish(context);
+
       const finish = (outcome: Parameters<NonNullable<typeof note>>[1]) => {
         note?.(context, outcome);
         context.durationMs = performance.now() - began;
@@ -57,10 +62,12 @@ export function createTracing<Context extends TraceContext>(name: string): Traci
           context.error ??= outcome.error;
           within(() => error.publish(context));
         }
+
         within(() => asyncStart.publish(context));
         within(() => asyncEnd.publish(context));
         ended?.(context);
       };
+
       return within(operation).then(
         (value) => {
           finish({ value });

@@ -4,23 +4,29 @@ import process from 'node:process';
 export type CallSafely = (call: () => unknown) => void;
 
 /**
- * Makes what calls one callback of a program. The first error of the callback, thrown or rejected, is a warning of the process; none
- * ends what calls it. The warning has the kind of the error and its place, and not its message, which may quote a record.
+ * Makes what calls one callback of a program. The first error of the callback, thrown or rejected,
+ * is a warning of the process; none ends what calls it. The warning has the kind of the error and
+ * its place, and not its message, which may quote a record.
  *
  * @param name what the warning calls it, such as `onReport`.
  */
 export function safeCaller(name: string): CallSafely {
   let hasWarned = false;
+
   const warn = (error: unknown): void => {
     if (hasWarned) return;
     hasWarned = true;
     const kind = error instanceof Error ? error.name : typeof error;
-    process.emitWarning(`${name} threw (${kind}). Its errors end nothing, and only the first is shown.`, {
-      type: 'CallsWarning',
-      code: 'CALLBACK_THREW',
-      detail: framesOf(error),
-    });
+    process.emitWarning(
+      `${name} threw (${kind}). Its errors end nothing, and only the first is shown.`,
+      {
+        type: 'CallsWarning',
+        code: 'CALLBACK_THREW',
+        detail: framesOf(error),
+      },
+    );
   };
+
   return (call) => {
     try {
       const result = call();

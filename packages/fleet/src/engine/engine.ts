@@ -14,7 +14,10 @@ export interface TicketNote {
   readonly whole: boolean | null;
   /** What is not whole, in a sentence. */
   readonly lacks: string | null;
-  /** When the read that is under way began, in milliseconds since 1970: what was written since is not read again. */
+  /**
+   * When the read that is under way began, in milliseconds since 1970: what was written since is
+   * not read again.
+   */
   readonly round: number | null;
   /** When the last whole read ended. */
   readonly readAt: number | null;
@@ -62,7 +65,10 @@ export interface Turn extends Ticket {
 
 /** A ticket, and what becomes of it. */
 export interface SeenTicket extends Ticket {
-  /** `active`: a worker has it; `open`: it has its turn, now or later; `done`: all was read; `aside`: it needs a person. */
+  /**
+   * `active`: a worker has it; `open`: it has its turn, now or later; `done`: all was read;
+   * `aside`: it needs a person.
+   */
   readonly state: 'active' | 'open' | 'done' | 'aside';
   /** When an open one is due, in milliseconds since 1970. */
   readonly dueAt: number;
@@ -117,24 +123,39 @@ export interface FleetFacts {
 }
 
 /**
- * Hands out the tickets of a job: each to one worker at a time, the one that has waited longest first. The order is a hint: what is
- * written to a target is fenced there.
+ * Hands out the tickets of a job: each to one worker at a time, the one that has waited longest
+ * first. The order is a hint: what is written to a target is fenced there.
  */
 export interface Engine extends AsyncDisposable {
   /** For messages, without a password. */
   readonly name: string;
   /** Whether other processes see it. */
   readonly isShared: boolean;
-  /** Makes a worker and its job known. Throws `job_invalid` while others work with a job file that differs. */
+  /**
+   * Makes a worker and its job known. Throws `job_invalid` while others work with a job file that
+   * differs.
+   */
   join(job: PlannedJob, worker: WorkerCard): Promise<void>;
   /** Takes tickets that are due. */
   take(most: number): Promise<Turn[]>;
-  /** Gives a sign of life for a worker and its turns. Resolves with the ids of those that it still has. */
+  /**
+   * Gives a sign of life for a worker and its turns. Resolves with the ids of those that it still
+   * has.
+   */
   keep(turns: readonly Turn[], worker: WorkerCard): Promise<ReadonlySet<string>>;
-  /** Ends a turn and puts its ticket back until it is due, for ever with null, in one step. False: somebody else has it by now. */
+  /**
+   * Ends a turn and puts its ticket back until it is due, for ever with null, in one step. False:
+   * somebody else has it by now.
+   */
   end(turn: Turn, note: TicketNote, dueAt: number | null): Promise<boolean>;
-  /** Ends a turn with trouble: the ticket comes again after a while, or is set aside. `lost`: somebody else has it by now. */
-  fail(turn: Turn, trouble: Omit<NotedTrouble, 'since' | 'tries'>): Promise<'later' | 'aside' | 'lost'>;
+  /**
+   * Ends a turn with trouble: the ticket comes again after a while, or is set aside. `lost`:
+   * somebody else has it by now.
+   */
+  fail(
+    turn: Turn,
+    trouble: Omit<NotedTrouble, 'since' | 'tries'>,
+  ): Promise<'later' | 'aside' | 'lost'>;
   /** Sends the tickets of accounts again, whatever became of them. */
   again(accounts: readonly string[]): Promise<void>;
   /** Forgets a worker. */
@@ -171,8 +192,8 @@ export interface Joining {
 }
 
 /**
- * What changes when a worker joins a job. Who is alone goes by its own file, and reads every account that is not set aside; next to others
- * the file must be the same.
+ * What changes when a worker joins a job. Who is alone goes by its own file, and reads every
+ * account that is not set aside; next to others the file must be the same.
  */
 export function joining(
   { card, tickets, workers }: FleetFacts,
@@ -180,13 +201,16 @@ export function joining(
   worker: WorkerCard,
 ): Joining {
   const settings = settingsOf(job);
-  const isAlone = workers.every(({ name, at }) => name === worker.name || worker.at - at >= livingMs);
+  const isAlone = workers.every(
+    ({ name, at }) => name === worker.name || worker.at - at >= livingMs,
+  );
   const differing = Object.keys(settings).filter((name) => settings[name] !== card?.settings[name]);
   if (!isAlone && differing.length > 0)
     throw new FleetError(
       'job_invalid',
       `Workers of ${job.name} go by another job file than this one, with other ${differing.join(', ')}. Stop all of them, then start them with the edited file.`,
     );
+
   const known = new Map(tickets.map((ticket) => [ticket.account, ticket]));
   const isKept = ({ account, state }: SeenTicket): boolean =>
     job.accounts.has(account) && (!isAlone || state === 'aside');
@@ -201,7 +225,9 @@ export function joining(
     removed: tickets.filter((ticket) => !isKept(ticket)).map(({ account }) => account),
     sent: [...job.accounts.keys()].flatMap((account) => {
       const ticket = known.get(account);
-      return ticket !== undefined && isKept(ticket) ? [] : [{ account, note: ticket?.note ?? blankNote }];
+      return ticket !== undefined && isKept(ticket)
+        ? []
+        : [{ account, note: ticket?.note ?? blankNote }];
     }),
   };
 }

@@ -17,9 +17,10 @@ import {
   type WorkerCard,
 } from './engine.ts';
 
-// A queue of pg-boss for each job. A ticket is a job of the queue under the key of its account; the card of the job and those of
-// its workers are jobs of it that never become due. Who ends a turn deletes its ticket and sends it again in one transaction; a fault fails
-// the ticket, so that pg-boss gives it out again after a while; one that failed for good stays until it is sent again.
+// A queue of pg-boss for each job. A ticket is a job of the queue under the key of its account; the
+// card of the job and those of its workers are jobs of it that never become due. Who ends a turn
+// deletes its ticket and sends it again in one transaction; a fault fails the ticket, so that
+// pg-boss gives it out again after a while; one that failed for good stays until it is sent again.
 
 /** The schema of PostgreSQL in which pg-boss keeps its tables. */
 export const engineSchema = 'calls_fleet';
@@ -43,8 +44,14 @@ export interface PostgresEngineOptions {
   readonly job: string;
 }
 
-/** Opens the engine of a job in a PostgreSQL database. The tables of pg-boss are made when they are missing. */
-export async function openPostgresEngine(url: string, { job }: PostgresEngineOptions): Promise<Engine> {
+/**
+ * Opens the engine of a job in a PostgreSQL database. The tables of pg-boss are made when they are
+ * missing.
+ */
+export async function openPostgresEngine(
+  url: string,
+  { job }: PostgresEngineOptions,
+): Promise<Engine> {
   const place = placeOf(url);
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 22 || (major === 22 && minor < 12))
@@ -53,7 +60,9 @@ export async function openPostgresEngine(url: string, { job }: PostgresEngineOpt
       `A job for several machines needs Node.js 22.12 or later, and this is ${process.versions.node}.`,
       { hint: 'Without CALLS_FLEET one process does the whole job, on any Node.js from 20.19 on.' },
     );
-  // A name that is not written here is not looked for when this package is built: not everybody has it.
+
+  // A name that is not written here is not looked for when this package is built: not everybody has
+  // it.
   const library: string = 'pg-boss';
   const { PgBoss: Boss }: BossLibrary = await loaded(library, () => import(library));
   const pool = await openPool(url);
@@ -65,6 +74,7 @@ export async function openPostgresEngine(url: string, { job }: PostgresEngineOpt
     ...{ superviseIntervalSeconds: 3, monitorIntervalSeconds: 3, warningSlowQuerySeconds: 3600 },
     ...{ openTelemetry: { enabled: false }, reindex: false, monitorVacuum: false },
   });
+
   // What fails is tried again by whoever needs it.
   boss.on('error', () => {});
   boss.on('warning', () => {});
@@ -124,9 +134,11 @@ class PostgresEngine implements Engine {
       const rows = await this.#rows(db);
       const { card, removed, sent } = joining(factsOf(rows), job, worker);
       this.#digest = card.digest;
+
       const isOver = ({ singletonKey: key, data }: BossJob): boolean =>
         (key.startsWith('account/') && removed.includes(key.slice('account/'.length))) ||
         (key.startsWith('worker/') && worker.at - (data as WorkerCard).at > 20 * livingMs);
+
       await this.#remove(rows.filter(isOver), db);
       await this.#send(sent, db);
       await this.#document('job', card, db);
@@ -157,14 +169,21 @@ class PostgresEngine implements Engine {
   /** Somebody who was stopped for long may come back to a job that was edited since. */
   #checkJob(of: BossJob | undefined): void {
     if ((of?.data as TicketData | JobCard | undefined)?.digest === this.#digest) return;
-    throw new FleetError('job_invalid', 'Other workers go by another job file by now. Start this one again.');
+    throw new FleetError(
+      'job_invalid',
+      'Other workers go by another job file by now. Start this one again.',
+    );
   }
 
   end(turn: Turn, note: TicketNote, dueAt: number | null): Promise<boolean> {
     return this.#inTransaction(async (db) => {
       const { affected } = await this.#boss.deleteJob(this.#queue, attemptOf(turn), { db });
       if (affected === 0) return false;
-      await this.#send([{ account: turn.account, note }], db, dueAt === null ? never : new Date(dueAt));
+      await this.#send(
+        [{ account: turn.account, note }],
+        db,
+        dueAt === null ? never : new Date(dueAt),
+      );
       return true;
     });
   }
@@ -177,8 +196,13 @@ class PostgresEngine implements Engine {
       const { affected } = await this.#boss.fail(this.#queue, attemptOf(turn), trouble, { db });
       if (affected === 0) return 'lost';
       const data = { digest: this.#digest, note: turn.note };
-      await this.#boss.update(this.#queue, data, { id: turn.id, db, ...(isAside ? { retryLimit: 0 } : {}) });
+      await this.#boss.update(this.#queue, data, {
+        id: turn.id,
+        db,
+        ...(isAside ? { retryLimit: 0 } : {}),
+      });
       if (!isAside) return 'later';
+
       // Without a retry left it has failed for good.
       await this.#boss.fail(this.#queue, turn.id, trouble, { db });
       return 'aside';
@@ -189,6 +213,7 @@ class PostgresEngine implements Engine {
     return this.#locked(async (db) => {
       const rows = await this.#rows(db);
       const { card, tickets } = factsOf(rows);
+
       // One that was set aside may be older than the job file.
       this.#digest = card?.digest ?? '';
       const keys = accounts.map((account) => `account/${account}`);
@@ -258,7 +283,9 @@ class PostgresEngine implements Engine {
   /** One at a time changes which tickets there are. */
   #locked<T>(work: (db: Sql) => Promise<T>): Promise<T> {
     return this.#inTransaction(async (db) => {
-      await db.executeSql('SELECT pg_advisory_xact_lock(hashtext($1))', [`${engineSchema} ${this.#queue}`]);
+      await db.executeSql('SELECT pg_advisory_xact_lock(hashtext($1))', [
+        `${engineSchema} ${this.#queue}`,
+      ]);
       return work(db);
     });
   }
@@ -301,7 +328,10 @@ interface TicketData {
   readonly note: TicketNote;
 }
 
-/** A ticket as the queue has it: whatever is in it, it says nothing about where requests go, and which credentials are used. */
+/**
+ * A ticket as the queue has it: whatever is in it, it says nothing about where requests go, and
+ * which credentials are used.
+ */
 function ticketOf({ singletonKey, data, output }: BossJob): Ticket {
   const trouble = output !== null && 'code' in output ? (output as NotedTrouble) : null;
   return {
@@ -319,7 +349,8 @@ function factsOf(rows: readonly BossJob[]) {
     card: card === undefined ? null : (card.data as JobCard),
     workers: workers.map(({ data }) => data as WorkerCard),
     tickets: tickets.map((row): SeenTicket => {
-      let state: SeenTicket['state'] = row.startAfter.getTime() >= never.getTime() ? 'done' : 'open';
+      let state: SeenTicket['state'] =
+        row.startAfter.getTime() >= never.getTime() ? 'done' : 'open';
       if (row.state === 'active') state = 'active';
       if (row.state === 'failed') state = 'aside';
       return { ...ticketOf(row), state, dueAt: row.startAfter.getTime() };
@@ -327,12 +358,16 @@ function factsOf(rows: readonly BossJob[]) {
   };
 }
 
-// What is used of pg-boss 12.38, as its documentation has it. The package is not installed here: it asks for Node.js 22.12, and the
-// oldest Node.js of this repository would print a warning with each install.
+// What is used of pg-boss 12.38, as its documentation has it. The package is not installed here: it
+// asks for Node.js 22.12, and the oldest Node.js of this repository would print a warning with each
+// install.
 
 /** Runs statements. */
 interface Sql {
-  executeSql(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+  executeSql(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
 const sqlOf = (client: pg.Pool | pg.PoolClient): Sql => ({
@@ -363,7 +398,12 @@ interface PgBoss {
   fetch(name: string, options: object): Promise<BossJob[]>;
   touch(name: string, jobs: readonly Which[]): Promise<{ readonly settled: readonly string[] }>;
   deleteJob(name: string, which: Which, options: object): Promise<{ readonly affected: number }>;
-  fail(name: string, which: Which, output: object, options: object): Promise<{ readonly affected: number }>;
+  fail(
+    name: string,
+    which: Which,
+    output: object,
+    options: object,
+  ): Promise<{ readonly affected: number }>;
   findJobs(name: string, options: object): Promise<BossJob[]>;
 }
 
@@ -375,7 +415,11 @@ interface BossLibrary {
 function placeOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
-    throw new FleetError('unfit_place', 'The address of an engine must be postgres://user@host/database.');
+    throw new FleetError(
+      'unfit_place',
+      'The address of an engine must be postgres://user@host/database.',
+    );
+
   const { protocol, host, pathname, username } = url;
   return `${protocol}//${username ? `${username}@` : ''}${host}${pathname}`;
 }
@@ -384,11 +428,18 @@ function placeOf(text: string): string {
 async function openPool(url: string): Promise<pg.Pool> {
   const { default: library } = await loaded('pg', () => import('pg'));
   const pool = new library.Pool({
-    ...{ connectionString: url, max: 4, keepAlive: true, application_name: 'call-attribution-fleet' },
+    ...{
+      connectionString: url,
+      max: 4,
+      keepAlive: true,
+      application_name: 'call-attribution-fleet',
+    },
     ...{ connectionTimeoutMillis: 5_000, statement_timeout: 20_000, query_timeout: 25_000 },
     idle_in_transaction_session_timeout: 5_000,
   });
-  // A connection can break at any time. Without a listener that would end the process; the next statement fails instead.
+
+  // A connection can break at any time. Without a listener that would end the process; the next
+  // statement fails instead.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;

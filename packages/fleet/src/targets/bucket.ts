@@ -7,7 +7,10 @@ import { claimLost, FleetError } from '../errors.ts';
 import { turnIntoMonths } from './months.ts';
 import type { Target } from './target.ts';
 
-/** A bucket of an S3-compatible server as a target: an object for each month of an account, put on condition of the one before. */
+/**
+ * A bucket of an S3-compatible server as a target: an object for each month of an account, put on
+ * condition of the one before.
+ */
 export function openBucketTarget(into: string, env: Environment): Target {
   const bucket = openBucket(into, env);
   const close = async (): Promise<void> => bucket.close();
@@ -20,7 +23,8 @@ export function openBucketTarget(into: string, env: Environment): Target {
     async turn(work) {
       // Whoever writes an object after this is first.
       const objects = new Map<string, BucketObject>();
-      for await (const object of bucket.list(`account=${work.account.id}/`)) objects.set(object.name, object);
+      for await (const object of bucket.list(`account=${work.account.id}/`))
+        objects.set(object.name, object);
       const files = {
         list: async () => [...objects.values()],
         read: async (name: string) => (await bucket.get(name))?.toString('utf8') ?? null,
@@ -57,8 +61,8 @@ export interface Bucket {
   /** The bytes of an object; null when there is none. */
   get(name: string): Promise<Buffer | null>;
   /**
-   * Writes an object in the place of the one with this etag, or, with null, where there is none. Resolves with its etag, or with null when
-   * somebody else was first.
+   * Writes an object in the place of the one with this etag, or, with null, where there is none.
+   * Resolves with its etag, or with null when somebody else was first.
    */
   put(name: string, body: Buffer, replaces: string | null): Promise<string | null>;
   /** Removes an object. It does not matter whether that works. */
@@ -111,9 +115,13 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
         if (reply.status !== 200) throw refusal(reply);
         const page = readListing(reply.body.toString('utf8'));
         if (page === null)
-          throw new FleetError('unfit_place', `${endpoint.host} sent no list of the keys of ${name}.`, {
-            hint: 'Use a server that knows the requests of S3.',
-          });
+          throw new FleetError(
+            'unfit_place',
+            `${endpoint.host} sent no list of the keys of ${name}.`,
+            {
+              hint: 'Use a server that knows the requests of S3.',
+            },
+          );
         for (const object of page.objects)
           if (object.name.startsWith(prefix + begin))
             yield { ...object, name: object.name.slice(prefix.length) };
@@ -136,6 +144,7 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
       const reply = await ask('PUT', key, { ...plain, headers, body });
       if (reply.status >= 200 && reply.status < 300) return etagOf(reply, name);
       if (reply.status !== 412 && !isGone(reply)) throw refusal(reply);
+
       // An earlier attempt may have been done although its answer was lost.
       const there = await ask('HEAD', key, plain);
       return there.headers.get('x-amz-meta-claim') === mark ? etagOf(there, name) : null;
@@ -153,7 +162,11 @@ type Address = ReturnType<typeof addressOf>;
 function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
   const { name, endpoint, bucket, prefix, ...keys } = address;
   const aws = new AwsClient({ ...keys, service: 's3', retries: 0 });
-  return async (method: string, key: string | null, { query, headers, body }: Request): Promise<Reply> => {
+  return async (
+    method: string,
+    key: string | null,
+    { query, headers, body }: Request,
+  ): Promise<Reply> => {
     const url = new URL(endpoint);
     const path = key === null ? [bucket] : [bucket, ...`${prefix}${key}`.split('/')];
     url.pathname = path.map(encodeURIComponent).join('/');
@@ -189,7 +202,10 @@ function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
   };
 }
 
-/** The error for an answer that was not expected. Sentences of the server are not repeated: they may quote keys. */
+/**
+ * The error for an answer that was not expected. Sentences of the server are not repeated: they may
+ * quote keys.
+ */
 function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetError {
   const { status, headers } = reply;
   const code = codeIn(reply);
@@ -202,6 +218,7 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
       `could not do what ${name} needs (${said})`,
       'It will be tried again.',
     );
+
   if (code === 'NoSuchBucket')
     return error('unfit_place', `has no bucket for ${name}`, 'Create it, or correct the name.');
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
@@ -212,12 +229,14 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
       `Set AWS_REGION${/^[\w-]{1,40}$/.test(region) ? `=${region}` : ' to the region of the bucket'}.`,
     );
   }
+
   if (status === 401 || status === 403 || /Token|AccessKey|Signature/.test(code ?? ''))
     return error(
       'target_unavailable',
       `refused the keys for ${name} (${said})`,
       'Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and that they may list the bucket, and get and put its objects.',
     );
+
   return error(
     'unfit_place',
     `refused a request for ${name} (${said})`,
@@ -228,8 +247,9 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
 const isGone = (reply: Reply): boolean => reply.status === 404 && codeIn(reply) !== 'NoSuchBucket';
 
 /**
- * Answers to the same request that may be different later: the server is busy or failed, two wrote at the same time, the body did not
- * arrive as it was, or the request was signed long before, as happens when a process is stopped in between.
+ * Answers to the same request that may be different later: the server is busy or failed, two wrote
+ * at the same time, the body did not arrive as it was, or the request was signed long before, as
+ * happens when a process is stopped in between.
  */
 const mayPass = (reply: Reply): boolean =>
   (reply.status >= 500 && reply.status !== 501) ||
@@ -240,7 +260,9 @@ const mayPass = (reply: Reply): boolean =>
 
 /** The stable name of an error of S3, when there is one. */
 const codeIn = ({ status, body }: Reply): string | null =>
-  status < 300 ? null : (/<Code>([A-Za-z.]{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1] ?? null);
+  status < 300
+    ? null
+    : (/<Code>([A-Za-z.]{1,64})<\/Code>/.exec(body.toString('latin1'))?.[1] ?? null);
 
 const quoted = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
 
@@ -254,15 +276,21 @@ function etagOf({ headers }: Reply, name: string): string {
 }
 
 /**
- * Tries whether the server obeys the conditions that keep two workers apart. Some servers and proxies drop them silently; then
- * the later of two writers would win, whoever it is.
+ * Tries whether the server obeys the conditions that keep two workers apart. Some servers and
+ * proxies drop them silently; then the later of two writers would win, whoever it is.
  */
 export async function testConditions(bucket: Bucket): Promise<void> {
   const key = `_fleet/${randomUUID()}`;
+
   const unfit = (what: string) =>
-    new FleetError('unfit_place', `The server of ${bucket.name} cannot keep two workers apart: ${what}.`, {
-      hint: 'Use a later release of the server or reach it without the proxy in between, or use a folder or PostgreSQL.',
-    });
+    new FleetError(
+      'unfit_place',
+      `The server of ${bucket.name} cannot keep two workers apart: ${what}.`,
+      {
+        hint: 'Use a later release of the server or reach it without the proxy in between, or use a folder or PostgreSQL.',
+      },
+    );
+
   const write = (replaces: string | null) => bucket.put(key, Buffer.from(randomUUID()), replaces);
   try {
     const first = await write(null);
@@ -270,23 +298,28 @@ export async function testConditions(bucket: Bucket): Promise<void> {
     if ((await write(null)) !== null)
       throw unfit('it replaced an object that was only to be created (If-None-Match: *)');
     const second = await write(first);
-    if (second === null) throw unfit('it would not replace an object that was the right one (If-Match)');
+    if (second === null)
+      throw unfit('it would not replace an object that was the right one (If-Match)');
     if (second === first) throw unfit('an object that was replaced still has its old ETag');
     if ((await write(first)) !== null)
       throw unfit('it replaced an object although it was another one (If-Match)');
     for await (const { etag } of bucket.list(key)) if (etag === second) return;
-    throw unfit('a list of keys does not have an object that was just written, or not with its ETag');
+    throw unfit(
+      'a list of keys does not have an object that was just written, or not with its ETag',
+    );
   } finally {
     await bucket.remove(key);
   }
 }
 
 /**
- * Reads the XML of `ListObjectsV2`, whose elements have neither attributes nor depth. Null when it is not such a list, or is cut.
- * Names are asked for in the encoding of URLs; servers that do not know that send them as they are.
+ * Reads the XML of `ListObjectsV2`, whose elements have neither attributes nor depth. Null when it
+ * is not such a list, or is cut. Names are asked for in the encoding of URLs; servers that do not
+ * know that send them as they are.
  */
 function readListing(xml: string): { objects: BucketObject[]; next: string | null } | null {
-  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>')) return null;
+  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
+    return null;
   const isEncoded = textIn(xml, 'EncodingType') === 'url';
   const objects: BucketObject[] = [];
   for (const [, inner = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
@@ -295,6 +328,7 @@ function readListing(xml: string): { objects: BucketObject[]; next: string | nul
     const name = isEncoded ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
     objects.push({ name, etag: quoted(etag), size: Number(size) });
   }
+
   if (textIn(xml, 'IsTruncated') !== 'true') return { objects, next: null };
   const next = textIn(xml, 'NextContinuationToken');
   return next ? { objects, next } : null;
@@ -310,19 +344,26 @@ function textIn(xml: string, name: string): string | null {
   return text?.replace(/&([#\w]+);/g, (whole, entity: string) => entities[entity] ?? whole) ?? null;
 }
 
-/** Reads `s3://bucket/prefix`, and the server and the keys from the variables that other programs use for S3, too. */
+/**
+ * Reads `s3://bucket/prefix`, and the server and the keys from the variables that other programs
+ * use for S3, too.
+ */
 function addressOf(into: string, env: Environment) {
-  const [, bucket, rest = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s.exec(into) ?? [];
+  const [, bucket, rest = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/s.exec(into) ?? [];
+
   // The text itself is not repeated: somebody may have written a key into it.
   if (bucket === undefined)
     throw new FleetError('unfit_place', 'This address of a bucket cannot be used.', {
       hint: 'Write it as s3://bucket or s3://bucket/prefix. Names of buckets have 3 to 63 small letters, digits, dots and hyphens.',
     });
+
   const folders = rest.split('/').filter((part) => part !== '');
   if (folders.some((part) => part === '.' || part === '..' || /[\p{Cc}?#]/u.test(part)))
     throw new FleetError('unfit_place', `The prefix of s3://${bucket} cannot be used.`, {
       hint: 'Folders of a prefix may not be . or .., and may not have ?, # or control characters.',
     });
+
   const name = ['s3:/', bucket, ...folders].join('/');
   const named = (variable: string): string | null => env[variable]?.trim() || null;
   const accessKeyId = named('AWS_ACCESS_KEY_ID');
@@ -331,6 +372,7 @@ function addressOf(into: string, env: Environment) {
     throw new FleetError('credential_missing', `There are no keys for ${name}.`, {
       hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. For another server than that of AWS, also set AWS_ENDPOINT_URL.',
     });
+
   const region = named('AWS_REGION') ?? named('AWS_DEFAULT_REGION') ?? 'us-east-1';
   const url = named('AWS_ENDPOINT_URL_S3') ?? named('AWS_ENDPOINT_URL');
   const server = url ?? `https://s3.${region}.amazonaws.com`;
@@ -339,6 +381,7 @@ function addressOf(into: string, env: Environment) {
     throw new FleetError('unfit_place', 'AWS_ENDPOINT_URL is not the address of a server.', {
       hint: 'Write it as https://host or https://host:port, without a path or a user name.',
     });
+
   const sessionToken = named('AWS_SESSION_TOKEN');
   return {
     ...{ name, endpoint, region, accessKeyId, secretAccessKey },

@@ -8,8 +8,9 @@ import { claimLost, FleetError } from '../errors.ts';
 import { turnIntoMonths } from './months.ts';
 import { lockTarget, type Target } from './target.ts';
 
-// Who reads an account has a folder below `.fleet/claims`, where a file is written before it is renamed to its place. The next one moves
-// that folder away first, so that whoever had the account before cannot rename anything any more.
+// Who reads an account has a folder below `.fleet/claims`, where a file is written before it is
+// renamed to its place. The next one moves that folder away first, so that whoever had the account
+// before cannot rename anything any more.
 
 /** A folder as a target: a file for each month of an account, and next to it its receipt. */
 export function openFolderTarget(root: string): Target {
@@ -28,6 +29,7 @@ export function openFolderTarget(root: string): Target {
     turn: (work) =>
       onDisk(name, async () => {
         const own = await takeAccount(claims, work.account.id);
+
         const put = async (file: string, bytes: AsyncIterable<Uint8Array>): Promise<void> => {
           const [path, place] = [join(own, basename(file)), join(root, ...file.split('/'))];
           await claimed(() => writeWholeFile(path, bytes));
@@ -36,6 +38,7 @@ export function openFolderTarget(root: string): Target {
           // The folder of the account may be new, too.
           for (const renamed of [place, dirname(place)]) await syncFolder(renamed);
         };
+
         try {
           return await turnIntoMonths({ list, read, put }, work);
         } finally {
@@ -49,8 +52,9 @@ export function openFolderTarget(root: string): Target {
 }
 
 /**
- * Makes a folder for a claim, then moves away those of all others who have the same account. In this order, of two at once each sees the
- * other or the later one does, so never both keep theirs. What is renamed out of a folder that was moved away is no longer there.
+ * Makes a folder for a claim, then moves away those of all others who have the same account. In
+ * this order, of two at once each sees the other or the later one does, so never both keep theirs.
+ * What is renamed out of a folder that was moved away is no longer there.
  */
 async function takeAccount(claims: string, account: string): Promise<string> {
   const nonce = randomBytes(9).toString('base64url');
@@ -65,6 +69,7 @@ async function takeAccount(claims: string, account: string): Promise<string> {
     // The next worker that starts removes what stays.
     await rm(dead, { recursive: true, force: true }).catch(() => {});
   }
+
   return join(claims, mine);
 }
 
@@ -77,14 +82,19 @@ async function claimed<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Passes errors on, those of the file system as `target_unavailable`: they have nothing to do with the records. */
+/**
+ * Passes errors on, those of the file system as `target_unavailable`: they have nothing to do with
+ * the records.
+ */
 async function onDisk<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     const code = codeOf(cause) ?? '';
     if (!/^E[A-Z0-9]+$/.test(code)) throw cause;
-    throw new FleetError('target_unavailable', `${name} ${reasons[code] ?? 'failed'} (${code}).`, { cause });
+    throw new FleetError('target_unavailable', `${name} ${reasons[code] ?? 'failed'} (${code}).`, {
+      cause,
+    });
   }
 }
 

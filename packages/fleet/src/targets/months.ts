@@ -4,7 +4,10 @@ import type { TurnEnd, TurnWork } from './target.ts';
 /** Pages after which a turn ends with its month, so that others get one. */
 const pagesOfTurn = 50;
 
-/** Exports an account by month, as `calls export --partition month` does. A long export ends with a month, and the next turn goes on. */
+/**
+ * Exports an account by month, as `calls export --partition month` does. A long export ends with a
+ * month, and the next turn goes on.
+ */
 export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promise<TurnEnd> {
   const { job, account, client, since, signal, now, onCalls } = work;
   const period = `date_added:[${job.from ?? '*'} TO ${job.until ?? '*'}}`;
@@ -22,6 +25,8 @@ export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promi
   const worst = whole ? undefined : files.find(({ verdict }) => verdict?.proof !== 'whole');
   const reasons = worst?.verdict?.gaps.map(({ why }) => why).join(', ') || 'nothing proves it';
   const lacks =
-    worst === undefined ? null : `${worst.name} is ${worst.verdict?.proof ?? 'unproven'}: ${reasons}`;
+    worst === undefined
+      ? null
+      : `${worst.name} is ${worst.verdict?.proof ?? 'unproven'}: ${reasons}`;
   return { kind: 'round', note: { calls, total: calls + missing, whole, lacks } };
 }

@@ -3,7 +3,8 @@ import { FleetError } from '../errors.ts';
 import type { Target } from './target.ts';
 
 /**
- * Opens the target of a job by its URL: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out` or `s3://bucket/prefix`.
+ * Opens the target of a job by its URL: `postgres://user@host/db`, `sqlite:calls.db`, `folder:out`
+ * or `s3://bucket/prefix`.
  *
  * @param env where the keys of a bucket come from.
  * @example

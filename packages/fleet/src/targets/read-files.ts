@@ -49,7 +49,9 @@ export async function openFilesReader(
       local: async (name) => join(root, name),
       [Symbol.asyncDispose]: async () => {},
     };
+
   const bucket = openBucket(job.into, env);
+
   // Only this user can read it.
   const copies = await mkdtemp(join(tmpdir(), 'calls-fleet-'));
   return {
@@ -65,6 +67,7 @@ export async function openFilesReader(
         const bytes = await bucket.get(`${name}${ending}`);
         if (bytes !== null) await writeFile(`${path}${ending}`, bytes);
       }
+
       return path;
     },
     async [Symbol.asyncDispose]() {
@@ -84,12 +87,18 @@ function aboutOf(job: PlannedJob, found: readonly string[]): AccountFiles {
   const names = [...new Set(plain)].filter((name) => monthIn(name) !== null).sort();
   const held = names.flatMap((name) => monthIn(name) ?? []);
   const [first = ''] = held;
+
   // Up to the last one that is there, or that the job ends with: the month of today may still come.
   const end = job.until === null ? null : formatNaive(parseNaive(job.until) - 1000).slice(0, 7);
   const last = end ?? held.at(-1) ?? '';
   const missing: string[] = [];
-  for (let month = job.from?.slice(0, 7) ?? first; month !== '' && month <= last; month = after(month))
+  for (
+    let month = job.from?.slice(0, 7) ?? first;
+    month !== '' && month <= last;
+    month = after(month)
+  )
     if (!held.includes(month)) missing.push(month);
+
   return { names, missing: first === '' ? [] : missing };
 }
 

@@ -10,7 +10,10 @@ export interface TurnWork {
   readonly job: PlannedJob;
   /** The account to read. */
   readonly account: PlannedAccount;
-  /** When the read began that this turn goes on with, in milliseconds since 1970: what was written since is kept. */
+  /**
+   * When the read began that this turn goes on with, in milliseconds since 1970: what was written
+   * since is kept.
+   */
   readonly since: number;
   /** Reads with the credentials of the account. */
   readonly client: Client;
@@ -37,8 +40,9 @@ export interface Target extends AsyncDisposable {
   /** For messages, without a password. */
   readonly name: string;
   /**
-   * Makes sure, before anything is read, that calls can be written. For a worker without an engine it keeps a second one out, where that
-   * is possible, until the function that it returns is called.
+   * Makes sure, before anything is read, that calls can be written. For a worker without an engine
+   * it keeps a second one out, where that is possible, until the function that it returns is
+   * called.
    */
   prepare(isAlone: boolean): Promise<() => Promise<void>>;
   /** Reads a part of an account and writes it. */
@@ -53,10 +57,14 @@ export async function lockTarget(name: string, path: string): Promise<() => Prom
     return await lockFile(path);
   } catch (cause) {
     if (!(cause instanceof FileLockedError)) throw cause;
-    throw new FleetError('target_unavailable', `Another process works on ${name}: ${cause.summary}`, {
-      kind: 'busy',
-      hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
-      cause,
-    });
+    throw new FleetError(
+      'target_unavailable',
+      `Another process works on ${name}: ${cause.summary}`,
+      {
+        kind: 'busy',
+        hint: 'Wait for it, or let several processes share the work: set CALLS_FLEET=postgres://user@host/name for all of them.',
+        cause,
+      },
+    );
   }
 }

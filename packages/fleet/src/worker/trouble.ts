@@ -20,7 +20,10 @@ export interface Trouble {
   readonly message: string;
 }
 
-/** Looks an error up. One that nobody knows is the account's, so that it ends: with the account set aside and named. */
+/**
+ * Looks an error up. One that nobody knows is the account's, so that it ends: with the account set
+ * aside and named.
+ */
 export function troubleOf(error: unknown): Trouble {
   if (!CallsError.is(error)) {
     const code = foreignCode(error);
@@ -28,7 +31,9 @@ export function troubleOf(error: unknown): Trouble {
     const place = { lost: 'The claim', target: 'The target', account: 'Reading' }[kind];
     return { kind, code, message: `${place} failed with ${code}.` };
   }
-  // The message of an error that is not ours may quote what it was about; of ours, the place in the query says nothing here.
+
+  // The message of an error that is not ours may quote what it was about; of ours, the place in the
+  // query says nothing here.
   const inner = error.name === 'StreamError' && CallsError.is(error.cause) ? error.cause : error;
   const message = error.code === 'read_failed' ? 'A page could not be read.' : inner.ownWords;
   const line = message.replace(/\s+/g, ' ').trim();
@@ -46,6 +51,7 @@ function kindOf({ name, code, kind, url }: CallsError): TroubleKind {
   if (kind === 'keys' && name !== 'StoreError') return 'credential';
   if (kind === 'data' || kind === 'bug') return 'account';
   if (kind === 'disk' || name === 'StoreError') return 'target';
+
   // A wrong address, which a response shows, is not the fault of one account.
   return kind === 'usage' && url === undefined ? 'account' : 'server';
 }
@@ -59,9 +65,10 @@ function foreignCode(error: unknown): string {
 }
 
 /**
- * Errors that are not of the packages. Those of the API arrive as ours, so a system error is the target's. By SQLSTATE: the server
- * ended a transaction that stood still, in which nothing can be lost; connections (08), resources and disk (53), the operator or
- * a restart (57P), input and output (58).
+ * Errors that are not of the packages. Those of the API arrive as ours, so a system error is the
+ * target's. By SQLSTATE: the server ended a transaction that stood still, in which nothing can be
+ * lost; connections (08), resources and disk (53), the operator or a restart (57P), input and
+ * output (58).
  */
 function foreignKind(code: string): 'lost' | 'target' | 'account' {
   if (code === '25P03') return 'lost';
@@ -70,5 +77,8 @@ function foreignKind(code: string): 'lost' | 'target' | 'account' {
   return isTarget.test(code) ? 'target' : 'account';
 }
 
-/** How long a worker rests after so many failures of the target in a row, in milliseconds: 5 seconds, 10, 20, at most a minute. */
+/**
+ * How long a worker rests after so many failures of the target in a row, in milliseconds: 5
+ * seconds, 10, 20, at most a minute.
+ */
 export const restWait = (failures: number): number => Math.min(60_000, 5_000 * 2 ** (failures - 1));

@@ -74,7 +74,10 @@ export interface WorkerEnd {
 export interface Worker {
   /** Works until the job is done or `leave` is called. Rejects when the job cannot be worked on. */
   run(): Promise<WorkerEnd>;
-  /** Takes nothing new. Turns have `graceMs` to end, then they are dropped: what was committed stays. */
+  /**
+   * Takes nothing new. Turns have `graceMs` to end, then they are dropped: what was committed
+   * stays.
+   */
   leave(graceMs: number): void;
   /** How it is. */
   readonly card: WorkerCard;
@@ -89,7 +92,10 @@ interface OpenTurn {
   done: Promise<void>;
 }
 
-/** Milliseconds: between two looks for tickets, between two signs of life, and until what another worker has is tried again. */
+/**
+ * Milliseconds: between two looks for tickets, between two signs of life, and until what another
+ * worker has is tried again.
+ */
 const [lookMs, keepMs, lostMs] = [250, 2_000, 5_000];
 /** Rates are those of the last ten seconds. */
 const recentMs = 10_000;
@@ -99,8 +105,8 @@ const notOurs = new Error('another worker has the turn');
 const dropped = new Error('the turn was dropped');
 
 /**
- * Makes a worker. Any number may work on a job: each takes a ticket, reads a part of its account into the target, and puts the ticket
- * back.
+ * Makes a worker. Any number may work on a job: each takes a ticket, reads a part of its account
+ * into the target, and puts the ticket back.
  *
  * @example
  * const worker = createWorker({ job, engine: memoryEngine(), target, credentials, name: 'w1' });
@@ -117,7 +123,8 @@ class FleetWorker implements Worker {
   readonly #open = new Map<string, OpenTurn>();
   /** By account: a rate is kept as long as the worker runs. */
   readonly #limiters = new Map<string, Limiter>();
-  readonly #recent: { readonly at: number; readonly calls: number; readonly requests: number }[] = [];
+  readonly #recent: { readonly at: number; readonly calls: number; readonly requests: number }[] =
+    [];
   #isLeaving = false;
   #keptAt: number;
   #restUntil = 0;
@@ -206,7 +213,10 @@ class FleetWorker implements Worker {
     for (const { id } of turns) if (!ours.has(id)) this.#open.get(id)?.stop.abort(notOurs);
   }
 
-  /** Asks the engine. While that does not answer, turns under way go on as long as nobody else can have them. */
+  /**
+   * Asks the engine. While that does not answer, turns under way go on as long as nobody else can
+   * have them.
+   */
   async #asked(work: () => Promise<boolean>): Promise<boolean> {
     try {
       const answer = await work();
@@ -257,6 +267,7 @@ class FleetWorker implements Worker {
     const done = { calls: 0, requests: 0 };
     let trouble: Trouble | null = null;
     let note = turn.note;
+
     const ended = async (): Promise<Extract<WorkerEvent, { kind: 'turn' }>['outcome']> => {
       try {
         const end = await this.#read(turn, stop.signal, done);
@@ -267,12 +278,16 @@ class FleetWorker implements Worker {
         if (end.kind === 'cut') return (await engine.end(turn, note, now)) ? 'cut' : 'lost';
         note = { ...note, round: null, readAt: now };
         if (job.every === null && note.whole !== true)
-          throw new FleetError('not_whole', note.lacks ?? 'It is not known whether all calls are there.');
+          throw new FleetError(
+            'not_whole',
+            note.lacks ?? 'It is not known whether all calls are there.',
+          );
         const dueAt = job.every === null ? null : Math.max(now, round + job.every);
         return (await engine.end(turn, note, dueAt)) ? 'round' : 'lost';
       } catch (error) {
         if (stop.signal.reason === notOurs) return 'lost';
-        if (stop.signal.aborted) return (await engine.end(turn, turn.note, this.#now())) ? 'dropped' : 'lost';
+        if (stop.signal.aborted)
+          return (await engine.end(turn, turn.note, this.#now())) ? 'dropped' : 'lost';
         const found = troubleOf(error);
         trouble = found;
         const { kind, code, message } = found;
@@ -289,19 +304,35 @@ class FleetWorker implements Worker {
         return engine.fail(failed, { kind, code, message, by: name });
       }
     };
-    // The engine gives a ticket to somebody else once it has heard nothing of this turn for a while.
+
+    // The engine gives a ticket to somebody else once it has heard nothing of this turn for a
+    // while.
     const outcome = await ended().catch(() => 'later' as const);
     const { calls, requests } = done;
     this.#recent.push({ at: this.#now(), calls: 0, requests });
     const { code, message } = (trouble as Trouble | null) ?? { code: null, message: null };
     const seconds = (this.#now() - startedAt) / 1000;
-    this.#emit({ kind: 'turn', account: turn.account, outcome, calls, requests, seconds, code, message });
+    this.#emit({
+      kind: 'turn',
+      account: turn.account,
+      outcome,
+      calls,
+      requests,
+      seconds,
+      code,
+      message,
+    });
   }
 
-  async #read(turn: Turn, signal: AbortSignal, done: { calls: number; requests: number }): Promise<TurnEnd> {
+  async #read(
+    turn: Turn,
+    signal: AbortSignal,
+    done: { calls: number; requests: number },
+  ): Promise<TurnEnd> {
     const { job, target, name } = this.#options;
     const account = job.accounts.get(turn.account);
-    if (account === undefined) throw new FleetError('job_invalid', `The job has no account ${turn.account}.`);
+    if (account === undefined)
+      throw new FleetError('job_invalid', `The job has no account ${turn.account}.`);
     const limiter = this.#limiters.get(account.id) ?? createLimiter(limitsOf(account));
     this.#limiters.set(account.id, limiter);
     const counting: Limiter = {
@@ -368,4 +399,5 @@ const limitsOf = ({ requestsPerMinute }: PlannedAccount) =>
   requestsPerMinute === null ? {} : { requestsPerMinute };
 
 /** A name for a worker, made of the host. */
-export const workerName = (nonce: string): string => `w-${hostname().split('.')[0] ?? 'host'}-${nonce}`;
+export const workerName = (nonce: string): string =>
+  `w-${hostname().split('.')[0] ?? 'host'}-${nonce}`;

@@ -30,8 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => source[Symbol.asyncDispose]());
 
-const begun = async (worker: { readonly events: readonly unknown[]; readonly errors: readonly string[] }) =>
-  expect.poll(() => worker.events.length + worker.errors.length).toBeGreaterThan(0);
+const begun = async (worker: {
+  readonly events: readonly unknown[];
+  readonly errors: readonly string[];
+}) => expect.poll(() => worker.events.length + worker.errors.length).toBeGreaterThan(0);
 
 test('workers that are killed, stopped and cut off lose and double nothing', async () => {
   await tally.run(async () => {
@@ -40,8 +42,11 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     const { link, url: linked } = await linkTo(url);
     const start = (engine = url) => startWorker({ engine, job, keys: source.keys, slots: 2 });
     const [killed, stopped, cut] = [start(), start(), start(linked)];
+
     const active = async () =>
-      (await ticketsIn(url, 'kills').catch(() => [])).filter(({ state }) => state === 'active').length;
+      (await ticketsIn(url, 'kills').catch(() => [])).filter(({ state }) => state === 'active')
+        .length;
+
     for (const worker of [killed, stopped, cut]) await begun(worker);
     await expect.poll(active).toBeGreaterThan(3);
     killed.child.kill('SIGKILL');
@@ -52,6 +57,7 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     await begun(other);
     await endBackends(url);
     tally.happened('ended connections');
+
     // Past the take-over.
     await setTimeout(14_000);
     stopped.child.kill('SIGCONT');
@@ -75,12 +81,16 @@ async function callersIn(into: string): Promise<string[]> {
 async function nothingPrivate(url: string, callers: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
-    engineSchema,
-  ]);
+  const { rows: tables } = await client.query(
+    'SELECT tablename FROM pg_tables WHERE schemaname = $1',
+    [engineSchema],
+  );
   let text = '';
   for (const { tablename } of tables)
-    text += JSON.stringify((await client.query(`SELECT * FROM ${engineSchema}."${tablename}"`)).rows);
+    text += JSON.stringify(
+      (await client.query(`SELECT * FROM ${engineSchema}."${tablename}"`)).rows,
+    );
+
   await client.end();
   expect(text.length).toBeGreaterThan(1_000);
   for (const { accessKey, secretKey, bearerToken } of source.sandbox.accounts)

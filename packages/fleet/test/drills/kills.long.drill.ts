@@ -47,6 +47,7 @@ test.each(kinds)('alone, into %s', async (kind) => {
           break;
         }
       }
+
       await compare(tally, source, place);
     }, 600_000);
   }
@@ -71,6 +72,7 @@ test.each(kinds)('of many, into %s', async (kind) => {
         }
         workers[at] = start();
       }
+
       await allDone(workers, url, name, source);
       await compare(tally, source, place);
     }, 600_000);

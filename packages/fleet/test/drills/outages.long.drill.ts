@@ -53,7 +53,10 @@ async function scene(place: Place, { into = place.into, faults = 'latency=120ms'
   const workers: RunningWorker[] = [];
   return {
     ...{ url, job, workers },
-    start(engine = url, more: Parameters<typeof startWorker>[2] & { keys?: string } = {}): RunningWorker {
+    start(
+      engine = url,
+      more: Parameters<typeof startWorker>[2] & { keys?: string } = {},
+    ): RunningWorker {
       const { keys = source.keys, ...how } = more;
       const worker = startWorker({ engine, job, keys, slots: 2 }, place.env, how);
       workers.push(worker);
@@ -76,18 +79,21 @@ const hasBegun = async (worker: RunningWorker) =>
     .poll(() => worker.events.filter(({ kind }) => kind === 'turn').length + worker.errors.length)
     .toBeGreaterThan(0);
 
-test.each(['sqlite', 'postgres', 'folder'] as const)('the server of the engine crashes, into %s', (kind) =>
-  often(async () => {
-    const { start, url, ends } = await scene(await newPlace(kind, source.folder));
-    const [first] = [start(), start(), start()];
-    await hasBegun(first);
-    for (let i = 0; i < 3; i += 1) {
-      await crash(url);
-      tally.happened('crashes');
-      await setTimeout(1_500);
-    }
-    await ends();
-  }),
+test.each(['sqlite', 'postgres', 'folder'] as const)(
+  'the server of the engine crashes, into %s',
+  (kind) =>
+    often(async () => {
+      const { start, url, ends } = await scene(await newPlace(kind, source.folder));
+      const [first] = [start(), start(), start()];
+      await hasBegun(first);
+      for (let i = 0; i < 3; i += 1) {
+        await crash(url);
+        tally.happened('crashes');
+        await setTimeout(1_500);
+      }
+
+      await ends();
+    }),
 );
 
 test('the target is cut off', () =>
@@ -104,6 +110,7 @@ test('the target is cut off', () =>
       link.restore();
       await setTimeout(1_000);
     }
+
     await ends();
     await link.close();
   }));
@@ -122,11 +129,13 @@ test('ends of turns get lost between the commit and the engine', () =>
       link.restore();
       await setTimeout(500 + Math.random() * 500);
     }
+
     await ends();
     await link.close();
   }));
 
-// $1: a file that appears when there is to be space; then the command. The disk is seen by it alone.
+// $1: a file that appears when there is to be space; then the command. The disk is seen by it
+// alone.
 const onSmallDisk = `
 more=$1; disk=$2; out=$3; shift 3
 mount -t tmpfs -o size=60k none "$disk" || exit 9
@@ -139,15 +148,21 @@ test('the disk of the target is full', async () => {
   await tally.run(async () => {
     const disk = mkdtempSync(join(tmpdir(), 'fleet-disk-'));
     const out = mkdtempSync(join(source.folder, 'out-'));
-    const place: Place = { into: `folder:${disk}/calls`, env: {}, sids: () => sidsIn(`folder:${out}/calls`) };
+    const place: Place = {
+      into: `folder:${disk}/calls`,
+      env: {},
+      sids: () => sidsIn(`folder:${out}/calls`),
+    };
     const { start, url, ends } = await scene(place, { faults: 'latency=20ms' });
+
     // In the namespace of the disk, the folder of the server's socket is out of reach.
     const { link, url: linked } = await linkTo(url);
     const more = join(out, 'more');
     const worker = start(linked, {
       inside: ['unshare', '-rm', 'sh', '-c', onSmallDisk, 'sh', more, disk, out],
     });
-    const rests = () => worker.events.filter((event) => event.kind === 'worker' && event.state === 'resting');
+    const rests = () =>
+      worker.events.filter((event) => event.kind === 'worker' && event.state === 'resting');
     await expect
       .poll(() => rests().length + worker.errors.length + Math.abs(worker.child.exitCode ?? 0))
       .toBeGreaterThan(0);
@@ -178,32 +193,39 @@ test('429 with 503, and keys that are revoked set their account alone aside', ()
       if (account !== revoked.id || ticket?.state === 'done') {
         expect(ticket?.state).toBe('done');
         tally.compare(sids, found.get(account) ?? []);
-        expect({ account, calls: found.get(account)?.length }).toMatchObject({ calls: sids.length });
+        expect({ account, calls: found.get(account)?.length }).toMatchObject({
+          calls: sids.length,
+        });
       } else expect(ticket).toMatchObject({ state: 'aside', code: 'unauthorized' });
     }
+
     tally.happened('keys revoked');
   }));
 
-test.each(['postgres', 'folder', 's3'] as const)('two jobs share %s, one with a bad key', async (kind) => {
-  await tally.run(async () => {
-    const place = await newPlace(kind, source.folder);
-    const [one, other] = [await scene(place), await scene(place)];
-    const [bad] = source.sandbox.accounts;
-    const keys = mkdtempSync(join(source.folder, 'keys-'));
-    for (const { id, accessKey, secretKey } of source.sandbox.accounts)
-      writeKeys(keys, id, { accessKey, secretKey: id === bad?.id ? 'wrong' : secretKey });
-    one.start();
-    other.start(undefined, { keys });
-    for (const { workers } of [one, other])
-      for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
-    for (const { account, state, code } of await other.tickets())
-      expect({ account, state, code }).toMatchObject(
-        account === bad?.id ? { state: 'aside', code: 'unauthorized' } : { state: 'done' },
-      );
-    await one.ends();
-    tally.happened('jobs', 2);
-  }, 5 * minutes);
-});
+test.each(['postgres', 'folder', 's3'] as const)(
+  'two jobs share %s, one with a bad key',
+  async (kind) => {
+    await tally.run(async () => {
+      const place = await newPlace(kind, source.folder);
+      const [one, other] = [await scene(place), await scene(place)];
+      const [bad] = source.sandbox.accounts;
+      const keys = mkdtempSync(join(source.folder, 'keys-'));
+      for (const { id, accessKey, secretKey } of source.sandbox.accounts)
+        writeKeys(keys, id, { accessKey, secretKey: id === bad?.id ? 'wrong' : secretKey });
+      one.start();
+      other.start(undefined, { keys });
+      for (const { workers } of [one, other])
+        for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
+      for (const { account, state, code } of await other.tickets())
+        expect({ account, state, code }).toMatchObject(
+          account === bad?.id ? { state: 'aside', code: 'unauthorized' } : { state: 'done' },
+        );
+
+      await one.ends();
+      tally.happened('jobs', 2);
+    }, 5 * minutes);
+  },
+);
 
 test.each(orders)('a server that lists %s, into PostgreSQL and a bucket', async (order) => {
   await using server = await startOrderedServer(order);
@@ -211,7 +233,9 @@ test.each(orders)('a server that lists %s, into PostgreSQL and a bucket', async 
   for (const kind of ['postgres', 's3'] as const)
     await tally.run(async () => {
       const place = await newPlace(kind, source.folder);
-      const env = Object.fromEntries(Object.entries(place.env).map(([name, value]) => [name, value ?? '']));
+      const env = Object.fromEntries(
+        Object.entries(place.env).map(([name, value]) => [name, value ?? '']),
+      );
       const worker = await workerOn(source, source.job(place.into, about), { env });
       expect((await worker.run()).reason).toBe('done');
       tally.compare(server.sids, (await place.sids()).get('101') ?? []);
@@ -228,10 +252,14 @@ test('a worker that was stopped while the job was edited reads nothing more', as
       .poll(async () => (await tickets().catch(() => [])).some(({ state }) => state === 'active'))
       .toBe(true);
     stopped.child.kill('SIGSTOP');
+
     // From then on it does not count.
     await setTimeout(31_000);
     source.sandbox.faults.clear();
-    const edited = jobFile(source, source.job(place.into, { name: `outage-${jobs}`, lookback: '1d' }));
+    const edited = jobFile(
+      source,
+      source.job(place.into, { name: `outage-${jobs}`, lookback: '1d' }),
+    );
     const other = startWorker({ engine: url, job: edited, keys: source.keys });
     expect(await other.gone, other.errors.join('\n')).toBe(0);
     stopped.child.kill('SIGCONT');
@@ -258,10 +286,14 @@ test('the work of a dead worker goes on within 20 seconds', () =>
     const { start, tickets, ends, workers } = await scene(await newPlace('sqlite', source.folder));
     const victim = start();
     await hasBegun(victim);
-    await expect.poll(async () => (await tickets()).some(({ state }) => state === 'active')).toBe(true);
+    await expect
+      .poll(async () => (await tickets()).some(({ state }) => state === 'active'))
+      .toBe(true);
     victim.child.kill('SIGKILL');
     const killedAt = performance.now();
-    const held = (await tickets()).filter(({ state }) => state === 'active').map(({ account }) => account);
+    const held = (await tickets())
+      .filter(({ state }) => state === 'active')
+      .map(({ account }) => account);
     await victim.gone;
     workers.splice(0);
     const other = start();
@@ -270,6 +302,7 @@ test('the work of a dead worker goes on within 20 seconds', () =>
       const [first] = other.turns.filter((turn) => turn.account === account);
       expect((first?.from ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThan(20_000);
     }
+
     expect(held.length).toBeGreaterThan(0);
     tally.happened('take-overs', held.length);
   }));
@@ -277,6 +310,7 @@ test('the work of a dead worker goes on within 20 seconds', () =>
 test('a first read that is cut into many turns ends', { timeout: 900_000 }, async () => {
   await tally.run(async () => {
     await using long = await openSource({ accounts: 1, records: 14_000, days: 400 });
+
     // A turn ends after 100 pages, here of five calls.
     long.sandbox.faults.set('*', 'clamp=5');
     const place = await newPlace('sqlite', long.folder);

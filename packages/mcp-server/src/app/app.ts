@@ -1,6 +1,7 @@
 import { answerPage } from './answer-page.ts';
 
-// The MCP App: a page that hosts with apps show next to an answer. Other hosts see the answer alone.
+// The MCP App: a page that hosts with apps show next to an answer. Other hosts see the answer
+// alone.
 
 const uri = 'ui://calls/answer';
 

@@ -1,9 +1,22 @@
-import { type Call, type Client, type Clock, sleep, systemClock, type Version } from '@call-attribution/core';
+import {
+  type Call,
+  type Client,
+  type Clock,
+  sleep,
+  systemClock,
+  type Version,
+} from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { day, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
 import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import { everything, openStore, type Selection, type Store, syncAccount } from '@call-attribution/store';
+import {
+  everything,
+  openStore,
+  type Selection,
+  type Store,
+  syncAccount,
+} from '@call-attribution/store';
 import { redactError } from '../privacy/text.ts';
 import { openCopyFile, touch } from './place.ts';
 
@@ -65,9 +78,14 @@ export const accountOfCopy = 'calls';
 const patience = { calls: 20_000, refresh: 8_000 };
 /** A copy that was read so long ago is read again for a question about now. */
 const freshFor = 60_000;
-/** Calls may still appear or change this long after they were made, on the clock of any time zone. */
+/**
+ * Calls may still appear or change this long after they were made, on the clock of any time zone.
+ */
 const unsettled = 3 * day + 14 * hour;
-/** After a refresh for a question, older calls whose ad data may have changed are read again, if that was not done for so long. */
+/**
+ * After a refresh for a question, older calls whose ad data may have changed are read again, if
+ * that was not done for so long.
+ */
 const completeEvery = hour;
 /** A copy into which another process has written so lately is its own to load. */
 const othersFor = 15_000;
@@ -78,7 +96,10 @@ interface Run {
   readonly ended: Promise<void>;
 }
 
-/** Keeps the masked calls of one account, and reads what questions need: their period first, the newest calls first. */
+/**
+ * Keeps the masked calls of one account, and reads what questions need: their period first, the
+ * newest calls first.
+ */
 export class Copy {
   readonly #host: CopyHost;
   readonly #closed = new AbortController();
@@ -99,8 +120,8 @@ export class Copy {
   }
 
   /**
-   * Waits until the calls of these periods are there. `partly` is asked while older ones are still missing: whether the calls since a
-   * time are enough.
+   * Waits until the calls of these periods are there. `partly` is asked while older ones are still
+   * missing: whether the calls since a time are enough.
    */
   async have(
     periods: readonly Period[],
@@ -110,7 +131,9 @@ export class Copy {
     const { clock } = this.#host;
     const { timer } = { ...systemClock, ...clock };
     const late = { calls: false, refresh: false };
-    const timers = (['calls', 'refresh'] as const).map((of) => timer(() => (late[of] = true), patience[of]));
+    const timers = (['calls', 'refresh'] as const).map((of) =>
+      timer(() => (late[of] = true), patience[of]),
+    );
     const turn = periods[0] ?? always;
     this.#waiting.push(turn);
     const begun = { runs: this.#runs, failure: this.#failure };
@@ -138,7 +161,8 @@ export class Copy {
         if (seen.unread !== null) {
           const period = seen.unread;
           // One question asks at a time, however many wait.
-          if (total === undefined && this.#waiting[0] === turn) total = await this.#totalOf(period, signal);
+          if (total === undefined && this.#waiting[0] === turn)
+            total = await this.#totalOf(period, signal);
           const there = await store.count(accountOfCopy, selectionIn(period));
           progress(there, total ?? null, `Loaded ${there} calls`);
           if (late.calls)
@@ -179,7 +203,9 @@ export class Copy {
     const { client, place, version, reveal, clock } = this.#host;
     const { baseUrl } = await client();
     const file = place && openCopyFile(place.folder, place.key, { baseUrl, version, reveal });
-    const store = await openStore(`sqlite:${file ?? ':memory:'}`, { clock: { ...systemClock, ...clock } });
+    const store = await openStore(`sqlite:${file ?? ':memory:'}`, {
+      clock: { ...systemClock, ...clock },
+    });
     await store.putAccount({ id: accountOfCopy, name: accountOfCopy });
     return { store, file };
   }
@@ -196,18 +222,22 @@ export class Copy {
     );
     const at = gaps.findIndex((unread) => unread.length > 0);
     const asOf = readAt(state);
+
     // What a server without totals gives is never proved, and saying so each time helps nobody.
     const lacking = verdicts
       .flatMap((verdict) => verdict?.gaps ?? [])
       .filter(({ is, why }) => is !== 'unread' && why !== 'no_total' && why !== 'uncounted');
-    const reaches = (to: string | null): boolean => to === null || to > formatNaive(asOf - unsettled);
+    const reaches = (to: string | null): boolean =>
+      to === null || to > formatNaive(asOf - unsettled);
     return {
       asOf,
       lacks: lacking.length === 0 ? null : describeCopy({ gaps: lacking }),
       unread: at < 0 ? null : (periods[at] ?? always),
       since: lastEnd(gaps[0] ?? []),
       isAll: copyVerdict(state)?.gaps.every(({ is }) => is !== 'unread') ?? false,
-      latest: hasNewest(state) ? newestOf(state?.parts.map(({ latest }) => latest ?? null) ?? []) : null,
+      latest: hasNewest(state)
+        ? newestOf(state?.parts.map(({ latest }) => latest ?? null) ?? [])
+        : null,
       isStale: periods.some(({ to }) => reaches(to)),
     };
   }
@@ -219,6 +249,7 @@ export class Copy {
       this.#run.stop.abort();
       await this.#run.ended;
     }
+
     if (this.#host.clock.now() < this.#othersUntil || this.#run !== null) return;
     this.#begin(period, isAll);
   }
@@ -236,7 +267,10 @@ export class Copy {
     this.#run = { first, stop, ended };
   }
 
-  /** One run of the sync. Never rejects. `isUrgent`: calls that may have changed long ago are left to a later one. */
+  /**
+   * One run of the sync. Never rejects. `isUrgent`: calls that may have changed long ago are left
+   * to a later one.
+   */
   async #sync(first: Period | null, isUrgent: boolean, signal: AbortSignal): Promise<void> {
     const { client, clock, mask } = this.#host;
     try {
@@ -246,7 +280,10 @@ export class Copy {
       const masked: Store = {
         ...store,
         commitClaimed: async (claim, batch) => {
-          const stored = await store.commitClaimed(claim, { ...batch, calls: batch.calls.map(mask) });
+          const stored = await store.commitClaimed(claim, {
+            ...batch,
+            calls: batch.calls.map(mask),
+          });
           this.#committedAt = clock.now();
           this.#tell();
           return stored;
@@ -292,14 +329,17 @@ export class Copy {
   }
 }
 
-/** A period as a filter of the API. With `withExtensions` it includes calls through call extensions. */
+/**
+ * A period as a filter of the API. With `withExtensions` it includes calls through call extensions.
+ */
 export function filterOf({ from, to }: Period, withExtensions: boolean): string {
   // The last second is named: no server has to be asked how it reads an end that is not included.
   const last = to === null ? '*' : formatNaive(parseNaive(to) - second);
   const range = `date_added:[${from ?? '*'} TO ${last}]`;
-  return [...(from === null && to === null ? [] : [range]), ...(withExtensions ? ['inc_gce:1'] : [])].join(
-    ',',
-  );
+  return [
+    ...(from === null && to === null ? [] : [range]),
+    ...(withExtensions ? ['inc_gce:1'] : []),
+  ].join(',');
 }
 
 /** A period as a selection of the store. */
@@ -312,9 +352,11 @@ export function selectionIn({ from, to }: Period): Selection {
   };
 }
 
-const stretchesOf = (state: SyncState | null) => state?.parts.flatMap((part) => part.stretches) ?? [];
+const stretchesOf = (state: SyncState | null) =>
+  state?.parts.flatMap((part) => part.stretches) ?? [];
 
-const hasNewest = (state: SyncState | null): boolean => stretchesOf(state).some(({ to }) => to === null);
+const hasNewest = (state: SyncState | null): boolean =>
+  stretchesOf(state).some(({ to }) => to === null);
 
 /** When a sync has last read the newest calls, or anything. */
 function readAt(state: SyncState | null): number {

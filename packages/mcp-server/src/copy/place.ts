@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { fields } from '@call-attribution/core';
 import { day } from '@call-attribution/core/time';
 
-// Where a copy is. Each address, credential and choice of what is revealed has one of its own, so that none of them finds the masks of
-// another one.
+// Where a copy is. Each address, credential and choice of what is revealed has one of its own, so
+// that none of them finds the masks of another one.
 
 /** Copies and files of rows that nobody opened for so long are removed. */
 const keptFor = 30 * day;
@@ -38,6 +38,7 @@ export function openCopyFile(
     .digest('hex')
     .slice(0, 24);
   const file = join(folder, `copy-${name}.db`);
+
   // SQLite gives its other files the mode of the database.
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);

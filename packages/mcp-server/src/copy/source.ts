@@ -72,7 +72,10 @@ export interface Found extends Origin {
   readonly extensionsLeftOut: number | null;
 }
 
-/** Thrown where calls are not there yet. Its message says how far they are, without a number that could be taken for an answer. */
+/**
+ * Thrown where calls are not there yet. Its message says how far they are, without a number that
+ * could be taken for an answer.
+ */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 
@@ -95,7 +98,10 @@ interface FailedAccount {
   readonly error: ToolError;
 }
 
-/** Answers questions about the calls of one or more accounts, from their copies. Nothing in them is personal. */
+/**
+ * Answers questions about the calls of one or more accounts, from their copies. Nothing in them is
+ * personal.
+ */
 export class Source {
   readonly accounts: readonly string[];
   readonly #accounts: readonly AskedAccount[];
@@ -125,8 +131,11 @@ export class Source {
           store.columns(accountOfCopy, selectionIn(period), running.needs.fields, run.signal),
           name,
         );
+
     const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
-    const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin ?? null, run)));
+    const statuses = await Promise.all(
+      ready.map((held) => this.#statusOf(held, begin ?? null, run)),
+    );
     const last = newestOf(statuses.map((status) => status.last));
     const answers = running.answers(statuses).map((answer): Answer => {
       const notes = notesWorthSaying(answer.notes, answer.period.to, last);
@@ -155,6 +164,7 @@ export class Source {
         extensionsLeftOut: calls === 'all' ? 0 : null,
       };
     }
+
     const { answers, ...origin } = await this.analyze(
       [{ ...selection, measures: ['calls'], personal: 'show' }],
       run,
@@ -187,8 +197,10 @@ export class Source {
     const make = () => selectCalls(selection, { order: order ?? 'date_added desc', now });
     const { needsSequence, fields } = make();
     const periods = needsSequence ? [always] : periodsOf(plan);
+
     const collect = async (held: readonly Pick<Ready, 'name' | 'store' | 'since'>[]) => {
       const selector = make();
+
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
         for (const of of held) {
           const since =
@@ -196,6 +208,7 @@ export class Source {
           await eachCall(of, since, fields, run.signal, (call) => take(call, of));
         }
       };
+
       if (needsSequence) await each((call, { name }) => selector.learn(call, name));
       const entries: {
         readonly of: (typeof held)[number];
@@ -206,15 +219,19 @@ export class Source {
       await each((call, of) => {
         const judged = selector.judge(call, of.name);
         if (judged === 'other') others += 1;
-        if (judged === 'selected') entries.push({ of, sid: call.sid, key: selector.keyOf(call, of.name) });
+        if (judged === 'selected')
+          entries.push({ of, sid: call.sid, key: selector.keyOf(call, of.name) });
       });
       return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others };
     };
+
     // The newest calls are enough, once there are as many as are wanted.
     const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
+
     const partly = async (store: Ready['store'], since: string): Promise<boolean> => {
       return (await collect([{ name: '', store, since }])).entries.length > offset + limit;
     };
+
     const { ready, failed } = await this.#held(periods, run, isNewestFirst ? partly : undefined);
     const { entries, others } = await collect(ready);
     const calls: Listed[] = [];
@@ -222,6 +239,7 @@ export class Source {
       const call = await of.store.get(accountOfCopy, sid);
       if (call !== null) calls.push({ account: of.name, call: call as MaskedCall });
     }
+
     const isWhole = ready.every(({ since }) => since === null);
     return {
       ...originOf(ready, failed),
@@ -236,7 +254,10 @@ export class Source {
     let missing: CallsError | null = null;
     const { found, failed } = await this.askEach(run, async ({ name, client, mask }) => {
       try {
-        return { account: name, call: mask(await (await client()).getCall(sid, { signal: run.signal })) };
+        return {
+          account: name,
+          call: mask(await (await client()).getCall(sid, { signal: run.signal })),
+        };
       } catch (error) {
         if (!CallsError.is(error, 'not_found')) throw error;
         missing = error;
@@ -252,6 +273,7 @@ export class Source {
         missing,
         'Look the sid up with list_calls; calls of other accounts cannot be read.',
       );
+
     if (first === undefined) throw new Error('No account was asked.');
     const others = found.flatMap((each) => (typeof each === 'string' ? [each] : []));
     const { what, ...words } = first.error.words;
@@ -264,7 +286,10 @@ export class Source {
     });
   }
 
-  /** Answers questions about all calls, or while older ones are still loaded about those of at least the time since `from`. */
+  /**
+   * Answers questions about all calls, or while older ones are still loaded about those of at least
+   * the time since `from`.
+   */
   async newest(
     from: string,
     questions: readonly Question[],
@@ -278,7 +303,9 @@ export class Source {
     }
   > {
     const partly = async (store: Ready['store'], since: string): Promise<boolean> =>
-      since <= from && (await store.count(accountOfCopy, selectionIn({ from: since, to: null }))) > 0;
+      since <= from &&
+      (await store.count(accountOfCopy, selectionIn({ from: since, to: null }))) > 0;
+
     const { ready, failed } = await this.#held([always], run, partly);
     const running = createAnswers(questions, { now: this.#now() });
     for (const { store, name, since } of ready) {
@@ -286,6 +313,7 @@ export class Source {
       const batches = store.columns(accountOfCopy, selection, running.needs.fields, run.signal);
       await running.addAll(batches, name);
     }
+
     return {
       ...originOf(ready, failed),
       answers: running.answers(),
@@ -294,21 +322,30 @@ export class Source {
     };
   }
 
-  /** The last call before a period, and the first one after it, by the API; null where there is none. */
+  /**
+   * The last call before a period, and the first one after it, by the API; null where there is
+   * none.
+   */
   async around(
     { from, to }: Period,
     run: Waiting,
   ): Promise<{ readonly before: string | null; readonly after: string | null }> {
     const { found } = await this.askEach(run, async ({ client: open }) => {
       const client = await open();
+
       const at = async (edge: Period, isLast: boolean): Promise<string | null> => {
-        const query = { rows: 1, signal: run.signal, filter: filterOf(edge, client.version === 'v3') };
+        const query = {
+          rows: 1,
+          signal: run.signal,
+          filter: filterOf(edge, client.version === 'v3'),
+        };
         const first = await client.listCalls(query);
         const total = first.range?.total ?? first.records.length;
         const { records } =
           isLast && total > 1 ? await client.listCalls({ ...query, page: total - 1 }) : first;
         return records[0]?.date_added ?? null;
       };
+
       return {
         before: from === null ? null : await at({ from: null, to: from }, true),
         after: to === null ? null : await at({ from: to, to: null }, false),
@@ -318,7 +355,10 @@ export class Source {
     return { before: newestOf(found.map(({ before }) => before)), after };
   }
 
-  /** What is known of an account: where its calls end, and where they begin if a period begins before that. */
+  /**
+   * What is known of an account: where its calls end, and where they begin if a period begins
+   * before that.
+   */
   async #statusOf(
     { store, name, isAll, asOf, latest }: Ready,
     begin: string | null,
@@ -338,15 +378,20 @@ export class Source {
       first = call.date_added;
       break;
     }
+
     if (first === null || first.slice(0, 10) === begin.slice(0, 10)) return { ...known, first };
     if (isAll)
       return {
         ...known,
         first:
-          (await store.count(accountOfCopy, selectionIn({ from: '0000-01-01 00:00:00', to: begin }))) > 0
+          (await store.count(
+            accountOfCopy,
+            selectionIn({ from: '0000-01-01 00:00:00', to: begin }),
+          )) > 0
             ? null
             : first,
       };
+
     const client = await this.#accounts.find((each) => each.name === name)?.client();
     const before = await client
       ?.countCalls({
@@ -369,8 +414,13 @@ export class Source {
     const ready = found.filter((each): each is Ready => 'store' in each);
     if (ready.length === found.length) return { ready, failed };
     const waits = found.filter((each): each is Loading & { name: string } => 'there' in each);
+
     const sum = (numbers: readonly (number | null)[]): number | null =>
-      numbers.reduce((all, one) => (all === null || one === null ? null : all + one), 0 as number | null);
+      numbers.reduce(
+        (all, one) => (all === null || one === null ? null : all + one),
+        0 as number | null,
+      );
+
     throw new NotLoaded({
       there: sum(waits.map(({ there }) => there)) ?? 0,
       total: sum(waits.map(({ total }) => total)),
@@ -401,7 +451,10 @@ export class Source {
   }
 }
 
-/** What it says of one of several accounts that it cannot be asked. Throws what is no fault of one account. */
+/**
+ * What it says of one of several accounts that it cannot be asked. Throws what is no fault of one
+ * account.
+ */
 function failureOf(account: string, error: unknown, accounts: number): FailedAccount {
   if (accounts > 1 && error instanceof ToolError && error.code === 'no_client')
     return { account, error: noClient(error.words.why, account) };
@@ -413,14 +466,17 @@ function failureOf(account: string, error: unknown, accounts: number): FailedAcc
 function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Origin {
   const of = (name: string): string => (ready.length > 1 ? ` of ${name}` : '');
   return {
-    asOf: ready.length === 0 ? '' : new Date(Math.min(...ready.map(({ asOf }) => asOf))).toISOString(),
+    asOf:
+      ready.length === 0 ? '' : new Date(Math.min(...ready.map(({ asOf }) => asOf))).toISOString(),
     without: failed.map(({ account }) => account),
     notes: [
       ...failed.map(({ error }) => error.line),
       ...ready.flatMap(({ lacks, name }) =>
         lacks === null
           ? []
-          : [`INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`],
+          : [
+              `INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`,
+            ],
       ),
       ...ready.flatMap(({ failure, name }) =>
         failure === null ? [] : [`Newer calls${of(name)} could not be read: ${failure}`],
@@ -430,7 +486,9 @@ function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Or
 }
 
 /** What quotes values of records is data as a whole. */
-const fenced = <Said extends { readonly code: string; readonly message: string }>(said: Said): Said =>
+const fenced = <Said extends { readonly code: string; readonly message: string }>(
+  said: Said,
+): Said =>
   said.code === 'no_match' || said.code === 'spend_without_calls'
     ? { ...said, message: fence(said.message) }
     : said;
@@ -468,7 +526,9 @@ const named = (
   to: to === null ? null : formatNaive(to + pad),
 });
 
-/** The periods of a plan as the calls are stored: no two time zones are further apart than 27 hours. */
+/**
+ * The periods of a plan as the calls are stored: no two time zones are further apart than 27 hours.
+ */
 function periodsOf({ period, zones, ...plan }: SelectionPlan | Plan): Period[] {
   const pad = zones.inZone !== null && zones.inZone !== zones.timeZone ? 27 * hour : 0;
   const compared = 'compared' in plan ? plan.compared : null;
@@ -485,6 +545,7 @@ function joined(periods: readonly Period[]): Period[] {
     else if (last.to !== null && (period.to === null || period.to > last.to))
       all[all.length - 1] = { ...last, to: period.to };
   }
+
   // What a question is about comes before what it is compared with.
   return all.reverse();
 }

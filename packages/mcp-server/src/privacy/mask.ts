@@ -6,7 +6,8 @@ import { parseNaive } from '@call-attribution/core/time';
 import { callerKey } from '@call-attribution/questions';
 import { cleanText, isAscii, longest, pageAddress, plainOf, scrub } from './text.ts';
 
-// The one place where a record is masked. Everything else, the copy and the questions included, gets records that went through here.
+// The one place where a record is masked. Everything else, the copy and the questions included,
+// gets records that went through here.
 
 /** What a user may reveal; `all` reveals everything. */
 export type Reveal = (typeof revealChoices)[number];
@@ -22,20 +23,26 @@ export interface MaskedCall extends Call {
 export const hiddenMark = '(hidden)';
 
 /** How assistants see a field, with what was revealed. */
-export function agentsSee(spec: FieldSpec, reveal: ReadonlySet<Reveal>): 'shown' | 'pseudonym' | 'hidden' {
-  if (spec.agents === 'shown' || reveal.has('all') || reveal.has(spec.mask?.class ?? 'text')) return 'shown';
+export function agentsSee(
+  spec: FieldSpec,
+  reveal: ReadonlySet<Reveal>,
+): 'shown' | 'pseudonym' | 'hidden' {
+  if (spec.agents === 'shown' || reveal.has('all') || reveal.has(spec.mask?.class ?? 'text'))
+    return 'shown';
   return spec.agents === 'pseudonym' ? 'pseudonym' : 'hidden';
 }
 
 /** What a pseudonym looks like. That of a caller without a number has letters. */
-export const isPseudonym = (text: string): boolean => /^phone-(?:\d{12}|[a-j]{12})$/.test(text.trim());
+export const isPseudonym = (text: string): boolean =>
+  /^phone-(?:\d{12}|[a-j]{12})$/.test(text.trim());
 
 /** The account's own ids and numbers, which are needed as they are. */
 export const neededAsTheyAre: ReadonlySet<string> = new Set(['sid', 'acct_id', 'dnis']);
 
 const pages = /^(?:(?:first|last)_touch(?:_domain)?|landing_page|conversion_page|referrer)$/;
 /** Parameters of ads and versions of programs: ids in all but name. */
-const codes = /^(?:vt_(?:creative|target|random|aceid|ads_producttargetid)|(?:os|browser)_version)$/;
+const codes =
+  /^(?:vt_(?:creative|target|random|aceid|ads_producttargetid)|(?:os|browser)_version)$/;
 
 const token = /^[A-Za-z0-9_.:~+=-]{1,200}$/;
 /** An id, but no groups of digits, which may be a phone number. */
@@ -44,8 +51,8 @@ const id = /^(?!\d+(?:[.:_-]\d+)+$)[A-Za-z0-9_.:~+=-]{1,200}$/;
 export const numberForm: RegExp = /^-?\d{1,15}(?:\.\d{1,3})?$/;
 
 /**
- * Makes the mask. The key comes from the account's secret: equal callers have equal pseudonyms, also after a restart, and nobody without
- * it finds a number by trying all of them.
+ * Makes the mask. The key comes from the account's secret: equal callers have equal pseudonyms,
+ * also after a restart, and nobody without it finds a number by trying all of them.
  */
 export function createMask(
   all: readonly FieldSpec[],
@@ -56,12 +63,17 @@ export function createMask(
     const digest = createHmac('sha256', key)
       .update(`phone\n${phoneKey(number)}`)
       .digest('hex');
-    // Digits cost a model the fewest tokens. Of a million callers no two have the same, with a chance of more than a half.
+
+    // Digits cost a model the fewest tokens. Of a million callers no two have the same, with a
+    // chance of more than a half.
     const digits = (BigInt(`0x${digest.slice(0, 16)}`) % 10n ** 12n).toString().padStart(12, '0');
-    // Who calls without a number is no caller that can be counted: such a pseudonym is no number either.
+
+    // Who calls without a number is no caller that can be counted: such a pseudonym is no number
+    // either.
     const isNumber = callerKey(number) !== null;
     return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   });
+
   // One memory for all addresses: those of a visit are in several fields.
   const judgePage = remembered((sent) => judged(pageAddress(sent)));
 
@@ -77,13 +89,17 @@ export function createMask(
     if (spec.type === 'integer' || spec.type.endsWith('-string'))
       return (value, own) => {
         const text = String(value);
-        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own)) ? value : null;
+        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own))
+          ? value
+          : null;
       };
+
     if (neededAsTheyAre.has(spec.name))
       return (value) => {
         const text = cleanText(String(value).slice(0, longest));
         return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
       };
+
     const known = new Set(spec.values?.map(String));
     const isCode = codes.test(spec.name);
     const judgeText = remembered((sent) => {
@@ -93,21 +109,29 @@ export function createMask(
     const judge = pages.test(spec.name) ? judgePage : judgeText;
     return (value, own, { dnis }) => {
       const sent = String(value).slice(0, longest);
+
       // Ids are many, and mostly different.
       if (known.has(sent) || (spec.isId && id.test(sent))) return value;
       const { text, safe, form } = judge(sent);
       if (contains(form, own)) return hiddenMark;
+
       // The account's own number may stand in its labels.
-      return safe === text || typeof dnis !== 'string' ? safe : safeText(text, dnis.replace(/\D+/g, ''));
+      return safe === text || typeof dnis !== 'string'
+        ? safe
+        : safeText(text, dnis.replace(/\D+/g, ''));
     };
   }
 
   const readers = new Map(all.map((spec) => [spec.name, readerOf(spec)]));
-  const hidden = all.filter((spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown');
+  const hidden = all.filter(
+    (spec) => spec.mask !== undefined && agentsSee(spec, reveal) !== 'shown',
+  );
   return (call) => {
     const sent = call as unknown as Readonly<Record<string, unknown>>;
     const own = ownOf(hidden, sent);
-    // A field that was not sent stays away: it tells versions of the API apart. To change a copy costs less than to fill an object.
+
+    // A field that was not sent stays away: it tells versions of the API apart. To change a copy
+    // costs less than to fill an object.
     const shown: Record<string, unknown> = { ...sent };
     for (const name in sent) {
       const value = sent[name];
@@ -121,6 +145,7 @@ export function createMask(
       const seen = isValue ? read(value, own, sent) : null;
       if (seen !== value) shown[name] = seen;
     }
+
     return shown as unknown as MaskedCall;
   };
 }
@@ -131,7 +156,10 @@ type Read = (
   call: Readonly<Record<string, unknown>>,
 ) => unknown;
 
-/** As it is shown, so that it can be asked for: the text, what stands for it in any record, and what hidden values are looked for in. */
+/**
+ * As it is shown, so that it can be asked for: the text, what stands for it in any record, and what
+ * hidden values are looked for in.
+ */
 const judged = (text: string, isToken = false) => ({
   text,
   safe: isToken ? text : safeText(text),
@@ -140,7 +168,9 @@ const judged = (text: string, isToken = false) => ({
 
 const safeText = (text: string, own?: string): string => scrub(text, own).replace(/[«»]/g, '"');
 
-/** The parts of hidden values that a record must not show in other fields, as `formOf` writes them. */
+/**
+ * The parts of hidden values that a record must not show in other fields, as `formOf` writes them.
+ */
 function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): string[] {
   const own: string[] = [];
   const short: string[] = [];
@@ -160,15 +190,21 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
       }
     else own.push(partOf[mask?.kind ?? 'ip'](text));
   }
+
   return own.filter((each) => each.length >= 4);
 }
 
 /** Short names are also parts of other words, but not two of them in a row. */
 const asWord = (word: string): string => (word.length >= 6 ? word : ` ${word} `);
 
-/** What of a hidden value is looked for, by its kind. An IP address is recognized wherever it stands. */
+/**
+ * What of a hidden value is looked for, by its kind. An IP address is recognized wherever it
+ * stands.
+ */
 const partOf = {
-  phone: remembered((text) => /\d{7,9}$/.exec(phoneKey(plainOf(text)).replace(/\D+/g, ''))?.[0] ?? ''),
+  phone: remembered(
+    (text) => /\d{7,9}$/.exec(phoneKey(plainOf(text)).replace(/\D+/g, ''))?.[0] ?? '',
+  ),
   street: remembered((text) => {
     // People leave out the kind of a street.
     const plain = plainOf(text);
@@ -188,20 +224,31 @@ function spellingsOf(name: string): readonly string[] {
   return other === lower ? [name] : [name, other];
 }
 
-const umlauts: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', å: 'aa', ø: 'oe', ñ: 'ny' };
+const umlauts: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  å: 'aa',
+  ø: 'oe',
+  ñ: 'ny',
+};
 
 const wordsOf = (plain: string): string[] =>
   plain.match(isAscii(plain) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? [];
 const wordsOfName = remembered((name) => wordsOf(plainOf(name)));
 
-/** What is looked at in a text: its digits, its words with a space around each, and all letters in a row. */
+/**
+ * What is looked at in a text: its digits, its words with a space around each, and all letters in a
+ * row.
+ */
 function formOf(text: string): string {
   const words = wordsOf(plainOf(text));
   const letters = words.join('');
   return `${letters.replace(/\D+/g, '')}\n ${words.join(' ')} ${letters}`;
 }
 
-const contains = (form: string, own: readonly string[]): boolean => own.some((each) => form.includes(each));
+const contains = (form: string, own: readonly string[]): boolean =>
+  own.some((each) => form.includes(each));
 
 /** A function that remembers its results: the same addresses and names come again and again. */
 function remembered<Value>(make: (text: string) => Value): (text: string) => Value {
@@ -217,4 +264,5 @@ function remembered<Value>(make: (text: string) => Value): (text: string) => Val
 }
 
 /** Makes the key of an account's pseudonyms from its secret. */
-export const pseudonymKeyFrom = (credential: string): string => `call-attribution pseudonyms\n${credential}`;
+export const pseudonymKeyFrom = (credential: string): string =>
+  `call-attribution pseudonyms\n${credential}`;

@@ -16,7 +16,10 @@ import { namesOf, quoted, type SettingProblem, secretSettings } from './table.ts
 export interface ConfigFile {
   /** Absolute path. */
   readonly path: string;
-  /** What is under `"service"`, unread: the settings of a program that serves the API. Undefined when there is nothing. */
+  /**
+   * What is under `"service"`, unread: the settings of a program that serves the API. Undefined
+   * when there is nothing.
+   */
   readonly service?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
@@ -37,8 +40,9 @@ export interface FileContent {
 export type Report = (place: SettingProblem['place'], message: string, hint?: string) => void;
 
 /**
- * The user's own configuration file, whether it is there or not: `call-attribution/calls.config.json` in the folder of
- * XDG_CONFIG_HOME, else where the system keeps such files (`~/.config`, `~/Library/Application Support`, `%APPDATA%`).
+ * The user's own configuration file, whether it is there or not:
+ * `call-attribution/calls.config.json` in the folder of XDG_CONFIG_HOME, else where the system
+ * keeps such files (`~/.config`, `~/Library/Application Support`, `%APPDATA%`).
  */
 export function userConfigFile(
   env: Environment,
@@ -47,9 +51,13 @@ export function userConfigFile(
   const usual = () => {
     if (platform === 'win32') return env.APPDATA || join(homedir(), 'AppData', 'Roaming');
     const home = env.HOME || homedir();
-    return platform === 'darwin' ? join(home, 'Library', 'Application Support') : join(home, '.config');
+    return platform === 'darwin'
+      ? join(home, 'Library', 'Application Support')
+      : join(home, '.config');
   };
+
   const named = env.XDG_CONFIG_HOME;
+
   // A relative path would be one in the current folder, which may be anybody's.
   const folder = named && isAbsolute(named) ? named : usual();
   return isAbsolute(folder) ? join(folder, 'call-attribution', 'calls.config.json') : null;
@@ -59,8 +67,9 @@ export function userConfigFile(
 const configBytes = 1024 * 1024;
 
 /**
- * Reads the configuration file: the one that an option (`named`) or CALLS_CONFIG names, else that of the user at `own`. Null when there
- * is none. None is looked for in the current folder, since whoever made that folder could send keys and passwords elsewhere.
+ * Reads the configuration file: the one that an option (`named`) or CALLS_CONFIG names, else that
+ * of the user at `own`. Null when there is none. None is looked for in the current folder, since
+ * whoever made that folder could send keys and passwords elsewhere.
  */
 export function readConfigFile(
   named: { readonly path: string; readonly from: string } | null,
@@ -81,9 +90,11 @@ export function readConfigFile(
       report('file', `${path} cannot be read (${reason})`);
       return nothing;
     }
-    if (named) report('file', `there is no configuration file ${path}`, `it was named by ${named.from}`);
+    if (named)
+      report('file', `there is no configuration file ${path}`, `it was named by ${named.from}`);
     return null;
   }
+
   try {
     json = JSON.parse(text);
   } catch {
@@ -91,10 +102,12 @@ export function readConfigFile(
     report('file', notJsonText(text, path), example);
     return nothing;
   }
+
   if (!isObject(json)) {
     report('file', `${path} must hold one JSON object`);
     return nothing;
   }
+
   const { accounts, service, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
@@ -121,16 +134,21 @@ function stringsOf(
       continue;
     }
     const near = nearest(name, known);
-    const hint = near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
+    const hint =
+      near === undefined ? `known names: ${known.join(', ')}` : `did you mean ${quoted(near)}?`;
     report(kind, `${at} has an unknown name ${quoted(name)}`, hint);
   }
+
   return values;
 }
 
 const accountForm =
   'an account looks like { "baseUrl": "https://...", "accessKeyFile": "main.access", "secretKeyEnv": "CALLS_MAIN_SECRET_KEY" }';
 
-/** The variable that a message proposes for a credential of an account, such as CALLS_MAIN_SECRET_KEY. */
+/**
+ * The variable that a message proposes for a credential of an account, such as
+ * CALLS_MAIN_SECRET_KEY.
+ */
 function variableFor(account: string, name: string): string {
   const words = `${account}_${name.replace(/([A-Z])/g, '_$1')}`;
   return `CALLS_${words.toUpperCase().replace(/[^A-Z\d]+/g, '_')}`;
@@ -144,9 +162,14 @@ export const reference = (account: string, name: string): string =>
 function readAccountsIn(json: unknown, path: string, report: Report): ReadonlyMap<string, Values> {
   const accounts = new Map<string, Values>();
   if (!isObject(json)) {
-    report('file', `${path}: "accounts" must be an object with a name for each account`, accountForm);
+    report(
+      'file',
+      `${path}: "accounts" must be an object with a name for each account`,
+      accountForm,
+    );
     return accounts;
   }
+
   const owners = new Map<string, string>();
   for (const [account, entry] of Object.entries(json)) {
     const at = `${path}: account ${quoted(account)}`;
@@ -166,6 +189,7 @@ function readAccountsIn(json: unknown, path: string, report: Report): ReadonlyMa
       owners.set(id, account);
     }
   }
+
   return accounts;
 }
 
@@ -178,14 +202,20 @@ function readAccount(
   const others = { ...entry };
   for (const name of Object.keys(secretSettings)) {
     if (!Object.hasOwn(entry, name)) continue;
-    report('account', `${at} has its "${name}" in clear, which is refused`, reference(account, name));
+    report(
+      'account',
+      `${at} has its "${name}" in clear, which is refused`,
+      reference(account, name),
+    );
     delete others[name];
   }
+
   const values = stringsOf(others, 'account', at, report);
   if (values.has('id') && !isAccountName(values.get('id'))) {
     report('account', `${at}: "id" is ${accountNameWords}`);
     values.delete('id');
   }
+
   for (const secret of Object.keys(secretSettings)) {
     const variable = values.get(`${secret}Env`);
     if (variable !== undefined && !isCredentialVariable(variable)) {
@@ -196,10 +226,13 @@ function readAccount(
       );
       values.delete(`${secret}Env`);
     }
-    const named = [`${secret}File`, `${secret}Env`, `${secret}Command`].filter((name) => values.has(name));
+    const named = [`${secret}File`, `${secret}Env`, `${secret}Command`].filter((name) =>
+      values.has(name),
+    );
     if (named.length > 1)
       report('account', `${at} has both "${named[0]}" and "${named[1]}"`, 'remove one of them');
   }
+
   return values;
 }
 

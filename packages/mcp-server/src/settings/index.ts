@@ -1,5 +1,5 @@
-// The settings of programs that people start: options, then the environment (CALLS_*), then a configuration file with its accounts.
-// It loads nothing of the server.
+// The settings of programs that people start: options, then the environment (CALLS_*), then a
+// configuration file with its accounts. It loads nothing of the server.
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export {
   type ConfiguredAccount,

@@ -39,17 +39,26 @@ export interface ConfiguredAccount {
   readonly id: string;
 }
 
-/** All settings, read once. Credentials are returned by a function, so that nothing prints them by accident. */
+/**
+ * All settings, read once. Credentials are returned by a function, so that nothing prints them by
+ * accident.
+ */
 export interface Settings extends PlainSettings {
   /** The configuration file, when one was found. */
   readonly file: ConfigFile | null;
-  /** The account of the configuration file that these settings are of; null for the settings outside of `accounts`. */
+  /**
+   * The account of the configuration file that these settings are of; null for the settings outside
+   * of `accounts`.
+   */
   readonly account: ConfiguredAccount | null;
   /** All accounts of the configuration file, in its order. */
   readonly accounts: readonly ConfiguredAccount[];
   /** What is wrong with the settings that are there, in the order in which they are read. */
   readonly problems: readonly SettingProblem[];
-  /** A credential, or null when it is not set. Throws a `ConfigurationError` when a command that should print it fails. */
+  /**
+   * A credential, or null when it is not set. Throws a `ConfigurationError` when a command that
+   * should print it fails.
+   */
   secret(name: SecretName): Setting | null;
 }
 
@@ -60,26 +69,32 @@ export interface SettingsSource {
   /** What messages call an option. @default the name itself */
   readonly nameOption?: ((name: string) => string) | undefined;
   /**
-   * Name of an account in the configuration file. Its credentials, and no others, are used; its other settings come after
+   * Name of an account in the configuration file. Its credentials, and no others, are used; its
+   * other settings come after
    * `options` and before the environment. See also `readAccounts`. Null for none.
    * @default the one that the file names as `default`, unless the environment has credentials
    */
   readonly account?: string | null | undefined;
   /** The configuration file that was named with an option. */
   readonly config?: string | null | undefined;
-  /** Environment variables. Programs that own their process pass `takeEnvironment()`. @default process.env */
+  /**
+   * Environment variables. Programs that own their process pass `takeEnvironment()`. @default
+   * process.env
+   */
   readonly env?: Environment | undefined;
   /** Folder that relative paths start from. @default process.cwd() */
   readonly cwd?: string | undefined;
   /**
-   * Is the file in the user's configuration folder read when no other one is named? No file is ever looked for in `cwd`.
+   * Is the file in the user's configuration folder read when no other one is named? No file is ever
+   * looked for in `cwd`.
    * @default true
    */
   readonly searchHome?: boolean | undefined;
 }
 
 /**
- * Reads the settings of a client: options first, then the environment, then the configuration file. Nothing is thrown:
+ * Reads the settings of a client: options first, then the environment, then the configuration file.
+ * Nothing is thrown:
  * `problems` says what is wrong, so that a program can show one problem or all of them.
  *
  * @example
@@ -97,7 +112,8 @@ function readFile(source: SettingsSource) {
   const { config, searchHome = true } = source;
   const problems: SettingProblem[] = [];
   const typed = config ? { path: config, from: nameOption('config') } : null;
-  const named = typed ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
+  const named =
+    typed ?? (env.CALLS_CONFIG ? { path: env.CALLS_CONFIG, from: 'CALLS_CONFIG' } : null);
   const content = readConfigFile(
     named && { ...named, path: resolve(cwd, named.path) },
     searchHome ? userConfigFile(env) : null,
@@ -117,7 +133,12 @@ const reportTo =
 
 function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): Settings {
   const { content, accounts, problems } = file;
-  const { options = {}, nameOption = (name) => name, env = process.env, cwd = process.cwd() } = source;
+  const {
+    options = {},
+    nameOption = (name) => name,
+    env = process.env,
+    cwd = process.cwd(),
+  } = source;
   const found = [...problems];
 
   const hasOwn = Object.values(secretSettings).some((variable) =>
@@ -127,7 +148,8 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
   const account = accounts.find((each) => each.name === name) ?? null;
   if (typeof name === 'string' && account === null)
     reportUnknown(name, accounts, content?.file ?? null, reportTo(found));
-  const own: Values | undefined = account === null ? undefined : content?.accounts.get(account.name);
+  const own: Values | undefined =
+    account === null ? undefined : content?.accounts.get(account.name);
   const path = content?.file.path ?? '';
   const ofAccount = `account ${quoted(account?.name ?? '')} in ${path}`;
 
@@ -146,7 +168,9 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
     else {
       if (read) found.push({ ...read, of: setting });
       plain[setting] =
-        spec.initial === undefined ? null : { value: spec.initial, origin: 'default', from: 'default' };
+        spec.initial === undefined
+          ? null
+          : { value: spec.initial, origin: 'default', from: 'default' };
     }
   }
 
@@ -160,7 +184,8 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
           origin: read.isFile ? 'key file' : 'environment',
         }));
     };
-    // The settings of an account that does not exist have no credentials: those of another one must not be used for it.
+    // The settings of an account that does not exist have no credentials: those of another one must
+    // not be used for it.
     if (typeof name === 'string' && account === null) continue;
     const given = account === null ? readSecretVariable(env, variable, cwd) : null;
     const values = own ?? content?.values;
@@ -181,8 +206,10 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
   }
 
   const read = plain as unknown as PlainSettings;
+
   // A URL that ends in a version says which one is meant.
-  const isMeant = read.apiVersion.origin === 'default' && versionOfUrl(read.baseUrl?.value ?? '') === 'v2';
+  const isMeant =
+    read.apiVersion.origin === 'default' && versionOfUrl(read.baseUrl?.value ?? '') === 'v2';
   return {
     ...read,
     ...(isMeant ? { apiVersion: { ...read.apiVersion, value: 'v2' } } : {}),
@@ -216,9 +243,9 @@ function reportUnknown(
 }
 
 /**
- * The settings of several accounts of the configuration file, in the order of their names, or of all accounts, in the order
- * of the file. A problem that concerns two accounts is one of the later account. Without any account in the file the result
- * is one `Settings` with that problem.
+ * The settings of several accounts of the configuration file, in the order of their names, or of
+ * all accounts, in the order of the file. A problem that concerns two accounts is one of the later
+ * account. Without any account in the file the result is one `Settings` with that problem.
  *
  * @example
  * for (const settings of readAccounts('all')) {
@@ -238,13 +265,16 @@ export function readAccounts(
     const problems = [...outside.problems, { place, message, hint }];
     return [{ ...outside, secret: () => null, problems }];
   }
+
   const owners = new Map<string, string>();
   return (names === 'all' ? all : [...new Set(names)]).map((name) => {
     const settings = settingsIn(file, { ...source, account: name });
+
     const and = (problem: SettingProblem): Settings => ({
       ...settings,
       problems: [...settings.problems, problem],
     });
+
     let key: Setting | null;
     try {
       key = settings.secret('accessKey') ?? settings.secret('bearerToken');
@@ -252,6 +282,7 @@ export function readAccounts(
       if (!(error instanceof ConfigurationError)) throw error;
       return and({ place: 'setting', message: error.summary, hint: error.hint, of: 'accessKey' });
     }
+
     if (key === null) return settings;
     const server = `${settings.baseUrl?.value} ${settings.apiVersion.value} ${key.value}`;
     const owner = owners.get(server);
@@ -265,8 +296,9 @@ export function readAccounts(
 }
 
 /**
- * A credential that a command prints, such as that of a password manager. It runs when the credential is first asked for, in the shell, with the
- * terminal for its messages; a command that does not end is ended after a minute.
+ * A credential that a command prints, such as that of a password manager. It runs when the
+ * credential is first asked for, in the shell, with the terminal for its messages; a command that
+ * does not end is ended after a minute.
  *
  * @param from the name and the file that have the command, for messages.
  * @example
@@ -279,13 +311,19 @@ export function secretCommand(command: string, from: string): () => Setting {
       message: `${from}: the command ${reason}`,
       hint: 'run it in a shell: it has to print the credential and nothing else, and end with status 0',
     });
+
   let found: Setting | null = null;
   return () => {
     if (found !== null) return found;
     let value: string;
     try {
       const stdio: ['ignore', 'pipe', 'inherit'] = ['ignore', 'pipe', 'inherit'];
-      value = execSync(command, { encoding: 'utf8', stdio, timeout: 60_000, maxBuffer: 65_536 }).trim();
+      value = execSync(command, {
+        encoding: 'utf8',
+        stdio,
+        timeout: 60_000,
+        maxBuffer: 65_536,
+      }).trim();
     } catch (error) {
       // The message of the error has the command in it, which may hold a secret.
       const { code, status } = error as { readonly code?: string; readonly status?: number | null };
@@ -293,6 +331,7 @@ export function secretCommand(command: string, from: string): () => Setting {
       if (code === 'ENOBUFS') throw failed('printed more than one line');
       throw failed(typeof status === 'number' ? `ended with status ${status}` : 'failed');
     }
+
     if (value === '') throw failed('printed nothing');
     if (/[\r\n]/.test(value)) throw failed('printed more than one line');
     found = { value, origin: 'command', from };
@@ -308,17 +347,31 @@ const credentials: Readonly<Record<SecretName, readonly [what: string, hint?: st
 };
 
 /** What a program still has to be given before it can read calls; empty when nothing is missing. */
-export function missingSettings({ account, apiVersion, baseUrl, secret }: Settings): SettingProblem[] {
+export function missingSettings({
+  account,
+  apiVersion,
+  baseUrl,
+  secret,
+}: Settings): SettingProblem[] {
   const isV2 = apiVersion.value === 'v2';
-  const missing = (of: string, outside: string, inAccount: string, hint?: string): SettingProblem => ({
+
+  const missing = (
+    of: string,
+    outside: string,
+    inAccount: string,
+    hint?: string,
+  ): SettingProblem => ({
     ...{ place: 'setting', of, hint },
     message: account === null ? outside : `account ${quoted(account.name)} has no ${inAccount}`,
   });
+
   let names: SecretName[] = secret('bearerToken') === null ? ['accessKey', 'secretKey'] : [];
   if (isV2) names = ['bearerToken'];
   const url = `${plainSettings.baseUrl.variable} is missing: the URL of the API`;
   return [
-    ...(baseUrl === null ? [missing('baseUrl', url, '"baseUrl", and none is set for all accounts')] : []),
+    ...(baseUrl === null
+      ? [missing('baseUrl', url, '"baseUrl", and none is set for all accounts')]
+      : []),
     ...names
       .filter((of) => secret(of) === null)
       .map((of) => {
@@ -331,8 +384,9 @@ export function missingSettings({ account, apiVersion, baseUrl, secret }: Settin
 }
 
 /**
- * The settings as options of `createClient`: keys before a token in v3, a token in v2. The SMS number listing takes the
- * keys even where calls are read with a token. A URL that is not set is empty, which `createClient` refuses.
+ * The settings as options of `createClient`: keys before a token in v3, a token in v2. The SMS
+ * number listing takes the keys even where calls are read with a token. A URL that is not set is
+ * empty, which `createClient` refuses.
  *
  * @param writeLog where the lines go that `CALLS_LOG` switches on: stderr, unless it is given.
  * @example

@@ -15,7 +15,10 @@ export interface Setting<T = string> {
   readonly from: string;
 }
 
-/** A setting that is missing or cannot be used, in words for whoever set it. It never holds a credential. */
+/**
+ * A setting that is missing or cannot be used, in words for whoever set it. It never holds a
+ * credential.
+ */
 export interface SettingProblem {
   /** What it is about: the configuration file as a whole, an account in it, or one setting. */
   readonly place: 'file' | 'account' | 'setting';
@@ -30,13 +33,20 @@ export interface SettingProblem {
 /** A value as people wrote it, short enough for a message. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 80));
 
-const wrong = (message: string, hint?: string): SettingProblem => ({ place: 'setting', message, hint });
+const wrong = (message: string, hint?: string): SettingProblem => ({
+  place: 'setting',
+  message,
+  hint,
+});
 
 /** All there is to say of a setting: its names, its check and its default. */
 export interface SettingSpec<T> {
   /** Its environment variable. */
   readonly variable: string;
-  /** Where else than in an option and the environment it may be: in the configuration file, and there in an account. */
+  /**
+   * Where else than in an option and the environment it may be: in the configuration file, and
+   * there in an account.
+   */
   readonly place: 'account' | 'file' | 'environment';
   /** The value as it is used, or what is wrong with it. */
   readonly read: (text: string, from: string) => { readonly value: T } | SettingProblem;
@@ -55,6 +65,7 @@ const url: ReadText<string> = (text, from) => {
       `${from} must not have credentials in it`,
       'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY instead',
     );
+
   return { value: text };
 };
 
@@ -73,7 +84,9 @@ const zone: ReadText<string> = (text, from) =>
 
 const duration: ReadText<number> = (text, from) => {
   const value = parseDuration(text);
-  return value > 0 ? { value } : wrong(`${from} must be a duration such as 30s or 5m, not ${quoted(text)}`);
+  return value > 0
+    ? { value }
+    : wrong(`${from} must be a duration such as 30s or 5m, not ${quoted(text)}`);
 };
 
 /** One of some words, in any case. */
@@ -95,7 +108,10 @@ const setting = <T>(variable: string, place: SettingSpec<T>['place'], read: Read
   read,
 });
 
-/** The settings that are not secret. Their types, checks, defaults, names and documentation are here. */
+/**
+ * The settings that are not secret. Their types, checks, defaults, names and documentation are
+ * here.
+ */
 export const plainSettings = {
   /** URL of the API. */
   baseUrl: setting('CALLS_BASE_URL', 'account', url),
@@ -110,7 +126,11 @@ export const plainSettings = {
   /** Where calls are kept, such as `sqlite:calls.db`. */
   store: setting('CALLS_STORE', 'file', (value) => ({ value })),
   /** From which level on something is logged. */
-  log: setting('CALLS_LOG', 'environment', word<LogLevel>(['debug', 'info', 'warn', 'error', 'off'])),
+  log: setting(
+    'CALLS_LOG',
+    'environment',
+    word<LogLevel>(['debug', 'info', 'warn', 'error', 'off']),
+  ),
   /** How it is written, as text unless it is set. */
   logFormat: {
     ...setting('CALLS_LOG_FORMAT', 'environment', word<LogFormat>(['text', 'json'])),
@@ -119,8 +139,8 @@ export const plainSettings = {
 } as const satisfies Readonly<Record<string, SettingSpec<unknown>>>;
 
 /**
- * The credentials. Each is also read from the file in its variable with `_FILE`, from the file in its name with `File`, and from
- * what the command in its name with `Command` prints.
+ * The credentials. Each is also read from the file in its variable with `_FILE`, from the file in
+ * its name with `File`, and from what the command in its name with `Command` prints.
  */
 export const secretSettings = {
   accessKey: 'CALLS_ACCESS_KEY',
@@ -149,9 +169,14 @@ export type PlainSettings = {
 
 const secretNames = Object.keys(secretSettings);
 const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly string[] =>
-  Object.entries(plainSettings).flatMap(([name, { place }]) => (places.includes(place) ? [name] : []));
+  Object.entries(plainSettings).flatMap(([name, { place }]) =>
+    places.includes(place) ? [name] : [],
+  );
 
-/** The names that a configuration file may hold besides `accounts` and `service`, and those of one of its accounts. */
+/**
+ * The names that a configuration file may hold besides `accounts` and `service`, and those of one
+ * of its accounts.
+ */
 export const namesOf: Readonly<Record<'file' | 'account', readonly string[]>> = {
   file: [
     ...namesIn('file', 'account'),

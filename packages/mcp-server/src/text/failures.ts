@@ -4,7 +4,10 @@ import { quotable, redactMessage, scrub } from '../privacy/text.ts';
 
 /** What an agent reads about a failed tool call. */
 export interface Words {
-  /** What failed. Null for wrong arguments: what is wrong with them, and the right ones, is all there is to say. */
+  /**
+   * What failed. Null for wrong arguments: what is wrong with them, and the right ones, is all
+   * there is to say.
+   */
   readonly what: string | null;
   readonly why: string;
   /** The call to make next, or what to tell the user. */
@@ -13,7 +16,10 @@ export interface Words {
   readonly retry: string;
 }
 
-/** Thrown by tools. It becomes a tool result with `isError`, which agents read, not a protocol error, which they do not. */
+/**
+ * Thrown by tools. It becomes a tool result with `isError`, which agents read, not a protocol
+ * error, which they do not.
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   /** What programs that trace calls see. */
@@ -29,7 +35,9 @@ export class ToolError extends Error {
   /** The text of the result: one line for wrong arguments, four lines for everything else. */
   get text(): string {
     const { what, why, next, retry } = this.words;
-    return what === null ? `${why} ${next}`.trim() : `${what}.\nWhy: ${why}\nNext: ${next}\nRetry: ${retry}`;
+    return what === null
+      ? `${why} ${next}`.trim()
+      : `${what}.\nWhy: ${why}\nNext: ${next}\nRetry: ${retry}`;
   }
 
   /** The same on one line. */
@@ -87,7 +95,8 @@ export function toolErrorOf(error: unknown): ToolError | null {
 const nextByCode: Readonly<Record<string, string>> = {
   invalid_credentials:
     'Tell the user to set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) where this server is started.',
-  unauthorized: 'Tell the user to check the API keys of this server; its option --check tests them.',
+  unauthorized:
+    'Tell the user to check the API keys of this server; its option --check tests them.',
   bad_request: 'Use from, to and calls alone, to see which argument it was.',
   rate_limited: 'Wait, then repeat the call; a narrower from/to needs fewer requests.',
 };
@@ -108,6 +117,7 @@ export function apiError(failed: string, error: CallsError, next = nextOf(error)
   if (isRetryable && retryAfterMs !== undefined)
     retry = `Yes, after ${Math.ceil(retryAfterMs / 1000)} seconds.`;
   else if (isRetryable) retry = 'Yes, in a few seconds; the server has already retried.';
+
   return new ToolError('api_error', {
     what: `${failed} failed${status === undefined ? '' : ` (HTTP ${status})`}`,
     why: `${quotable(redactMessage(summary, url), 400)}${request}`,
@@ -119,7 +129,8 @@ export function apiError(failed: string, error: CallsError, next = nextOf(error)
 /** An account, or the only one, whose client cannot be made. */
 export const noClient = (reason: string, account = ''): ToolError =>
   new ToolError('no_client', {
-    what: account === '' ? 'The server is not set up yet' : `The account ${account} is not set up yet`,
+    what:
+      account === '' ? 'The server is not set up yet' : `The account ${account} is not set up yet`,
     why: quotable(reason, 400),
     next: 'Tell the user what is missing where this server is started.',
     retry: 'Not before that.',

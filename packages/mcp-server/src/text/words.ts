@@ -30,7 +30,10 @@ export function instructions(
   ].join('\n');
 }
 
-/** The note wherever times are shown. The API does not name a time zone, and this server does not guess one. */
+/**
+ * The note wherever times are shown. The API does not name a time zone, and this server does not
+ * guess one.
+ */
 function zoneNote(timeZone: string | undefined): string {
   return timeZone === undefined
     ? 'Times are as sent; the API names no time zone.'
@@ -49,14 +52,21 @@ export interface NoteContext {
   readonly reveal: ReadonlySet<Reveal>;
 }
 
-/** What an agent has to know about the fields it sees: time zone, units, masks and fences, each only where it applies. */
+/**
+ * What an agent has to know about the fields it sees: time zone, units, masks and fences, each only
+ * where it applies.
+ */
 export function fieldNotes(specs: readonly FieldSpec[], context: NoteContext): string[] {
   return [
     ...(specs.some((spec) => spec.type.startsWith('datetime')) ? [zoneNote(context.timeZone)] : []),
     ...(specs.some((spec) => spec.type === 'decimal-string') ? [minutesNote] : []),
-    ...(specs.some((spec) => agentsSee(spec, context.reveal) === 'pseudonym') ? [pseudonymNote] : []),
+    ...(specs.some((spec) => agentsSee(spec, context.reveal) === 'pseudonym')
+      ? [pseudonymNote]
+      : []),
     ...(specs.some((spec) => agentsSee(spec, context.reveal) === 'hidden') ? [hiddenNote] : []),
-    ...(specs.some((spec) => (spec.type === 'string' || spec.type === 'url') && !ownIds.has(spec.name))
+    ...(specs.some(
+      (spec) => (spec.type === 'string' || spec.type === 'url') && !ownIds.has(spec.name),
+    )
       ? [fenceNote]
       : []),
   ];
@@ -74,7 +84,8 @@ export function tableNotes(
   );
   if (table.leftOut.length > 0)
     notes.push(`Left out to save space: ${table.leftOut.join(', ')}. Request them with fields.`);
-  if (table.emptyColumns.length > 0) notes.push(`Null everywhere: ${table.emptyColumns.join(', ')}.`);
+  if (table.emptyColumns.length > 0)
+    notes.push(`Null everywhere: ${table.emptyColumns.join(', ')}.`);
   return notes;
 }
 
@@ -82,13 +93,17 @@ export function tableNotes(
 export const isSaidElsewhere = ({ code }: Note): boolean =>
   ['no_time_zone', 'not_synced', 'local_clock', 'unfinished'].includes(code);
 
-/** The notes of an answer, without what is said elsewhere. The last call of a period is usually some time before its end. */
+/**
+ * The notes of an answer, without what is said elsewhere. The last call of a period is usually some
+ * time before its end.
+ */
 export function notesWorthSaying(
   notes: readonly Note[],
   to: string | null,
   last: string | null,
 ): readonly Note[] {
-  const isNear = to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
+  const isNear =
+    to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
   return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.code === 'last_call'));
 }
 
@@ -108,7 +123,10 @@ export interface Scope {
 
 const adjectives = { website: 'website ', extensions: 'call-extension ', all: '' };
 
-/** The first sentence of every answer: how many calls of which kind and period, as of when, and what is left out. */
+/**
+ * The first sentence of every answer: how many calls of which kind and period, as of when, and what
+ * is left out.
+ */
 export function scopeSentence(
   total: number,
   { from, to, kind, version, isNarrowed }: Scope,
@@ -128,7 +146,8 @@ function leftOut(extensions: number | null): string {
 }
 
 /** An instant, as short as an answer needs it. */
-export const minuteOf = (instant: string): string => `${instant.slice(0, 16).replace('T', ' ')} UTC`;
+export const minuteOf = (instant: string): string =>
+  `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** A period as people say it: the last day is included. */
 export function periodText(from: string | null, to: string | null): string {
@@ -138,6 +157,7 @@ export function periodText(from: string | null, to: string | null): string {
     const last = formatNaive(parseNaive(to) - day).slice(0, 10);
     return last === from.slice(0, 10) ? `on ${last}` : `from ${from.slice(0, 10)} to ${last}`;
   }
+
   const start = from === null ? '' : `from ${from.replace(/ 00:00:00$/, '')}`;
   let end = 'on';
   if (to !== null)

@@ -1,7 +1,17 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
-import { type Answer, type AnswerValue, planQuestion, type Question } from '@call-attribution/questions';
-import { covered, formatCount, formatCounted, partOfBucket } from '@call-attribution/questions/chart';
+import {
+  type Answer,
+  type AnswerValue,
+  planQuestion,
+  type Question,
+} from '@call-attribution/questions';
+import {
+  covered,
+  formatCount,
+  formatCounted,
+  partOfBucket,
+} from '@call-attribution/questions/chart';
 import { measureForms } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import { appMeta } from '../app/app.ts';
@@ -84,24 +94,33 @@ export const analyzeCalls = tool({
     const { source } = context;
     const chosen = choose(args, context);
     const folder = folderFor(args, context);
-    const question = questionOf(folder === null ? args : { ...args, limit: rowsOfFile }, chosen, context);
+    const question = questionOf(
+      folder === null ? args : { ...args, limit: rowsOfFile },
+      chosen,
+      context,
+    );
     const { answers, asOf, without, ...origin } = await source.analyze([question], context);
     const answer = answers[0] as Answer;
     const { calls, compared, extensions, period, total } = answer;
     const incomplete = withoutSentence(without);
-    if (folder !== null && incomplete !== '') throw rowsMissing(name, [incomplete, ...origin.notes]);
+    if (folder !== null && incomplete !== '')
+      throw rowsMissing(name, [incomplete, ...origin.notes]);
     if (args.explain === true && compared === null)
-      throw invalidQuestion('explain says what changed between two periods: add compare="previous".');
+      throw invalidQuestion(
+        'explain says what changed between two periods: add compare="previous".',
+      );
 
     const notes = [...chosen.notes];
     if (calls === 0) notes.push(...(await explainZero(chosen, { without }, context)));
     else if (compared !== null && without.length === 0 && !total.calls_before)
       notes.push(...(await explainEmptyBefore(chosen.selection, compared, context)));
+
     notes.push(
       ...sentencesOf(answer.leftOut.filter(({ code }) => !saidElsewhere.has(code))),
       ...sentencesOf(answer.notes.filter((note) => !isSaidElsewhere(note))),
       ...origin.notes,
     );
+
     if ((question.groupBy ?? []).some(isTimeGroup))
       notes.push(
         period.timeZone === null
@@ -115,7 +134,11 @@ export const analyzeCalls = tool({
       const count = formatCount(Number(total.calls_before ?? 0));
       before = args.explain === true ? `${count} ${when}.` : `Compared with the time ${when}.`;
     }
-    const scope = scopeSentence(calls, chosen.scope, { extensionsLeftOut: extensions.leftOut, asOf });
+
+    const scope = scopeSentence(calls, chosen.scope, {
+      extensionsLeftOut: extensions.leftOut,
+      asOf,
+    });
     const said = `${incomplete} ${scope} ${before}`.trim();
     const budget = folder === null ? context.budget : Number.POSITIVE_INFINITY;
     const table = args.explain
@@ -123,7 +146,9 @@ export const analyzeCalls = tool({
       : tableOf(answer, said, notes, asOf, budget, context);
     const { groups, notes: all, _meta, ...shown } = table;
     const result = { ...shown, calls, groups, complete: without.length === 0, notes: all, _meta };
-    return folder === null ? result : { ...(await writeRows(name, folder, result)), complete: true };
+    return folder === null
+      ? result
+      : { ...(await writeRows(name, folder, result)), complete: true };
   },
 });
 
@@ -142,17 +167,23 @@ function tableOf(
   const columns = answer.columns.map((column) => column.name);
   const groups = answer.columns.filter(({ kind }) => kind === 'group').length;
   const specs = columns.slice(0, groups).map((column) => shownAs(context.fields, column));
-  const rows = answer.rows.map((row) => columns.map((column, i) => cellOf(row[column] ?? null, specs[i])));
+  const rows = answer.rows.map((row) =>
+    columns.map((column, i) => cellOf(row[column] ?? null, specs[i])),
+  );
   const totals = Object.entries(answer.total).flatMap(([column, value]) =>
-    column.startsWith('share') && !column.startsWith('share(') ? [] : [[column, cellOf(value)] as const],
+    column.startsWith('share') && !column.startsWith('share(')
+      ? []
+      : [[column, cellOf(value)] as const],
   );
   const partial = partialOf(answer, asOf);
   const fieldsSaid = fieldNotes(
     specs.flatMap((spec) => spec ?? []),
     context,
   );
+
   const result = (shown: number) => ({
-    summary: groups === 0 || answer.groups === 0 ? said : `${said} ${groupsSentence(answer, shown)}`,
+    summary:
+      groups === 0 || answer.groups === 0 ? said : `${said} ${groupsSentence(answer, shown)}`,
     columns,
     rows: rows.slice(0, shown),
     ...(groups === 0 ? {} : { totals: Object.fromEntries(totals) }),
@@ -160,6 +191,7 @@ function tableOf(
     groups: answer.groups,
     notes: [...new Set([...notes, ...fieldsSaid])],
   });
+
   const words = estimateTokens(JSON.stringify(result(0))) + 100;
   return {
     ...result(rows.length === 0 ? 0 : countThatFits(rows, [], budget - words)),
@@ -168,11 +200,15 @@ function tableOf(
   };
 }
 
-/** The days, weeks or months that the period does not cover whole, with how much there is: nobody takes the last one for a drop. */
+/**
+ * The days, weeks or months that the period does not cover whole, with how much there is: nobody
+ * takes the last one for a drop.
+ */
 function partialOf({ columns, rows, period }: Answer, asOf: string): (readonly [string, string])[] {
   const { timeZone } = period;
   const read = Date.parse(asOf);
-  const until = timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
+  const until =
+    timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
   const times = columns.filter(({ kind, unit }) => kind === 'group' && unit === 'time');
   return times.flatMap(({ name }) =>
     rows.flatMap((row) => {
@@ -206,8 +242,11 @@ function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown
   ];
   if (calls > 0 && columns.some((column) => column.name === 'calls')) {
     const others = rows.slice(0, shown).reduce((rest, row) => rest - Number(row.calls ?? 0), calls);
-    parts.push(`the others have ${formatCounted(others, 'call')} (${Math.round((others / calls) * 100)}%)`);
+    parts.push(
+      `the others have ${formatCounted(others, 'call')} (${Math.round((others / calls) * 100)}%)`,
+    );
   }
+
   let more = '';
   if (shown < rows.length) more = ' More do not fit: narrow the question.';
   else if (shown < met) more = ' A higher limit shows more.';
@@ -218,7 +257,16 @@ type Args = z.infer<typeof input>;
 
 /** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
 function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
-  const { group_by: groupBy = [], measures, having, order, limit, top_per: topPer, compare, spend } = args;
+  const {
+    group_by: groupBy = [],
+    measures,
+    having,
+    order,
+    limit,
+    top_per: topPer,
+    compare,
+    spend,
+  } = args;
   const isTime = groupBy.some(isTimeGroup);
   const question: Question = {
     ...selection,
@@ -239,15 +287,21 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
 function comparedWith(text: string): string {
   const word = text.trim().toLowerCase();
   if (word.startsWith('prev')) return 'previous';
-  return word === 'last_year' || word.startsWith('year_') ? 'year' : word.replace(/^(\S+),(\S+)$/, '$1..$2');
+  return word === 'last_year' || word.startsWith('year_')
+    ? 'year'
+    : word.replace(/^(\S+),(\S+)$/, '$1..$2');
 }
 
 function readSpend(list: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     list.map((entry) => {
-      const [, group = '', amount] = /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
+      const [, group = '', amount] =
+        /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
       if (amount === undefined)
-        throw invalidQuestion(`spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`);
+        throw invalidQuestion(
+          `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`,
+        );
+
       // Names are given as answers show them, with the marks around a visitor's text.
       return [group.trim().replace(/^«|»$/g, ''), Number(amount.replaceAll(',', ''))];
     }),
@@ -255,14 +309,29 @@ function readSpend(list: readonly string[]): Record<string, number> {
 }
 
 /** What usually explains a change. */
-const dimensions = 'channel ppc_campaign ppc_keywords landing_page vt_device state weekday hour'.split(' ');
+const dimensions =
+  'channel ppc_campaign ppc_keywords landing_page vt_device state weekday hour'.split(' ');
 const mostRows = 12;
 
-/** The groups that changed most between two periods: the same comparison by everything that usually explains it. */
-async function changeOf(question: Question, said: string, notes: readonly string[], context: ToolContext) {
+/**
+ * The groups that changed most between two periods: the same comparison by everything that usually
+ * explains it.
+ */
+async function changeOf(
+  question: Question,
+  said: string,
+  notes: readonly string[],
+  context: ToolContext,
+) {
   const none = { having: undefined, order: undefined, topPer: undefined, spend: undefined };
   const { answers } = await context.source.analyze(
-    dimensions.map((by) => ({ ...question, ...none, groupBy: [by], measures: ['calls'], limit: 5000 })),
+    dimensions.map((by) => ({
+      ...question,
+      ...none,
+      groupBy: [by],
+      measures: ['calls'],
+      limit: 5000,
+    })),
     context,
   );
   const changes = answers.flatMap(({ rows }, i) => {
@@ -272,6 +341,7 @@ async function changeOf(question: Question, said: string, notes: readonly string
       const [calls, before] = [Number(row.calls ?? 0), Number(row.calls_before ?? 0)];
       return { by, value: cellOf(row[by] ?? null, spec), calls, before, change: calls - before };
     });
+
     // A group of one field moves with those of others: the largest of each come first.
     const moved = found.filter(({ change }) => change !== 0);
     return moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, 3);
@@ -286,6 +356,7 @@ async function changeOf(question: Question, said: string, notes: readonly string
     const part = whole === 0 ? '' : ` (${Math.round((change / whole) * 100)}% of the whole change)`;
     largest = `The largest change: ${by} ${value ?? '(none)'}, from ${formatCount(before)} to ${formatCount(calls)}${part}.`;
   }
+
   const columns = ['by', 'value', 'calls', 'calls_before', 'calls_change'];
   const kinds = ['group', 'group', 'measure', 'before', 'change'];
   return {

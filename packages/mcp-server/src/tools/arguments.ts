@@ -21,19 +21,27 @@ import type { Scope } from '../text/words.ts';
 import type { ToolContext } from './tool.ts';
 
 /**
- * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send values, so lists
- * may also be JSON strings or comma-separated strings, and numbers and booleans may be strings. Unknown names are refused.
+ * Reads the arguments of a call against the input schema of its tool. Hosts differ in how they send
+ * values, so lists may also be JSON strings or comma-separated strings, and numbers and booleans
+ * may be strings. Unknown names are refused.
  */
-export function readArguments(tool: string, input: z.ZodObject, given: unknown): Record<string, unknown> {
+export function readArguments(
+  tool: string,
+  input: z.ZodObject,
+  given: unknown,
+): Record<string, unknown> {
   const raw = typeof given === 'string' ? parseJson(given) : (given ?? {});
   const accepted = Object.keys(input.shape);
   const taken =
-    accepted.length === 0 ? `${tool} takes no arguments.` : `${tool} takes: ${accepted.join(', ')}.`;
+    accepted.length === 0
+      ? `${tool} takes no arguments.`
+      : `${tool} takes: ${accepted.join(', ')}.`;
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw invalid('not_an_object', 'The arguments must be one JSON object.', taken);
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
-    // Some hosts send null, false or an empty string for everything that was left out, unknown names too.
+    // Some hosts send null, false or an empty string for everything that was left out, unknown
+    // names too.
     if (value === null || value === undefined || value === '') continue;
     const type = Object.hasOwn(input.shape, name) ? innerType(input.shape[name]) : null;
     if (value === false && !(type instanceof z.ZodBoolean)) continue;
@@ -44,8 +52,10 @@ export function readArguments(tool: string, input: z.ZodObject, given: unknown):
     }
     values[name] = lenient(type, value);
   }
+
   const read = findProblem<Record<string, unknown>>(input, values);
   if ('data' in read) return read.data;
+
   // A schema of a custom tool may have whole sentences of its own.
   const { path, what, hint = '' } = read.problem;
   const colon = /^[a-z]/.test(what) ? '' : ':';
@@ -72,8 +82,10 @@ function lenient(type: unknown, value: unknown): unknown {
     const parts = splitList(value).map((part) => part.trim());
     return parts.filter((part) => part !== '');
   }
+
   if (type instanceof z.ZodNumber && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return Number(value);
-  if (type instanceof z.ZodBoolean && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  if (type instanceof z.ZodBoolean && /^(?:true|false)$/i.test(value))
+    return value.toLowerCase() === 'true';
   return value;
 }
 
@@ -98,7 +110,10 @@ export interface Chosen {
   readonly notes: readonly string[];
 }
 
-/** Makes the selection of a call. Throws an error that says what is wrong and the nearest right thing. */
+/**
+ * Makes the selection of a call. Throws an error that says what is wrong and the nearest right
+ * thing.
+ */
 export function choose(
   args: Partial<Record<keyof typeof selectionShape | 'caller', string | undefined>>,
   context: SelectionContext,
@@ -140,6 +155,7 @@ const operators: Readonly<Record<string, string>> = { '[': '>=', '{': '>', ']': 
 function readWhere(text: string): Condition {
   const result = parseCondition(text);
   if (result.ok) return result.condition;
+
   // Of a filter of the API, each end of a range is a comparison.
   const tests = text
     .replace(/(\w+):([[{][^,[\]{}]+) TO ([^,[\]{}]+)([\]}])/gi, '$1:$2,$1:$4$3')
@@ -153,7 +169,10 @@ function readWhere(text: string): Condition {
   throw invalid('invalid_where', 'where: This is a filter in the language of the API.', next);
 }
 
-/** Says that what is hidden cannot be searched for: such a condition would never hold, and that would look like an answer. */
+/**
+ * Says that what is hidden cannot be searched for: such a condition would never hold, and that
+ * would look like an answer.
+ */
 export function refusePersonal(
   condition: Condition,
   context: Pick<SelectionContext, 'fields' | 'reveal'>,

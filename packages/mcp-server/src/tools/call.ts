@@ -1,5 +1,9 @@
 import { CallsError } from '@call-attribution/core';
-import { createTracing, type TraceContext, type TraceOutcome } from '@call-attribution/core/tracing';
+import {
+  createTracing,
+  type TraceContext,
+  type TraceOutcome,
+} from '@call-attribution/core/tracing';
 import { metricsText } from '@call-attribution/node-stream/status';
 import { nearest } from '@call-attribution/query-dsl';
 import type * as z from 'zod';
@@ -8,7 +12,8 @@ import { apiError, invalid, ToolError, toolErrorOf } from '../text/failures.ts';
 import { readArguments } from './arguments.ts';
 import type { CustomToolContext, JsonSchema } from './tool.ts';
 
-// The one place that calls tools: it reads arguments, sets the deadline, traces and counts, and makes a result of data and of errors.
+// The one place that calls tools: it reads arguments, sets the deadline, traces and counts, and
+// makes a result of data and of errors.
 
 /** A part of a result. */
 export interface ToolContent {
@@ -39,7 +44,11 @@ export interface CallRequest {
 }
 
 /** Calls a tool by name. */
-export type ToolCaller = (name: string, args: unknown, request?: CallRequest) => Promise<ToolResult>;
+export type ToolCaller = (
+  name: string,
+  args: unknown,
+  request?: CallRequest,
+) => Promise<ToolResult>;
 
 /** A tool that can be listed and called, whoever made it. */
 export interface Callable {
@@ -63,8 +72,9 @@ export interface Callable {
 }
 
 /**
- * The message of the tracing channels `tracing:call-attribution:tool:*`: one call of a tool. Arguments, results and messages are
- * left out, because they may hold personal data. What is optional is there once the call has ended.
+ * The message of the tracing channels `tracing:call-attribution:tool:*`: one call of a tool.
+ * Arguments, results and messages are left out, because they may hold personal data. What is
+ * optional is there once the call has ended.
  */
 export interface ToolTrace extends TraceContext {
   /** Name of the tool; `unknown` when the server does not have it. */
@@ -84,8 +94,15 @@ function noteFailure(trace: ToolTrace, outcome: TraceOutcome<unknown>): void {
   trace.error = Object.assign(new Error(trace.code), { code: trace.code });
 }
 
-/** Makes what calls tools, and their metrics in the text format of Prometheus. `log` gets unexpected errors. */
-export function createCaller(tools: readonly Callable[], timeoutMs: number, log: (line: string) => void) {
+/**
+ * Makes what calls tools, and their metrics in the text format of Prometheus. `log` gets unexpected
+ * errors.
+ */
+export function createCaller(
+  tools: readonly Callable[],
+  timeoutMs: number,
+  log: (line: string) => void,
+) {
   const tallies = new Map<string, { ok: number; error: number; seconds: number }>();
 
   /** Runs a tool under its deadline. */
@@ -97,18 +114,23 @@ export function createCaller(tools: readonly Callable[], timeoutMs: number, log:
     });
     aborted.catch(() => {});
     let last = 0;
+
     const progress: CustomToolContext['progress'] = (done, total, message) => {
       // Progress only ever grows.
       if (done > last) request.progress?.(done, total, message);
       last = Math.max(last, done);
     };
+
     try {
       const running = tool.run(readArguments(tool.name, tool.input, given), { signal, progress });
       const data = await (tool.isCustom ? Promise.race([running, aborted]) : running);
       if (typeof data === 'string' || Array.isArray(data))
-        return { content: [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }] };
+        return {
+          content: [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }],
+        };
       const { _meta, ...structuredContent } = data as Pick<ToolResult, '_meta'>;
-      // The text is the structured content word for word, so hosts that get both can see that and drop one.
+      // The text is the structured content word for word, so hosts that get both can see that and
+      // drop one.
       const content = [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
       return { content, structuredContent, ...(_meta === undefined ? {} : { _meta }) };
     } catch (error) {

@@ -5,7 +5,10 @@ import * as z from 'zod';
 import type { Callable } from './call.ts';
 import { type CustomToolContext, type ObjectSchema, type OutputOf, toJsonSchema } from './tool.ts';
 
-/** A tool of your own, next to those of this package. `defineTool` ties the type of its arguments to `input`. */
+/**
+ * A tool of your own, next to those of this package. `defineTool` ties the type of its arguments to
+ * `input`.
+ */
 export interface CustomTool<Args = Record<string, unknown>> {
   /** The name that agents call it by: letters, digits, `_` and `-`. */
   readonly name: string;
@@ -20,8 +23,8 @@ export interface CustomTool<Args = Record<string, unknown>> {
   /** Hints for hosts, such as `readOnlyHint`. Default: none. */
   readonly annotations?: Readonly<Record<string, boolean | string>>;
   /**
-   * Resolves to an object, which agents get as structured content, or to a string. What it throws becomes the result of the call:
-   * agents read the message, without secrets.
+   * Resolves to an object, which agents get as structured content, or to a string. What it throws
+   * becomes the result of the call: agents read the message, without secrets.
    */
   run(args: Args, context: CustomToolContext): object | string | Promise<object | string>;
 }
@@ -41,13 +44,19 @@ export const defineTool = <Input extends ObjectSchema>(
   tool: CustomTool<OutputOf<Input>> & { readonly input?: Input },
 ): CustomTool => tool as unknown as CustomTool;
 
-/** Makes a tool of the caller's own callable. Throws when it is none, or when its name `isTaken`. */
+/**
+ * Makes a tool of the caller's own callable. Throws when it is none, or when its name `isTaken`.
+ */
 export function customTool(
   tool: CustomTool,
   isTaken: boolean,
   shared: Omit<CustomToolContext, 'signal' | 'progress'>,
 ): Callable {
-  checkNames(tool, ['name', 'title', 'description', 'input', 'output', 'annotations', 'run'], 'tools');
+  checkNames(
+    tool,
+    ['name', 'title', 'description', 'input', 'output', 'annotations', 'run'],
+    'tools',
+  );
   const { name, title, description, annotations } = tool;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     refuse(`${JSON.stringify(name)} is not a name; use up to 64 letters, digits, "_" and "-".`);

@@ -29,7 +29,10 @@ const usual =
 const missing =
   'Not in the data: revenue, sales and bookings, the agents who answered, recordings as text, transcripts, topics, spam ratings, ad spend, impressions and clicks without a call.';
 
-/** Says what there is: accounts, period, freshness, fields with their meaning and values; and what there is not. */
+/**
+ * Says what there is: accounts, period, freshness, fields with their meaning and values; and what
+ * there is not.
+ */
 export const describeData = tool({
   name: 'describe_data',
   title: 'Describe the data',
@@ -37,7 +40,10 @@ export const describeData = tool({
     'First call when unsure: period, freshness, time zone, today, fields with meaning, nulls and top values; what the data cannot tell.',
   input: z
     .object({
-      fields: z.array(z.string().max(60)).max(100).describe('Names, groups or all; default the most used'),
+      fields: z
+        .array(z.string().max(60))
+        .max(100)
+        .describe('Names, groups or all; default the most used'),
     })
     .partial(),
   output: z.object({ ...tableOutput, more_fields: z.array(z.string()) }).partial(),
@@ -55,10 +61,16 @@ export const describeData = tool({
         isTelling: agentsSee(spec, reveal) === 'shown',
       })),
       ...derived.map(({ name: field, meaning, needsSequence }) => ({
-        ...{ name: field, meaning, spec: shownAs(context.fields, field), isCounted: !needsSequence },
+        ...{
+          name: field,
+          meaning,
+          spec: shownAs(context.fields, field),
+          isCounted: !needsSequence,
+        },
         isTelling: true,
       })),
     ];
+
     // What other calls of a caller say is not read.
     const counted = described.filter(({ isCounted }) => isCounted);
     const lastWeeks = `${formatNaive(context.now() - 28 * day).slice(0, 10)} 00:00:00`;
@@ -78,8 +90,11 @@ export const describeData = tool({
       const share = answer.calls === 0 ? null : Number(answer.total.nothing) / answer.calls;
       const values = answer.rows.flatMap((row) => {
         const value = shownValue(spec, row[field] ?? null);
-        return value === null || Number(row.calls) === 0 ? [] : [{ value, calls: Number(row.calls) }];
+        return value === null || Number(row.calls) === 0
+          ? []
+          : [{ value, calls: Number(row.calls) }];
       });
+
       // Values that occur once say nothing.
       const top = isTelling && (values[0]?.calls ?? 0) > 1 ? values.slice(0, 3) : [];
       return [
@@ -131,6 +146,7 @@ function askedFor(names: readonly string[], { fields, version }: ToolContext) {
     fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
   const derived = names.flatMap((given) => (isOfCalls(given) ? [] : (findDerived(given) ?? [])));
   const others = names.filter((given) => isOfCalls(given) || findDerived(given) === undefined);
+
   // A selection begins with the sid, also where nobody asked for it.
   const unasked = others.includes('sid') ? 0 : 1;
   const specs = others.length === 0 ? [] : selectFields(fields, version, others).slice(unasked);

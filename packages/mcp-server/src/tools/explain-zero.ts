@@ -8,8 +8,9 @@ import type { Chosen } from './arguments.ts';
 import type { ToolContext } from './tool.ts';
 
 /**
- * Says why there is nothing: what the period has without the conditions, and where the calls nearest to it are. Without an account, and
- * where the API does not respond any more, nobody knows why; the answer holds all the same.
+ * Says why there is nothing: what the period has without the conditions, and where the calls
+ * nearest to it are. Without an account, and where the API does not respond any more, nobody knows
+ * why; the answer holds all the same.
  */
 export async function explainZero(
   { selection, scope }: Chosen,
@@ -42,7 +43,8 @@ async function whyNothing(
   if (selection.where !== undefined) {
     const { where: _, ...rest } = selection;
     const { total, extensionsLeftOut } = await run.source.count(rest, run);
-    if (total > 0) return [`Without the condition it would be ${formatCount(total)}: no call meets it.`];
+    if (total > 0)
+      return [`Without the condition it would be ${formatCount(total)}: no call meets it.`];
     if (extensionsLeftOut) return [extensionsOnly(extensionsLeftOut)];
   }
   return emptyPeriod(selection, period, run);
@@ -71,6 +73,7 @@ async function emptyPeriod(
     if (calls === 'website') return [extensionsOnly(total)];
     return [`All ${formatCount(total)} calls of the period came from a website.`];
   }
+
   const { before, after } = await run.source.around(period, run);
   const said = [
     ...(before === null ? [] : [`the last call before it is from ${before}`]),

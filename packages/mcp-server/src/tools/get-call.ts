@@ -13,14 +13,21 @@ export const getCall = tool({
     sid: z.string().min(1).max(200).describe('From list_calls'),
     fields: z.array(z.string().max(60)).max(100).optional().describe('Default all'),
   }),
-  output: z.object({ summary: z.string(), call: z.record(z.string(), z.any()), notes: z.array(z.string()) }),
+  output: z.object({
+    summary: z.string(),
+    call: z.record(z.string(), z.any()),
+    notes: z.array(z.string()),
+  }),
   answers: '',
   async run({ sid, fields }, context) {
     const specs = selectFields(context.fields, context.version, fields ?? ['all']);
     const { source } = context;
     const { call, account, notes } = await source.get(sid, context);
     const words = estimateTokens(JSON.stringify([notes, fieldNotes(specs, context)])) + 150;
-    const rows = { count: 1, row: (_: number, textLimit: number) => showRecord(call, specs, textLimit) };
+    const rows = {
+      count: 1,
+      row: (_: number, textLimit: number) => showRecord(call, specs, textLimit),
+    };
     const table = makeTable(
       specs.map((spec) => spec.name),
       rows,

@@ -24,7 +24,9 @@ export const listCalls = tool({
       fields: z
         .array(z.string().max(60))
         .max(100)
-        .describe(`Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`),
+        .describe(
+          `Names or groups: ${fieldGroups.join(', ').replace('summary', 'summary (default)')}`,
+        ),
       order: z.string().max(200).describe('talk_minutes desc'),
       rows: z.number().int().min(1).max(500).describe(`Default ${defaultRows}`),
       cursor: z.string().max(80).describe('Repeat the other arguments'),
@@ -53,7 +55,9 @@ export const listCalls = tool({
     const page = await source.list(chosen.selection, { order: args.order, offset, limit }, context);
     const total = page.total ?? undefined;
     const nearest =
-      total === 0 && chosen.scope.isNarrowed ? (await source.count(chosen.selection, context)).notes : [];
+      total === 0 && chosen.scope.isNarrowed
+        ? (await source.count(chosen.selection, context)).notes
+        : [];
     const zero = total === 0 ? await explainZero(chosen, page, context) : [];
     const isChanged = position.total !== null && total !== undefined && position.total !== total;
     const notes = [
@@ -63,7 +67,9 @@ export const listCalls = tool({
     ];
     const hasAccounts = source.accounts.length > 1;
     const names = specs.map((spec) => spec.name);
-    // The words around the table count against the same budget; the rest is a reserve for longer numbers in them.
+
+    // The words around the table count against the same budget; the rest is a reserve for longer
+    // numbers in them.
     const words = estimateTokens(JSON.stringify([notes, fieldNotes(specs, context)])) + 250;
     const table = makeTable(
       hasAccounts ? ['account', ...names] : names,
@@ -78,13 +84,17 @@ export const listCalls = tool({
       folder === null ? budget - words : Number.POSITIVE_INFINITY,
     );
     if (folder !== null) {
-      if (page.without.length > 0) throw rowsMissing(name, [withoutSentence(page.without), ...page.notes]);
+      if (page.without.length > 0)
+        throw rowsMissing(name, [withoutSentence(page.without), ...page.notes]);
       return writeRows(name, folder, table);
     }
+
     const shown = table.rows.length;
     const isMore = shown < page.calls.length || total === undefined || offset + shown < total;
     const cursor =
-      isMore && shown > 0 ? writeCursor(of, { offset: offset + shown, total: page.total }) : undefined;
+      isMore && shown > 0
+        ? writeCursor(of, { offset: offset + shown, total: page.total })
+        : undefined;
     return {
       summary: [
         withoutSentence(page.without),
@@ -105,7 +115,10 @@ export const listCalls = tool({
   },
 });
 
-/** Says which rows of how many a page has, and how to get more. `first`: the number of the first row in the whole list, from 1. */
+/**
+ * Says which rows of how many a page has, and how to get more. `first`: the number of the first row
+ * in the whole list, from 1.
+ */
 function listSummary(
   shown: number,
   first: number,
@@ -117,6 +130,7 @@ function listSummary(
       ? 'No calls match.'
       : `No rows here: the list has ${formatCounted(total, 'call')} and ends before this page.`;
   }
+
   const of =
     total === undefined
       ? ' of the newest calls (older ones are still loaded, so nobody knows how many there are)'

@@ -5,13 +5,15 @@ import { invalid } from '../text/failures.ts';
 // Fits results into a budget of tokens.
 
 /**
- * Estimates how many tokens a model reads for a string, erring on the high side for JSON, names, ids and prose.
- * Tokenizers differ; this one walks runs of letters, digits and marks the way byte-pair tokenizers split text.
+ * Estimates how many tokens a model reads for a string, erring on the high side for JSON, names,
+ * ids and prose. Tokenizers differ; this one walks runs of letters, digits and marks the way
+ * byte-pair tokenizers split text.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
-  for (const run of text.match(/[a-z]+|[A-Z][a-z]+|[A-Z]+|[0-9]+|[ \n]+|[!-/:-@[-`{-~]+|[^\0-\x7F]+|./gs) ??
-    []) {
+  for (const run of text.match(
+    /[a-z]+|[A-Z][a-z]+|[A-Z]+|[0-9]+|[ \n]+|[!-/:-@[-`{-~]+|[^\0-\x7F]+|./gs,
+  ) ?? []) {
     const code = run.charCodeAt(0);
     if (code > 127) tokens += Math.ceil(Buffer.byteLength(run) / 2);
     else if (code >= 48 && code <= 57) tokens += Math.ceil(run.length / 3);
@@ -20,12 +22,13 @@ export function estimateTokens(text: string): number {
     else if (code === 32 || code === 10) tokens += 0.25;
     else tokens += Math.ceil(run.length / 3);
   }
+
   return Math.ceil(tokens);
 }
 
 /**
- * How many of the first `items` fit into a budget of tokens together with `fixed`. At least one, since paging could
- * never get past a page without rows.
+ * How many of the first `items` fit into a budget of tokens together with `fixed`. At least one,
+ * since paging could never get past a page without rows.
  */
 export function countThatFits(items: readonly unknown[], fixed: unknown, budget: number): number {
   let used = estimateTokens(JSON.stringify(fixed));
@@ -35,6 +38,7 @@ export function countThatFits(items: readonly unknown[], fixed: unknown, budget:
     if (used > budget && count > 0) break;
     count += 1;
   }
+
   return count;
 }
 
@@ -59,8 +63,8 @@ export interface RowSource {
 }
 
 /**
- * Makes a table of at most `budget` tokens: fewer rows when not all fit, then shorter strings, then fewer columns.
- * There is always at least one row, and never an error.
+ * Makes a table of at most `budget` tokens: fewer rows when not all fit, then shorter strings, then
+ * fewer columns. There is always at least one row, and never an error.
  */
 export function makeTable(columns: readonly string[], source: RowSource, budget: number): Table {
   let names = columns;
@@ -74,16 +78,19 @@ export function makeTable(columns: readonly string[], source: RowSource, budget:
     names = keepUsed(names);
     rows = rows.map(keepUsed);
   }
+
   for (const limit of textLimits.slice(1)) {
     if (size(rows[0]) <= budget) break;
     rows = readRows(source, limit, budget).map(keepUsed);
   }
+
   const leftOut: string[] = [];
   while (size(rows[0]) > budget && names.length > 1) {
     leftOut.unshift(...names.slice(-1));
     names = names.slice(0, -1);
     rows = rows.map((row) => row.slice(0, -1));
   }
+
   const shown = countThatFits(rows, [names, emptyColumns, leftOut], budget);
   return { columns: names, rows: rows.slice(0, shown), emptyColumns, leftOut };
 }
@@ -97,6 +104,7 @@ function readRows(source: RowSource, textLimit: number, budget: number): (readon
     rows.push(row);
     least += estimateTokens(JSON.stringify(row.filter((cell) => cell !== null)));
   }
+
   return rows;
 }
 
@@ -117,12 +125,14 @@ export const writeCursor = (of: unknown, { offset, total }: Position): string =>
 /** Reads a cursor back. Throws when it does not belong to this call. */
 export function readCursor(of: unknown, cursor: string | undefined): Position {
   if (cursor === undefined) return { offset: 0, total: null };
-  const [, offset, total, mark] = /^(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim()) ?? [];
+  const [, offset, total, mark] =
+    /^(\d{1,9})\.(\d{1,12}|x)\.([0-9a-f]{8})$/.exec(cursor.trim()) ?? [];
   if (mark !== markOf(of))
     throw invalid(
       'foreign_cursor',
       'The cursor does not belong to this call. It was made for another filter, tool or API version, or it was changed.',
       'Repeat the arguments of the call that returned the cursor and add only the cursor, or start again without one.',
     );
+
   return { offset: Number(offset), total: total === 'x' ? null : Number(total) };
 }

@@ -9,7 +9,10 @@ import { ToolError } from '../text/failures.ts';
 import type { Table } from './table.ts';
 import type { ToolContext } from './tool.ts';
 
-/** The argument of the tools whose rows can go into a file. Servers without a folder for files do not list it. */
+/**
+ * The argument of the tools whose rows can go into a file. Servers without a folder for files do
+ * not list it.
+ */
 export const toFileShape = { to_file: z.boolean().describe('All rows to a CSV file') };
 
 /** Most rows of a file. Whoever needs more runs `calls export`. */
@@ -30,7 +33,10 @@ export const rowsMissing = (tool: string, said: readonly string[]): ToolError =>
     retry: 'Yes, when the API responds again.',
   });
 
-/** Writes rows to a file that the host can open. Returns the sentence that says where it is, and the notes on it. */
+/**
+ * Writes rows to a file that the host can open. Returns the sentence that says where it is, and the
+ * notes on it.
+ */
 export async function writeRows(
   tool: string,
   folder: string,
@@ -39,12 +45,15 @@ export async function writeRows(
   await makeFolder(folder, 0o700);
   removeUnused(folder);
   const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
+
   // Text from visitors may begin like a formula, and people open these files in spreadsheets.
   const lines = [columns, ...rows].map((cells) => csvLine(cells, { safe: true }));
   await writeFile(file, lines.join(''), { mode: 0o600, flag: 'wx' });
   return {
     summary: `Wrote ${rows.length} rows as CSV to ${file}.`,
     notes:
-      rows.length < rowsOfFile ? [] : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
+      rows.length < rowsOfFile
+        ? []
+        : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
   };
 }

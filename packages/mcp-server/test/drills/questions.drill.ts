@@ -10,7 +10,8 @@ import { estimateTokens } from '../../src/tools/table.ts';
 import type { Content } from '../support/ask.ts';
 import { type Ask, askedAt, questions, zone } from '../support/questions.ts';
 
-// Every question over a local copy that the server has filled itself, at a size that no one reads call by call.
+// Every question over a local copy that the server has filled itself, at a size that no one reads
+// call by call.
 
 const drill = openDrill({
   name: 'questions-over-a-copy',
@@ -78,6 +79,7 @@ describe('over a local copy', () => {
           tokens += estimateTokens(JSON.stringify(args)) + estimateTokens(text);
           results.push(result.structuredContent as Content);
         }
+
         spent.push({ ask, calls: asks.length, tokens, ms: performance.now() - started });
         expect(answer(results.at(-1) as Content, results)).toEqual(truth(calls, results));
       }),
@@ -93,7 +95,8 @@ describe('over a local copy', () => {
 
   it('has an answer that names no number of a caller', async () => {
     const mask =
-      /phone-\d{12}/.exec(await textOf('analyze_calls', { group_by: 'caller', limit: 1 }))?.[0] ?? '';
+      /phone-\d{12}/.exec(await textOf('analyze_calls', { group_by: 'caller', limit: 1 }))?.[0] ??
+      '';
     const [counted, other, raw, like] = await Promise.all([
       textOf('count_calls', { where: `ani = '${mask}'` }),
       textOf('count_calls', { where: `ani <> '${mask}'` }),

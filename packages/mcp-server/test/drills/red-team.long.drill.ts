@@ -39,6 +39,7 @@ async function readAll(of: CallsMcpServer): Promise<void> {
     const file = /CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
     expect(leaksInText(readFileSync(file, 'utf8')), `${what} in a file`).toEqual([]);
   };
+
   for (const field of [
     'search_term',
     'first_touch',
@@ -52,6 +53,7 @@ async function readAll(of: CallsMcpServer): Promise<void> {
     'phone_label',
   ])
     for (const limit of [3, 500]) await see('analyze_calls', { group_by: [field], limit });
+
   await see('list_calls', { rows: 20, fields: 'all' });
   await see('describe_data', { fields: 'all' });
   await see('count_calls', {});
@@ -69,7 +71,10 @@ describe('crafted records', () => {
           rows: 100,
           ...(cursor ? { cursor } : {}),
         });
-        const { rows, next_cursor } = page.structuredContent as { rows: unknown[][]; next_cursor?: string };
+        const { rows, next_cursor } = page.structuredContent as {
+          rows: unknown[][];
+          next_cursor?: string;
+        };
         for (const row of rows) {
           seen += 1;
           const call = bySid.get(String(row[0]));
@@ -79,10 +84,12 @@ describe('crafted records', () => {
         }
         cursor = next_cursor;
       } while (cursor);
+
       for (const call of craftedCalls.filter((_, i) => i % 5 === 0)) {
         const result = await callTool(server, 'get_call', { sid: call.sid });
         leaks.push(...leaksInText(JSON.stringify(result)));
       }
+
       expect(seen).toBe(craftedCalls.length);
       expect(leaks).toEqual([]);
     }));
@@ -110,10 +117,13 @@ describe('crafted records', () => {
         "search_term = '٣٠٣٥٥٥٠١٢٠'",
       ])
         expect(await text('count_calls', { where }), where).toContain('hidden');
+
       for (const group_by of ['ani', 'caller'])
-        expect(await text('analyze_calls', { group_by, spend: ['3035550120=1'] }), group_by).not.toContain(
-          '"cost_per_call":1',
-        );
+        expect(
+          await text('analyze_calls', { group_by, spend: ['3035550120=1'] }),
+          group_by,
+        ).not.toContain('"cost_per_call":1');
+
       const { rows } = (await callTool(copied, 'analyze_calls', { group_by: 'ani', limit: 1 }))
         .structuredContent as { rows: string[][] };
       expect(await text('count_calls', { where: `ani = '${rows[0]?.[0]}'` })).toContain(
@@ -127,16 +137,20 @@ describe('crafted records', () => {
 
   it('do not show through errors of the API, and lists', () =>
     results.run(async () => {
-      // A name or a street in a sentence has no form of its own; the server cannot know whose it may be.
+      // A name or a street in a sentence has no form of its own; the server cannot know whose it
+      // may be.
       const formless = /^the (?:name|street|zip)/;
       const written = Object.entries(spellings).filter(([title]) => !formless.test(title));
       for (const text of written.map(([, write]) => write(people[0] as (typeof people)[number]))) {
         const words = `The server refused the request: ${text}`;
-        const failing = createServer(brokenClient(new HttpError('bad_request', words, { status: 400 })));
+        const failing = createServer(
+          brokenClient(new HttpError('bad_request', words, { status: 400 })),
+        );
         const result = await callTool(failing, 'list_calls', {});
         expect(result.isError).toBe(true);
         expect(leaksInText(result.content[0]?.text ?? ''), text).toEqual([]);
       }
+
       for (const method of ['tools/list', 'resources/list', 'resources/templates/list'])
         expect(leaksInText(JSON.stringify(await request(server, method)))).toEqual([]);
     }));
@@ -151,7 +165,21 @@ describe('a long hostile string', () => {
   };
 
   it.each([
-    ...['1', '1 ', '1.', '1-', '0', '07 ', '-', '(', '+1', '303555012', '1 ------------', '2026-11-', '10:'],
+    ...[
+      '1',
+      '1 ',
+      '1.',
+      '1-',
+      '0',
+      '07 ',
+      '-',
+      '(',
+      '+1',
+      '303555012',
+      '1 ------------',
+      '2026-11-',
+      '10:',
+    ],
     ...['%', '%25', '%2', '&amp;', '&#', '&#48', '\\u', '\\u0031', '٣', '\uFDFA', '\u200B', 'é'],
     ...[
       'a',
@@ -178,7 +206,9 @@ describe('a long hostile string', () => {
       const long = piece.repeat(Math.ceil(1_000_000 / piece.length));
       cpuOf(long.slice(0, 100_000));
       const [quarter, whole] = [cpuOf(long.slice(0, 250_000)), cpuOf(long)];
-      // Four times as long; the rest is for the collector. A search that is quadratic takes sixteen times as long.
+
+      // Four times as long; the rest is for the collector. A search that is quadratic takes sixteen
+      // times as long.
       expect(whole).toBeLessThan(quarter * 9 + 400);
       expect(whole).toBeLessThan(8000);
     }),

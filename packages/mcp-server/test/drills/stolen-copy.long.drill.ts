@@ -16,7 +16,10 @@ const drill = openDrill({
 
 const folder = mkdtempSync(join(tmpdir(), 'stolen-copy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const callers = Array.from({ length: 200 }, (_, i) => `612${String(5_550_000 + i * 997).padStart(7, '0')}`);
+const callers = Array.from(
+  { length: 200 },
+  (_, i) => `612${String(5_550_000 + i * 997).padStart(7, '0')}`,
+);
 const calls = callers.map((ani, i) => ({
   ...Object(fixtureCalls(1)[0]),
   ani,
@@ -40,7 +43,9 @@ it(
         copyFolder: folder,
         pseudonymKey: 'the secret of the account',
       });
-      expect((await callTool(server, 'analyze_calls', { calls: 'all' })).structuredContent).toMatchObject({
+      expect(
+        (await callTool(server, 'analyze_calls', { calls: 'all' })).structuredContent,
+      ).toMatchObject({
         calls: 200,
       });
       await server.close();
@@ -60,6 +65,7 @@ it(
           base64.has(Buffer.from(sha, 'hex').toString('base64url').slice(0, 12));
         if (isThere) found.push(own);
       }
+
       expect(found).toEqual([]);
     }),
   600_000,

@@ -84,7 +84,12 @@ export function promptMessages(name: unknown, args: Record<string, unknown>) {
 export const resources = [
   { uri: 'test://static-text', name: 'text', description: 'Text', mimeType: 'text/plain' },
   { uri: 'test://static-binary', name: 'binary', description: 'Bytes', mimeType: 'image/png' },
-  { uri: 'test://watched-resource', name: 'watched', description: 'Watched', mimeType: 'text/plain' },
+  {
+    uri: 'test://watched-resource',
+    name: 'watched',
+    description: 'Watched',
+    mimeType: 'text/plain',
+  },
 ];
 
 export const resourceTemplates = [
@@ -98,8 +103,13 @@ export const resourceTemplates = [
 
 export function resourceContents(uri: string) {
   if (uri === 'test://static-text') {
-    return { uri, mimeType: 'text/plain', text: 'This is the content of the static text resource.' };
+    return {
+      uri,
+      mimeType: 'text/plain',
+      text: 'This is the content of the static text resource.',
+    };
   }
+
   if (uri === 'test://static-binary') return { uri, mimeType: 'image/png', blob: pixel };
   if (uri === 'test://watched-resource') return { uri, mimeType: 'text/plain', text: 'Watched.' };
   const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];

@@ -49,7 +49,11 @@ async function withProgress({ progressToken, notify }: RequestContext) {
 }
 
 async function withLogging({ notify }: RequestContext) {
-  for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+  for (const data of [
+    'Tool execution started',
+    'Tool processing data',
+    'Tool execution completed',
+  ]) {
     notify('notifications/message', { level: 'info', data });
     await wait(10);
   }
@@ -63,7 +67,11 @@ const runTools: Record<string, (context: RequestContext) => Promise<Record<strin
 
 function listTools(names: readonly string[]) {
   return [
-    ...names.map((name) => ({ name, description: `Conformance fixture ${name}`, inputSchema: noArguments })),
+    ...names.map((name) => ({
+      name,
+      description: `Conformance fixture ${name}`,
+      inputSchema: noArguments,
+    })),
     {
       name: 'json_schema_2020_12_tool',
       description: 'Keywords of JSON Schema 2020-12',
@@ -97,7 +105,10 @@ const handlers: Readonly<Record<string, Handler>> = {
     if (params.name === 'test_input_required_result_prompt') return { ...roundPrompt(params) };
     const messages = content.promptMessages(params.name, (params.arguments ?? {}) as Params);
     if (messages) return { messages };
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${String(params.name)}`);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `Unknown prompt: ${String(params.name)}`,
+    );
   },
   'resources/list': () => ({ resources: content.resources }),
   'resources/templates/list': () => ({ resourceTemplates: content.resourceTemplates }),
@@ -106,12 +117,17 @@ const handlers: Readonly<Record<string, Handler>> = {
     if (!found) throw new ResourceNotFoundError(String(params.uri));
     return { contents: [found] };
   },
-  'completion/complete': () => ({ completion: { values: ['one', 'two'], total: 2, hasMore: false } }),
+  'completion/complete': () => ({
+    completion: { values: ['one', 'two'], total: 2, hasMore: false },
+  }),
 };
 
 const hint = { ttlMs: 1000, cacheScope: 'private' as const };
 
-/** Everything the conformance suite asks of a server: the SDK's own, which this package's transports serve. */
+/**
+ * Everything the conformance suite asks of a server: the SDK's own, which this package's transports
+ * serve.
+ */
 export function everything(era: 'legacy' | 'modern'): Server {
   const isStateless = era === 'modern';
   const server = new Server(
@@ -119,15 +135,26 @@ export function everything(era: 'legacy' | 'modern'): Server {
     {
       instructions: 'A server for the conformance suite.',
       capabilities: {
-        ...{ tools: {}, prompts: {}, completions: {}, resources: isStateless ? {} : { subscribe: true } },
+        ...{
+          tools: {},
+          prompts: {},
+          completions: {},
+          resources: isStateless ? {} : { subscribe: true },
+        },
         ...(isStateless ? {} : { logging: {} }),
       },
       cacheHints: {
-        ...{ 'server/discover': hint, 'tools/list': hint, 'prompts/list': hint, 'resources/list': hint },
+        ...{
+          'server/discover': hint,
+          'tools/list': hint,
+          'prompts/list': hint,
+          'resources/list': hint,
+        },
         ...{ 'resources/templates/list': hint, 'resources/read': hint },
       },
     },
   );
+
   const contextOf = ({ mcpReq }: ServerContext): RequestContext => ({
     clientCapabilities: {
       ...((isStateless
@@ -137,6 +164,7 @@ export function everything(era: 'legacy' | 'modern'): Server {
     progressToken: mcpReq._meta?.progressToken,
     notify: (method, params) => void mcpReq.notify({ method, params }),
   });
+
   const anything = { params: z.looseObject({}) };
   for (const [method, handle] of Object.entries(handlers))
     server.setRequestHandler(method, anything, async (params, context) => {
@@ -146,6 +174,7 @@ export function everything(era: 'legacy' | 'modern'): Server {
       const all = { ...params, ...inputs, ...(state === undefined ? {} : { requestState: state }) };
       return { ...(await handle(all, contextOf(context))) };
     });
+
   for (const method of isStateless ? [] : ['resources/subscribe', 'resources/unsubscribe'])
     server.setRequestHandler(method, anything, async () => ({}));
   return server;

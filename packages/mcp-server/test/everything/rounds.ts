@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { text } from './content.ts';
 
-// Tools of the stateless revision that need more input answer with what they need; the client calls again.
+// Tools of the stateless revision that need more input answer with what they need; the client calls
+// again.
 
 const elicit = (message: string, field: string, type = 'string') => ({
   method: 'elicitation/create',
@@ -53,7 +54,9 @@ function inputsOf(params: Params): Inputs {
 const answered = (inputs: Inputs, key: string, member: string): boolean =>
   typeof inputs[key] === 'object' && inputs[key]?.[member] !== undefined;
 
-export const roundTools: Readonly<Record<string, (params: Params, context: RequestContext) => object>> = {
+export const roundTools: Readonly<
+  Record<string, (params: Params, context: RequestContext) => object>
+> = {
   test_input_required_result_elicitation(params) {
     const inputs = inputsOf(params);
     const content = inputs.user_name?.content as { name?: unknown } | undefined;
@@ -72,7 +75,8 @@ export const roundTools: Readonly<Record<string, (params: Params, context: Reque
   },
   test_input_required_result_request_state(params) {
     const state = openState(params.requestState);
-    if (state === 'asked' && answered(inputsOf(params), 'confirm', 'action')) return done('state-ok');
+    if (state === 'asked' && answered(inputsOf(params), 'confirm', 'action'))
+      return done('state-ok');
     return inputRequired({ confirm: elicit('Please confirm', 'ok', 'boolean') }, 'asked');
   },
   test_input_required_result_tampered_state(params) {
@@ -97,8 +101,12 @@ export const roundTools: Readonly<Record<string, (params: Params, context: Reque
     const inputs = inputsOf(params);
     if (state === 'two' && inputs.step2) return done('Both steps are done.');
     if (state === 'one' && inputs.step1) {
-      return inputRequired({ step2: elicit('Step 2: What is your favorite color?', 'color') }, 'two');
+      return inputRequired(
+        { step2: elicit('Step 2: What is your favorite color?', 'color') },
+        'two',
+      );
     }
+
     return inputRequired({ step1: elicit('Step 1: What is your name?', 'name') }, 'one');
   },
   test_input_required_result_capabilities(params, context) {

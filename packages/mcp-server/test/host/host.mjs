@@ -1,5 +1,6 @@
 // @ts-nocheck its packages are installed by the drill, and it runs in a browser.
-// A host of MCP Apps: shows a page in a frame and passes it the result of a tool. Bundled for the browser by the drill.
+// A host of MCP Apps: shows a page in a frame and passes it the result of a tool. Bundled for the
+// browser by the drill.
 import { AppBridge, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
 
 /** @param {{ html: string, theme: 'light' | 'dark', args: object, result: object }} shown */
@@ -10,10 +11,17 @@ globalThis.show = async ({ html, theme, args, result }) => {
   frame.style.width = '700px';
   document.body.append(frame);
   const view = frame.contentWindow;
-  const bridge = new AppBridge(null, { name: 'drill', version: '1' }, {}, { hostContext: { theme } });
+  const bridge = new AppBridge(
+    null,
+    { name: 'drill', version: '1' },
+    {},
+    { hostContext: { theme } },
+  );
   const heights = [];
   bridge.addEventListener('sizechange', ({ height }) => heights.push(height));
-  const ready = new Promise((resolve) => bridge.addEventListener('initialized', () => resolve(undefined)));
+  const ready = new Promise((resolve) =>
+    bridge.addEventListener('initialized', () => resolve(undefined)),
+  );
   await bridge.connect(new PostMessageTransport(view, view));
   frame.srcdoc = html;
   await ready;

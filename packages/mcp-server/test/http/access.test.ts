@@ -45,7 +45,10 @@ describe('the HTTP endpoint', () => {
 
   it('never sends its own token to the API', async () => {
     const api = await startHostileServer({ calls: fixtureCalls(3) });
-    const client = createClient({ baseUrl: api.url, auth: apiKeys('an-access-key', 'a-secret-key') });
+    const client = createClient({
+      baseUrl: api.url,
+      auth: apiKeys('an-access-key', 'a-secret-key'),
+    });
     const endpoint = await serveHttp(createServer(client), { port: 0, auth: { token } });
     const response = await send(endpoint.url, {
       headers: { ...plain, authorization: `Bearer ${token}` },
@@ -53,7 +56,10 @@ describe('the HTTP endpoint', () => {
     });
     expect(response.json).toMatchObject({ result: { structuredContent: { total: 3 } } });
     const [seen] = api.requests;
-    expect(seen?.headers).toMatchObject({ access_key: 'an-access-key', secret_key: 'a-secret-key' });
+    expect(seen?.headers).toMatchObject({
+      access_key: 'an-access-key',
+      secret_key: 'a-secret-key',
+    });
     expect(JSON.stringify(seen)).not.toContain(token);
     await endpoint.close();
     await client.close();
@@ -66,14 +72,17 @@ describe('the HTTP endpoint', () => {
       authorizationServers: ['https://login.example'],
       scopes: ['calls:read'],
     };
-    const url = await start({ auth: { verify: async (received) => received === 'from-login', metadata } });
+    const url = await start({
+      auth: { verify: async (received) => received === 'from-login', metadata },
+    });
     const refused = await send(url, ping);
     expect(refused.status).toBe(401);
     expect(refused.headers['www-authenticate']).toContain(
       'resource_metadata="https://calls.example/.well-known/oauth-protected-resource/mcp"',
     );
     expect(
-      (await send(url, { ...ping, headers: { ...plain, authorization: 'Bearer from-login' } })).status,
+      (await send(url, { ...ping, headers: { ...plain, authorization: 'Bearer from-login' } }))
+        .status,
     ).toBe(200);
     const found = await send(url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp'), {
       method: 'GET',
@@ -87,7 +96,9 @@ describe('the HTTP endpoint', () => {
   });
 
   it('refuses to listen for other machines without a token', async () => {
-    await expect(start({ host: '0.0.0.0' })).rejects.toThrow('Refusing to listen on 0.0.0.0 without a token');
+    await expect(start({ host: '0.0.0.0' })).rejects.toThrow(
+      'Refusing to listen on 0.0.0.0 without a token',
+    );
     await expect(start({ host: '0.0.0.0', auth: {} })).rejects.toThrow('without a token');
     await expect(start({ allowedHosts: ['localhost', 'calls.example'] })).rejects.toThrow(
       'Refusing to answer for calls.example without a token',
@@ -101,7 +112,11 @@ describe('the HTTP endpoint', () => {
   it.each<[string, { method?: string; headers?: Record<string, string>; body?: unknown }, number]>([
     ['GET', { method: 'GET', headers: plain }, 405],
     ['DELETE', { method: 'DELETE', headers: plain }, 405],
-    ['another content type', { headers: { ...plain, 'content-type': 'text/plain' }, body: rpc('ping') }, 415],
+    [
+      'another content type',
+      { headers: { ...plain, 'content-type': 'text/plain' }, body: rpc('ping') },
+      415,
+    ],
     ['no accept', { headers: { 'content-type': 'application/json' }, body: rpc('ping') }, 406],
     ['broken JSON', { headers: plain, body: '{' }, 400],
     ['a body over the limit', { headers: plain, body: 'x'.repeat(1_100_000) }, 413],

@@ -11,7 +11,9 @@ const { start } = useEndpoint();
 const resource = 'https://calls.example/mcp';
 
 /** An authorization server: its metadata and its keys. */
-async function authorizationServer(change: (metadata: Record<string, unknown>) => void = () => undefined) {
+async function authorizationServer(
+  change: (metadata: Record<string, unknown>) => void = () => undefined,
+) {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const jwk = await exportJWK(publicKey);
   const server = createHttpServer((request, response) => {
@@ -27,9 +29,11 @@ async function authorizationServer(change: (metadata: Record<string, unknown>) =
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+
   function url(): string {
     return `http://127.0.0.1:${port}`;
   }
+
   const sign = (
     claims: Record<string, unknown>,
     key: Parameters<SignJWT['sign']>[0] = privateKey,
@@ -38,6 +42,7 @@ async function authorizationServer(change: (metadata: Record<string, unknown>) =
     new SignJWT({ iss: url(), aud: resource, client_id: 'a', exp: now() + 300, ...claims })
       .setProtectedHeader({ alg, kid: 'one' })
       .sign(key);
+
   return { url: url(), jwk, sign, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
@@ -58,7 +63,11 @@ const endpoint = (scopes?: string[]) =>
   start({
     allowedHosts: ['calls.example'],
     auth: {
-      metadata: { resource, authorizationServers: [server.url], ...(scopes === undefined ? {} : { scopes }) },
+      metadata: {
+        resource,
+        authorizationServers: [server.url],
+        ...(scopes === undefined ? {} : { scopes }),
+      },
     },
   });
 
@@ -68,7 +77,11 @@ const as = async (url: string, bearer: string) =>
 describe('a token of an authorization server', () => {
   it.each<[string, () => Promise<string> | string, number]>([
     ['for this endpoint', () => server.sign({}), 200],
-    ['for this endpoint among others', () => server.sign({ aud: ['https://a.example', resource] }), 200],
+    [
+      'for this endpoint among others',
+      () => server.sign({ aud: ['https://a.example', resource] }),
+      200,
+    ],
     ['for another endpoint', () => server.sign({ aud: 'https://other.example/mcp' }), 401],
     ['for none', () => server.sign({ aud: undefined }), 401],
     ['that has expired', () => server.sign({ exp: now() - 120 }), 401],
@@ -150,6 +163,7 @@ describe('the program with --resource and --authorization-server', () => {
     const code = await run(['--http', '0', ...argv], { ...io, stopped: Promise.resolve() });
     return { code, log: log.join('\n') };
   };
+
   const at = (url: string) => ['--resource', resource, '--authorization-server', url];
 
   it('checks tokens', async () => {
@@ -160,7 +174,11 @@ describe('the program with --resource and --authorization-server', () => {
 
   it.each<[string, string, string]>([
     ['no URL', 'login', 'it must be a URL that begins with https://'],
-    ['HTTP to another machine', 'http://login.example', 'it must be a URL that begins with https://'],
+    [
+      'HTTP to another machine',
+      'http://login.example',
+      'it must be a URL that begins with https://',
+    ],
     ['nobody there', 'http://127.0.0.1:9', 'it has no metadata at'],
   ])('does not start with %s', async (_what, url, why) => {
     const { code, log } = await execute(at(url));
@@ -170,9 +188,17 @@ describe('the program with --resource and --authorization-server', () => {
   });
 
   it.each<[string, (metadata: Record<string, unknown>) => void, string]>([
-    ['that is another', (metadata) => (metadata.issuer = 'https://evil.example'), 'names another issuer'],
+    [
+      'that is another',
+      (metadata) => (metadata.issuer = 'https://evil.example'),
+      'names another issuer',
+    ],
     ['without keys', (metadata) => delete metadata.jwks_uri, 'names no keys'],
-    ['with keys in clear', (metadata) => (metadata.jwks_uri = 'http://x.example/'), 'names no keys'],
+    [
+      'with keys in clear',
+      (metadata) => (metadata.jwks_uri = 'http://x.example/'),
+      'names no keys',
+    ],
   ])('does not start with a server %s', async (_what, change, why) => {
     const wrong = await authorizationServer((metadata) => void change(metadata));
     const { code, log } = await execute(at(wrong.url));
@@ -183,7 +209,12 @@ describe('the program with --resource and --authorization-server', () => {
   it.each([
     [{ CALLS_MCP_TOKEN: '' }, [], 2, 'CALLS_MCP_TOKEN is empty'],
     [{}, ['--http', '0.0.0.0:0'], 2, 'Refusing to listen on 0.0.0.0 without a token'],
-    [{}, ['--allow-host', 'calls.example'], 2, 'Refusing to answer for calls.example without a token'],
+    [
+      {},
+      ['--allow-host', 'calls.example'],
+      2,
+      'Refusing to answer for calls.example without a token',
+    ],
   ])('%j %j never starts open by accident', async (env, argv, status, why) => {
     const { code, log } = await execute(argv, env);
     expect([code, log]).toEqual([status, expect.stringContaining(why)]);

@@ -15,9 +15,13 @@ const { start, stop } = useEndpoint();
 /** A question about all 30 calls is answered, and told how far it is on the way. */
 async function analyzesAll(client: Client): Promise<void> {
   const progress: unknown[] = [];
-  const result = await client.callTool({ name: 'analyze_calls', arguments: { calls: 'all' } }, undefined, {
-    onprogress: (each) => progress.push(each.progress),
-  });
+  const result = await client.callTool(
+    { name: 'analyze_calls', arguments: { calls: 'all' } },
+    undefined,
+    {
+      onprogress: (each) => progress.push(each.progress),
+    },
+  );
   expect(result.structuredContent).toMatchObject({ calls: 30, complete: true });
   expect(progress).toEqual([30]);
 }
@@ -69,9 +73,21 @@ describe('the HTTP endpoint', () => {
       400,
       -32020,
     ],
-    ['with another Mcp-Method', stateless('tools/call'), rpc('tools/list', { _meta: meta }), 400, -32020],
+    [
+      'with another Mcp-Method',
+      stateless('tools/call'),
+      rpc('tools/list', { _meta: meta }),
+      400,
+      -32020,
+    ],
     ['for an unknown method', stateless('x/y'), rpc('x/y', { _meta: meta }), 404, -32601],
-    ['for a method of the handshake revisions', stateless('ping'), rpc('ping', { _meta: meta }), 404, -32601],
+    [
+      'for a method of the handshake revisions',
+      stateless('ping'),
+      rpc('ping', { _meta: meta }),
+      404,
+      -32601,
+    ],
     [
       'for an unknown resource',
       stateless('resources/read', { 'mcp-name': 'calls://x' }),
@@ -99,26 +115,36 @@ describe('the HTTP endpoint', () => {
     expect((await send(url, { headers: plain, body: Array(101).fill(batch[0]) })).status).toBe(400);
   });
 
-  it.each(['a batch', 'requests'])('lets at most eight calls of %s read the API at a time', async (kind) => {
-    let running = 0;
-    let most = 0;
-    const before = async () => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      running -= 1;
-    };
-    const url = await start({}, { before });
-    const asked = Array.from({ length: 50 }, (_, i) =>
-      rpc('tools/call', { name: 'list_calls', arguments: { rows: 1 } }, i),
-    );
-    const bodies = kind === 'a batch' ? [asked] : asked.slice(0, 20);
-    const responses = await Promise.all(bodies.map((body) => send(url, { headers: plain, body })));
-    if (kind === 'a batch')
-      expect(new Set(responses[0]?.events.map(({ id }) => id))).toEqual(new Set(asked.map(({ id }) => id)));
-    else expect(responses.every(({ json }) => 'result' in json)).toBe(true);
-    expect(most).toBeLessThanOrEqual(8);
-  });
+  it.each(['a batch', 'requests'])(
+    'lets at most eight calls of %s read the API at a time',
+    async (kind) => {
+      let running = 0;
+      let most = 0;
+
+      const before = async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        running -= 1;
+      };
+
+      const url = await start({}, { before });
+      const asked = Array.from({ length: 50 }, (_, i) =>
+        rpc('tools/call', { name: 'list_calls', arguments: { rows: 1 } }, i),
+      );
+      const bodies = kind === 'a batch' ? [asked] : asked.slice(0, 20);
+      const responses = await Promise.all(
+        bodies.map((body) => send(url, { headers: plain, body })),
+      );
+      if (kind === 'a batch')
+        expect(new Set(responses[0]?.events.map(({ id }) => id))).toEqual(
+          new Set(asked.map(({ id }) => id)),
+        );
+      else expect(responses.every(({ json }) => 'result' in json)).toBe(true);
+
+      expect(most).toBeLessThanOrEqual(8);
+    },
+  );
 
   it('aborts a call when its client disconnects', async () => {
     for (const family of ['2025', '2026']) {
@@ -131,7 +157,11 @@ describe('the HTTP endpoint', () => {
         signal: controller.signal,
         headers: isStateless ? stateless('tools/call', { 'mcp-name': 'list_calls' }) : plain,
         body: JSON.stringify(
-          rpc('tools/call', { name: 'list_calls', arguments: {}, ...(isStateless ? { _meta: meta } : {}) }),
+          rpc('tools/call', {
+            name: 'list_calls',
+            arguments: {},
+            ...(isStateless ? { _meta: meta } : {}),
+          }),
         ),
       });
       await begun;
@@ -150,21 +180,26 @@ describe('the HTTP endpoint', () => {
       stateless('tools/call', { 'mcp-name': 'list_calls' }),
       rpc('tools/call', { ...listCalls, _meta: meta }),
     ],
-  ])('finishes running calls of %s when it stops, and accepts no new ones', async (_what, headers, body) => {
-    const [running, released] = [gate(), gate()];
-    const before = async () => {
-      running.open();
-      await released.opened;
-    };
-    const url = await start({ drainTimeout: 600_000 }, { before });
-    const call = send(url, { headers, body });
-    await running.opened;
-    const closed = stop();
-    await expect(send(url, ping)).rejects.toThrow();
-    released.open();
-    expect((await call).json).toMatchObject({ result: { structuredContent: { total: 30 } } });
-    await closed;
-  });
+  ])(
+    'finishes running calls of %s when it stops, and accepts no new ones',
+    async (_what, headers, body) => {
+      const [running, released] = [gate(), gate()];
+
+      const before = async () => {
+        running.open();
+        await released.opened;
+      };
+
+      const url = await start({ drainTimeout: 600_000 }, { before });
+      const call = send(url, { headers, body });
+      await running.opened;
+      const closed = stop();
+      await expect(send(url, ping)).rejects.toThrow();
+      released.open();
+      expect((await call).json).toMatchObject({ result: { structuredContent: { total: 30 } } });
+      await closed;
+    },
+  );
 
   it('ends streams that wait for news when it stops, without waiting for them', async () => {
     const url = await start({ drainTimeout: 600_000 });
@@ -212,12 +247,15 @@ describe('a mounted endpoint', () => {
 
   it('takes a body that a parser of the application has read', async () => {
     const mcp = mountHttp(server(), { auth: false });
-    const before = createHttpServer(async (request: IncomingMessage & { body?: unknown }, response) => {
-      let text = '';
-      for await (const part of request) text += part;
-      if (request.url !== '/lost') request.body = request.url === '/text' ? text : JSON.parse(text);
-      mcp.handler(request, response);
-    }).listen(0, '127.0.0.1');
+    const before = createHttpServer(
+      async (request: IncomingMessage & { body?: unknown }, response) => {
+        let text = '';
+        for await (const part of request) text += part;
+        if (request.url !== '/lost')
+          request.body = request.url === '/text' ? text : JSON.parse(text);
+        mcp.handler(request, response);
+      },
+    ).listen(0, '127.0.0.1');
     await once(before, 'listening');
     const url = `http://127.0.0.1:${(before.address() as AddressInfo).port}`;
     expect((await send(`${url}/mcp`, ping)).json).toMatchObject({ id: 1, result: {} });
@@ -234,12 +272,14 @@ describe('a mounted endpoint', () => {
     expect(() => mountHttp(server(), {} as never)).toThrow('needs auth');
     expect(() => mountHttp(server(), { auth: { token: 'short' } })).toThrow('too short');
     const mcp = mountHttp(server(), { auth: { token } });
+
     const request = (host: string, headers: object) =>
       new Request(`https://${host}/mcp`, {
         method: 'POST',
         headers: { ...plain, ...headers },
         body: JSON.stringify(ping.body),
       });
+
     expect((await mcp.fetch(request('calls.example', { authorization }))).status).toBe(403);
     expect((await mcp.fetch(request('localhost', {}))).status).toBe(401);
     expect((await mcp.fetch(request('localhost', { authorization }))).status).toBe(200);

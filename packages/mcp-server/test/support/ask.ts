@@ -7,7 +7,11 @@ export type Content = Record<string, any> & { readonly rows: any[][] };
 // biome-ignore-end lint/suspicious/noExplicitAny: see above.
 
 /** Calls a tool, which must succeed, and returns its data. */
-export async function ask(server: CallsMcpServer, name: string, args: object = {}): Promise<Content> {
+export async function ask(
+  server: CallsMcpServer,
+  name: string,
+  args: object = {},
+): Promise<Content> {
   const { structuredContent, content } = await callTool(server, name, { ...args });
   expect(structuredContent, content[0]?.text).toBeDefined();
   return structuredContent as Content;

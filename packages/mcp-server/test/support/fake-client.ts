@@ -32,21 +32,32 @@ export interface FakeOptions {
   readonly hidden?: ReadonlySet<string>;
   /** Pages have no total. */
   readonly withoutTotal?: boolean;
-  /** Called before each response with the calls that it has; may wait, or respond in another way. */
+  /**
+   * Called before each response with the calls that it has; may wait, or respond in another way.
+   */
   readonly before?: (asked: Asked, page: readonly Call[]) => unknown;
   readonly smsNumbers?: readonly { number: string; smsEnabled: boolean | string; url: string }[];
 }
 
 /** The response of an API that fails. */
-export const failed = (status: number): Response => Response.json({ error: 'Not now.' }, { status });
+export const failed = (status: number): Response =>
+  Response.json({ error: 'Not now.' }, { status });
 
 /** A client over an array, for tests of what the tools make of answers. */
 export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): Client {
   const { version = 'v3', maxRows = Number.POSITIVE_INFINITY, before, smsNumbers = [] } = options;
   const keys = apiKeys('a', 'b');
-  const channels = { channel: 'channel', isExtension: (channel: unknown) => isCallExtension({ channel }) };
+  const channels = {
+    channel: 'channel',
+    isExtension: (channel: unknown) => isCallExtension({ channel }),
+  };
   return createClient({
-    ...{ baseUrl: 'http://127.0.0.1:1', legacyBaseUrl: 'http://127.0.0.1:1', version, legacyAuth: keys },
+    ...{
+      baseUrl: 'http://127.0.0.1:1',
+      legacyBaseUrl: 'http://127.0.0.1:1',
+      version,
+      legacyAuth: keys,
+    },
     auth: version === 'v2' ? bearerToken('a') : keys,
     retry: { attempts: 1 },
     async fetch(address, init) {
@@ -56,7 +67,9 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
       const q = searchParams.get('q') ?? '';
       const matches = matcher(parse(q), version === 'v3' ? { callExtensions: channels } : {});
       const rows = Math.min(maxRows, Number(searchParams.get('rows') ?? 100));
-      const found = calls.filter((call) => matches(call) && (rows === 1 || !options.hidden?.has(call.sid)));
+      const found = calls.filter(
+        (call) => matches(call) && (rows === 1 || !options.hidden?.has(call.sid)),
+      );
       const from = Number(searchParams.get('start') ?? 0) * rows;
       const page = found.slice(from, from + rows);
       const signal = init?.signal ?? undefined;
@@ -69,8 +82,10 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
         const call = calls.find(({ sid }) => sid === decodeURIComponent(item));
         return call ? Response.json(fromCall(call, version)) : Response.json({}, { status: 404 });
       }
+
       const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
-      const headers = options.withoutTotal && rows > 1 ? {} : { 'content-range': `${range}/${found.length}` };
+      const headers =
+        options.withoutTotal && rows > 1 ? {} : { 'content-range': `${range}/${found.length}` };
       return Response.json(
         page.map((call) => fromCall(call, version)),
         { headers },
@@ -94,5 +109,11 @@ function smsListing(numbers: Required<FakeOptions>['smsNumbers']): Response {
 /** A client that fails inside, with an error of its own. */
 export function brokenClient(error: Error): Client {
   const fail = async () => Promise.reject(error);
-  return { ...fakeClient([]), fetchPage: fail, countCalls: fail, getCall: fail, listSmsNumbers: fail };
+  return {
+    ...fakeClient([]),
+    fetchPage: fail,
+    countCalls: fail,
+    getCall: fail,
+    listSmsNumbers: fail,
+  };
 }

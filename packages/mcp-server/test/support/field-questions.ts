@@ -2,7 +2,8 @@ import type { Call } from '@call-attribution/core';
 import type { Content } from './ask.ts';
 import type { Ask, Question } from './questions.ts';
 
-// Questions that follow from the field table: what is in a field, how often, how much, when. Truth is plain JavaScript over the records.
+// Questions that follow from the field table: what is in a field, how often, how much, when. Truth
+// is plain JavaScript over the records.
 
 type Test = (call: Call) => boolean;
 
@@ -10,7 +11,8 @@ const num = (value: unknown): number => Number(value);
 const has = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 const rounded = (value: number): number => Number(value.toFixed(Math.abs(value) < 1 ? 4 : 2));
 const total = ({ total: found }: Content): unknown => found;
-const plain = (cell: unknown): unknown => (typeof cell === 'string' ? cell.replace(/^«|»$/g, '') : cell);
+const plain = (cell: unknown): unknown =>
+  typeof cell === 'string' ? cell.replace(/^«|»$/g, '') : cell;
 const firstRow = ({ rows }: Content): unknown => plain((rows as unknown[][])[0]?.[0]);
 const pairs = ({ rows }: Content): Record<string, unknown> =>
   Object.fromEntries((rows as unknown[][]).map(([key, value]) => [String(plain(key)), value]));
@@ -30,14 +32,18 @@ const measured = (
   where?: string,
 ): Question => ({
   ask,
-  calls: [['analyze_calls', { ...all, measures: [measure], ...(where === undefined ? {} : { where }) }]],
+  calls: [
+    ['analyze_calls', { ...all, measures: [measure], ...(where === undefined ? {} : { where }) }],
+  ],
   answer: firstRow,
   truth,
 });
 
 const byField = (ask: string, field: keyof Call, args: Ask[1] = {}): Question => ({
   ask,
-  calls: [['analyze_calls', { ...all, group_by: [field], measures: ['calls'], limit: 500, ...args }]],
+  calls: [
+    ['analyze_calls', { ...all, group_by: [field], measures: ['calls'], limit: 500, ...args }],
+  ],
   answer: pairs,
   truth(calls) {
     const counts: Record<string, number> = {};
@@ -62,7 +68,11 @@ export const fieldQuestions: readonly Question[] = [
     'smart_minutes > 0.5',
     (c) => num(c.smart_minutes) > 0.5,
   ),
-  howMany('Calls billed with ten minutes or more', 'call_duration >= 10', (c) => num(c.call_duration) >= 10),
+  howMany(
+    'Calls billed with ten minutes or more',
+    'call_duration >= 10',
+    (c) => num(c.call_duration) >= 10,
+  ),
   howMany('Calls to 13035550100', "dnis = '13035550100'", (c) => c.dnis === '13035550100'),
   howMany('Calls from Texas', "state = 'TX'", (c) => c.state === 'TX'),
   howMany('Calls from New York or Los Angeles', "city IN ('New York', 'Los Angeles')", (c) =>
@@ -72,8 +82,16 @@ export const fieldQuestions: readonly Question[] = [
   howMany('Calls with a recording', 'recording IS NOT NULL', (c) => has(c.recording)),
   howMany('Surest matches', 'rank = 1', (c) => num(c.rank) === 1),
   howMany('Unsure matches', 'rank >= 4', (c) => num(c.rank) >= 4),
-  howMany('Calls dialed from an ad', "channel = 'Call Extension'", (c) => c.channel === 'Call Extension'),
-  howMany('Calls after an organic search', 'activity_type_id = 5', (c) => num(c.activity_type_id) === 5),
+  howMany(
+    'Calls dialed from an ad',
+    "channel = 'Call Extension'",
+    (c) => c.channel === 'Call Extension',
+  ),
+  howMany(
+    'Calls after an organic search',
+    'activity_type_id = 5',
+    (c) => num(c.activity_type_id) === 5,
+  ),
   howMany('Visits that came with a tag', 'url_tag IS NOT NULL', (c) => has(c.url_tag)),
   howMany(
     'Calls from the emergency page',
@@ -86,12 +104,20 @@ export const fieldQuestions: readonly Question[] = [
     (c) => c.landing_page === '/' && has(c.conversion_page) && c.conversion_page !== '/',
   ),
   howMany('Calls without a referrer', 'referrer IS NULL', (c) => !has(c.referrer)),
-  howMany('Calls whose ad data is final', "ppc_status = 'Processed'", (c) => c.ppc_status === 'Processed'),
+  howMany(
+    'Calls whose ad data is final',
+    "ppc_status = 'Processed'",
+    (c) => c.ppc_status === 'Processed',
+  ),
   howMany('Calls of the brand campaign', "ppc_campaign LIKE '%brand%'", (c) =>
     /brand/i.test(String(c.ppc_campaign ?? '')),
   ),
   howMany('Calls with a click id of Google', 'ppc_gclid IS NOT NULL', (c) => has(c.ppc_gclid)),
-  howMany('Exact matches of a keyword', "ppc_match_type = 'Exact'", (c) => c.ppc_match_type === 'Exact'),
+  howMany(
+    'Exact matches of a keyword',
+    "ppc_match_type = 'Exact'",
+    (c) => c.ppc_match_type === 'Exact',
+  ),
   howMany('Ads seen on phones', "vt_device = 'm'", (c) => c.vt_device === 'm'),
   howMany('Callers with an iPhone or iPad', "os = 'iOS'", (c) => c.os === 'iOS'),
   howMany(

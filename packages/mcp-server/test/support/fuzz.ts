@@ -5,7 +5,8 @@ import { createServer, serveStdio, tools } from '../../src/index.ts';
 import { fakeClient } from './fake-client.ts';
 import { initialize, meta } from './rpc.ts';
 
-// Requests as broken, careless and hostile clients write them: right ones with some members replaced by anything.
+// Requests as broken, careless and hostile clients write them: right ones with some members
+// replaced by anything.
 
 const json = fc.jsonValue({ maxDepth: 2 });
 const odd = fc.oneof(
@@ -95,7 +96,9 @@ interface Response {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Sends requests of one family of revisions over stdio. Returns what is wrong with the responses. */
+/**
+ * Sends requests of one family of revisions over stdio. Returns what is wrong with the responses.
+ */
 export async function fuzz(
   era: 'handshake' | 'stateless',
   count: number,
@@ -117,15 +120,18 @@ export async function fuzz(
       log: (line) => logged.push(line),
     },
   );
+
   const ask = (message: { readonly id: unknown }): Promise<Response> =>
     new Promise((resolve) => {
       waiting.set(message.id, resolve);
       input.write(`${JSON.stringify(message)}\n`);
     });
+
   if (era === 'handshake') {
     await ask(initialize('2025-11-25') as { id: unknown });
     input.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   }
+
   let sent = 0;
   const noise = fc.sample(odd, { numRuns: count, seed });
   for (const { method, params } of fc.sample(anyRequest, { numRuns: count, seed })) {
@@ -139,13 +145,18 @@ export async function fuzz(
     if ((error === undefined) === (result === undefined))
       faults.push(`${what}: neither a result nor an error`);
     if (error?.code === -32603) faults.push(`${what}: internal error`);
-    if (error && (error.message.length > 700 || /^\s*[[{]|"code":|\n\s+at |invalid_type/.test(error.message)))
+    if (
+      error &&
+      (error.message.length > 700 || /^\s*[[{]|"code":|\n\s+at |invalid_type/.test(error.message))
+    )
       faults.push(`${what}: ${error.message}`);
-    // Wrong arguments: what is wrong and what is right, in one line or above a frame. Else what, why and what next.
+    // Wrong arguments: what is wrong and what is right, in one line or above a frame. Else what,
+    // why and what next.
     const text = String((result?.content as { text?: unknown }[] | undefined)?.[0]?.text ?? '');
     if (result?.isError && !/\nWhy: [\s\S]+\nNext: |^[^\n]+[.?)}"]$|\n.*\^/.test(text))
       faults.push(`${what}: ${JSON.stringify(result)}`);
   }
+
   connection.close();
   return { sent, faults: [...faults, ...logged.map((line) => `logged: ${line}`)] };
 }

@@ -2,7 +2,10 @@ import { PassThrough } from 'node:stream';
 import { type CallsMcpServer, serveStdio } from '../../src/index.ts';
 import { initialize, rpc } from './rpc.ts';
 
-/** Sends a request to a server as a client of the older revisions does. Rejects with the error of a response. */
+/**
+ * Sends a request to a server as a client of the older revisions does. Rejects with the error of a
+ * response.
+ */
 export async function request(
   server: CallsMcpServer,
   method: string,
@@ -16,7 +19,8 @@ export async function request(
     log: () => undefined,
   });
   const first = method === 'initialize' ? [] : [initialize()];
-  for (const each of [...first, rpc(method, params, 'asked')]) input.write(`${JSON.stringify(each)}\n`);
+  for (const each of [...first, rpc(method, params, 'asked')])
+    input.write(`${JSON.stringify(each)}\n`);
   input.end();
   await closed;
   const { result, error } = responses.find(({ id }) => id === 'asked') ?? {};

@@ -9,9 +9,13 @@ export function gate() {
   return { open: () => open(), opened };
 }
 
-/** A hook for the fake client that holds requests until they are aborted, and says when that happens. */
+/**
+ * A hook for the fake client that holds requests until they are aborted, and says when that
+ * happens.
+ */
 export function held() {
   const [begin, abort] = [gate(), gate()];
+
   const before: FakeOptions['before'] = ({ signal }) =>
     new Promise((_, reject) => {
       begin.open();
@@ -20,5 +24,6 @@ export function held() {
         reject(signal.reason);
       });
     });
+
   return { before, begun: begin.opened, aborted: abort.opened };
 }

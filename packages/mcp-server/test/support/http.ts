@@ -10,7 +10,10 @@ import { revision, rpc } from './rpc.ts';
 export const token = 'a-token-of-the-endpoint';
 
 /** Headers of a request of the older revisions. */
-export const plain = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+export const plain = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
 
 /** Headers of a request of the stateless revision. */
 export const stateless = (method: string, extra: Record<string, string> = {}) => ({
@@ -23,14 +26,19 @@ export const stateless = (method: string, extra: Record<string, string> = {}) =>
 /** A request that any endpoint answers. */
 export const ping = { headers: plain, body: rpc('ping') };
 
-/** Starts endpoints over thirty calls; each is stopped after its test. Call it once per test file. */
+/**
+ * Starts endpoints over thirty calls; each is stopped after its test. Call it once per test file.
+ */
 export function useEndpoint() {
   let endpoint: HttpEndpoint | undefined;
+
   const stop = async (): Promise<void> => {
     await endpoint?.close();
     endpoint = undefined;
   };
+
   afterEach(stop);
+
   const start = async (options: HttpOptions = {}, fake: FakeOptions = {}): Promise<string> => {
     endpoint = await serveHttp(createServer(fakeClient(websiteCalls(30), fake)), {
       port: 0,
@@ -39,6 +47,7 @@ export function useEndpoint() {
     });
     return endpoint.url;
   };
+
   return { start, stop };
 }
 

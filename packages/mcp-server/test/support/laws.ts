@@ -48,7 +48,10 @@ const values: Record<string, fc.Arbitrary<unknown>> = {
   calls: fc.constantFrom('website', 'extensions', 'all', 'x'),
   compare: fc.oneof(fc.constantFrom('previous', 'year', '2024-01-01..2024-01-02'), fc.string()),
   measures: fc.array(
-    fc.oneof(fc.constantFrom('calls', 'missed_rate', 'talk_p90', 'callers', 'distinct(city)'), fc.string()),
+    fc.oneof(
+      fc.constantFrom('calls', 'missed_rate', 'talk_p90', 'callers', 'distinct(city)'),
+      fc.string(),
+    ),
   ),
   having: fc.oneof(fc.constantFrom('calls >= 2', 'calls > 1 AND calls < 9'), fc.string()),
   order: fc.oneof(fc.constantFrom('calls desc', '-calls', 'talk_minutes'), fc.string()),
@@ -67,7 +70,10 @@ const anyCall = fc.constantFrom(...tools).chain((tool) => {
 });
 
 /** Whatever the arguments are, the result is valid, within the budget and usable. */
-export async function anyArgumentsGiveAUsableResult(numRuns: number, tally = new Tally()): Promise<void> {
+export async function anyArgumentsGiveAUsableResult(
+  numRuns: number,
+  tally = new Tally(),
+): Promise<void> {
   const server = createServer(fakeClient(fixtureCalls(120)), { budget: 1500 });
   await fc.assert(
     fc.asyncProperty(anyCall, ({ tool, args }) =>
@@ -77,10 +83,13 @@ export async function anyArgumentsGiveAUsableResult(numRuns: number, tally = new
         expect(estimateTokens(text)).toBeLessThanOrEqual(1500);
         if (result.isError) {
           expect(result.structuredContent).toBeUndefined();
-          // One line for wrong arguments, which ends with what is right; four lines for everything else.
+          // One line for wrong arguments, which ends with what is right; four lines for everything
+          // else.
           expect(text).toMatch(/^[^\n]+[.?^ ]$|\nWhy: [\s\S]+\nNext: [\s\S]+\nRetry: |\n.*\^/);
         } else {
-          expect(validators.get(tool.name)?.(result.structuredContent).errorMessage).toBeUndefined();
+          expect(
+            validators.get(tool.name)?.(result.structuredContent).errorMessage,
+          ).toBeUndefined();
         }
       }),
     ),
@@ -110,12 +119,20 @@ const anyRecord = fc
   .record(Object.fromEntries(stringFields.map((each) => [each, strange])), { requiredKeys: [] })
   .map((record) => ({ ...fixtureCalls(1)[0], ...record }) as unknown as Call);
 
-/** Whatever is in the records, results are valid, within the budget and on one line, and every fence holds. */
-export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tally()): Promise<void> {
+/**
+ * Whatever is in the records, results are valid, within the budget and on one line, and every fence
+ * holds.
+ */
+export async function anyRecordsGiveASafeResult(
+  numRuns: number,
+  tally = new Tally(),
+): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), strange, (records, account) =>
       tally.run(async () => {
-        const calls = records.map((call, i) => ({ ...call, sid: `S${i}`, acct_id: account }) as Call);
+        const calls = records.map(
+          (call, i) => ({ ...call, sid: `S${i}`, acct_id: account }) as Call,
+        );
         const server = createServer(fakeClient(calls), { budget: 2000 });
         for (const [tool, args] of [
           ['list_calls', { fields: 'all' }],
@@ -135,7 +152,12 @@ export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tal
               const isText =
                 (spec?.type === 'string' || spec?.type === 'url') &&
                 !/^(?:sid|acct_id|ani|dnis)$/.test(spec.name);
-              if (isText && !/^[\d.:+ -]*$/.test(cell) && !spec.values?.includes(cell) && cell !== '(hidden)')
+              if (
+                isText &&
+                !/^[\d.:+ -]*$/.test(cell) &&
+                !spec.values?.includes(cell) &&
+                cell !== '(hidden)'
+              )
                 expect(cell).toMatch(/^«[^«»]*»$/);
             }
           }
@@ -150,8 +172,14 @@ export async function anyRecordsGiveASafeResult(numRuns: number, tally = new Tal
 export const list = (server: CallsMcpServer, args: object = {}): Promise<Content> =>
   ask(server, 'list_calls', args);
 
-/** Whatever the page size and the budget are, following the cursors returns every call once and in order. */
-export async function pagingReturnsEveryCallOnce(numRuns: number, tally = new Tally()): Promise<void> {
+/**
+ * Whatever the page size and the budget are, following the cursors returns every call once and in
+ * order.
+ */
+export async function pagingReturnsEveryCallOnce(
+  numRuns: number,
+  tally = new Tally(),
+): Promise<void> {
   const calls = fixtureCalls(137);
   await fc.assert(
     fc.asyncProperty(
@@ -166,16 +194,25 @@ export async function pagingReturnsEveryCallOnce(numRuns: number, tally = new Ta
           const sids: unknown[] = [];
           let cursor: string | undefined;
           do {
-            const page = await list(server, { rows, fields, calls: 'all', ...(cursor ? { cursor } : {}) });
+            const page = await list(server, {
+              rows,
+              fields,
+              calls: 'all',
+              ...(cursor ? { cursor } : {}),
+            });
             expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(budget);
             if (page.rows.length > 0) {
-              expect([page.first, page.last]).toEqual([sids.length + 1, sids.length + page.rows.length]);
+              expect([page.first, page.last]).toEqual([
+                sids.length + 1,
+                sids.length + page.rows.length,
+              ]);
               expect(page.summary).toContain(`Rows ${page.first}-${page.last}`);
             }
             sids.push(...page.rows.map((row) => row[0]));
             cursor = page.next_cursor;
             if (cursor) expect(page.summary).toContain(`more with cursor=${cursor}`);
           } while (cursor);
+
           const expected = calls.map((call) => call.sid).reverse();
           tally.compare(expected, sids.map(String));
           expect(sids).toEqual(expected);

@@ -2,8 +2,8 @@ import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
 import type { Content } from './ask.ts';
 
-// Questions as people ask them, the tool calls that a sensible agent makes for each, and the truth, computed from the
-// records in plain JavaScript.
+// Questions as people ask them, the tool calls that a sensible agent makes for each, and the truth,
+// computed from the records in plain JavaScript.
 
 /** A tool and its arguments. */
 export type Ask = readonly [tool: string, args: Readonly<Record<string, unknown>>];
@@ -71,6 +71,7 @@ function grouped(calls: readonly Call[], key: Key): Map<unknown, Call[]> {
     if (group) group.push(call);
     else groups.set(value, [call]);
   }
+
   return groups;
 }
 const counts = (calls: readonly Call[], key: Key): Record<string, number> =>
@@ -79,7 +80,8 @@ const counts = (calls: readonly Call[], key: Key): Record<string, number> =>
 const largest = (numbers: readonly number[], n: number): number[] =>
   [...numbers].sort((a, b) => b - a).slice(0, n);
 
-const plain = (cell: unknown): unknown => (typeof cell === 'string' ? cell.replace(/^«|»$/g, '') : cell);
+const plain = (cell: unknown): unknown =>
+  typeof cell === 'string' ? cell.replace(/^«|»$/g, '') : cell;
 const rowsOf = ({ columns, rows }: Content): Record<string, unknown>[] =>
   (rows as unknown[][]).map((row) =>
     Object.fromEntries((columns as string[]).map((column, i) => [column, plain(row[i])])),
@@ -118,12 +120,16 @@ function firsts(calls: readonly Call[]): Set<Call> {
   for (const call of calls) {
     const caller = callerOf(call);
     const known = first.get(caller);
-    if (caller !== '' && (known === undefined || call.date_added < known.date_added)) first.set(caller, call);
+    if (caller !== '' && (known === undefined || call.date_added < known.date_added))
+      first.set(caller, call);
   }
+
   return new Set(first.values());
 }
 const lag = (call: Call): number =>
-  Math.round((Date.parse(`${call.date_added}Z`) - Date.parse(`${call.displayed_timestamp}Z`)) / 6000) / 10;
+  Math.round(
+    (Date.parse(`${call.date_added}Z`) - Date.parse(`${call.displayed_timestamp}Z`)) / 6000,
+  ) / 10;
 const allDays = (from: string, days: number): string[] =>
   Array.from({ length: days }, (_, i) =>
     new Date(Date.parse(from) + i * 86_400_000).toISOString().slice(0, 10),
@@ -145,7 +151,13 @@ const countedOfAll = (ask: string, args: Ask[1], test: Test): Question => ({
   truth: (calls) => calls.filter(test).length,
 });
 /** A question about the largest groups of calls of websites. */
-const most = (ask: string, limit: number, args: Ask[1], key: Key, ...tests: readonly Test[]): Question =>
+const most = (
+  ask: string,
+  limit: number,
+  args: Ask[1],
+  key: Key,
+  ...tests: readonly Test[]
+): Question =>
   analyzed(ask, { ...args, limit }, column('calls'), (calls) =>
     largest(Object.values(counts(sites(calls, ...tests), key)), limit),
   );
@@ -162,8 +174,13 @@ const analyzed = (
   truth: Question['truth'],
 ): Question => ({ ask, calls: [analyze(args)], answer, truth });
 /** A question about how many calls of websites each value has. */
-const countedBy = (ask: string, args: Ask[1], name: string, key: Key, ...tests: readonly Test[]): Question =>
-  analyzed(ask, args, table(name), (calls) => counts(sites(calls, ...tests), key));
+const countedBy = (
+  ask: string,
+  args: Ask[1],
+  name: string,
+  key: Key,
+  ...tests: readonly Test[]
+): Question => analyzed(ask, args, table(name), (calls) => counts(sites(calls, ...tests), key));
 
 /** What people ask about totals, time and change. */
 const totals: readonly Question[] = [
@@ -199,7 +216,9 @@ const totals: readonly Question[] = [
     { where: 'talk_minutes >= 5' },
     (call) => minutes(call) >= 5,
   ),
-  countedBy('Monthly trend please', { group_by: 'month' }, 'month', (call) => call.date_added.slice(0, 7)),
+  countedBy('Monthly trend please', { group_by: 'month' }, 'month', (call) =>
+    call.date_added.slice(0, 7),
+  ),
   analyzed(
     'Give me October day by day',
     { ...october, group_by: 'day', measures: 'calls' },
@@ -336,7 +355,13 @@ const talk: readonly Question[] = [
     calls: [
       [
         'list_calls',
-        { from: '28d', to: 'yesterday', order: 'talk_minutes desc', rows: 1, fields: 'talk_minutes' },
+        {
+          from: '28d',
+          to: 'yesterday',
+          order: 'talk_minutes desc',
+          rows: 1,
+          fields: 'talk_minutes',
+        },
       ],
     ],
     answer: column('talk_minutes'),
@@ -344,7 +369,9 @@ const talk: readonly Question[] = [
   },
   {
     ask: 'Show the three latest calls',
-    calls: [['list_calls', { order: 'date_added desc', rows: 3, from: '2d', fields: 'date_added' }]],
+    calls: [
+      ['list_calls', { order: 'date_added desc', rows: 3, from: '2d', fields: 'date_added' }],
+    ],
     answer: column('date_added'),
     truth: (calls) =>
       sites(calls)
@@ -375,10 +402,12 @@ const attribution: readonly Question[] = [
     table('ppc_campaign'),
     (calls) =>
       Object.fromEntries(
-        [...grouped(sites(calls, has('ppc_keywords')), field('ppc_campaign'))].map(([campaign, list]) => [
-          String(campaign),
-          largest(Object.values(counts(list, field('ppc_keywords'))), 1)[0],
-        ]),
+        [...grouped(sites(calls, has('ppc_keywords')), field('ppc_campaign'))].map(
+          ([campaign, list]) => [
+            String(campaign),
+            largest(Object.values(counts(list, field('ppc_keywords'))), 1)[0],
+          ],
+        ),
       ),
   ),
   analyzed(
@@ -399,7 +428,12 @@ const attribution: readonly Question[] = [
         3,
       ),
   ),
-  most('ad groups, most calls first', 5, { group_by: 'ad group', measures: 'calls' }, field('ppc_adgroup')),
+  most(
+    'ad groups, most calls first',
+    5,
+    { group_by: 'ad group', measures: 'calls' },
+    field('ppc_adgroup'),
+  ),
   analyzed(
     'Which landing pages make people call, and do we pick up?',
     { group_by: 'landing page', measures: 'calls,missed' },
@@ -434,7 +468,9 @@ const attribution: readonly Question[] = [
         counts(sites(calls, test), field('ppc_campaign')),
       ) as [Record<string, number>, Record<string, number>];
       const names = [...new Set([...Object.keys(now), ...Object.keys(before)])];
-      return [rounded(Math.min(...names.map((name) => (now[name] ?? 0) / 31 - (before[name] ?? 0) / 30)))];
+      return [
+        rounded(Math.min(...names.map((name) => (now[name] ?? 0) / 31 - (before[name] ?? 0) / 30))),
+      ];
     },
   ),
   {
@@ -454,7 +490,9 @@ const attribution: readonly Question[] = [
     ],
     answer: (content) =>
       Object.fromEntries(
-        rowsOf(content).flatMap((row) => (row.spend === null ? [] : [[row.spend, row.cost_per_call]])),
+        rowsOf(content).flatMap((row) =>
+          row.spend === null ? [] : [[row.spend, row.cost_per_call]],
+        ),
       ),
     truth: (calls) => {
       const found = Object.entries(counts(sites(calls), field('ppc_campaign')));
@@ -541,7 +579,11 @@ const quality: readonly Question[] = [
     { where: 'ppc_gclid IS NOT NULL AND ppc_campaign IS NULL' },
     (call) => has('ppc_gclid')(call) && field('ppc_campaign')(call) === null,
   ),
-  counted('How many calls have no city?', { where: 'city IS NULL' }, (call) => field('city')(call) === null),
+  counted(
+    'How many calls have no city?',
+    { where: 'city IS NULL' },
+    (call) => field('city')(call) === null,
+  ),
   analyzed(
     'In how many cities do our callers live?',
     { measures: 'distinct(city)' },
@@ -575,7 +617,9 @@ const quality: readonly Question[] = [
     answer: column('day'),
     truth: (calls) => {
       const found = new Set(
-        sites(calls, inOctober, (call) => call.ppc_campaign?.includes('Seasonal') === true).map(dateOf),
+        sites(calls, inOctober, (call) => call.ppc_campaign?.includes('Seasonal') === true).map(
+          dateOf,
+        ),
       );
       return allDays('2026-10-01', 31).filter((day) => !found.has(day));
     },
@@ -640,19 +684,29 @@ const people: readonly Question[] = [
     { measures: 'lag_median' },
     only('lag_median'),
     (calls) => [
-      rank(sites(calls, (call) => String(call.displayed_timestamp) <= call.date_added).map(lag), 0.5),
+      rank(
+        sites(calls, (call) => String(call.displayed_timestamp) <= call.date_added).map(lag),
+        0.5,
+      ),
     ],
   ),
   {
     ask: 'Tell me about this call',
-    calls: [(_, calls) => ['get_call', { sid: sites(calls)[7]?.sid, fields: 'date_added,talk_minutes' }]],
+    calls: [
+      (_, calls) => ['get_call', { sid: sites(calls)[7]?.sid, fields: 'date_added,talk_minutes' }],
+    ],
     answer: ({ call }) => call,
     truth: (calls) => {
       const [call] = sites(calls).slice(7) as [Call];
       return { sid: call.sid, date_added: call.date_added, talk_minutes: minutes(call) };
     },
   },
-  most('From which states do people call?', 4, { group_by: 'state', measures: 'calls' }, field('state')),
+  most(
+    'From which states do people call?',
+    4,
+    { group_by: 'state', measures: 'calls' },
+    field('state'),
+  ),
   {
     ask: 'Which of our numbers can receive texts?',
     calls: [['list_sms_numbers', {}]],

@@ -1,6 +1,7 @@
 import { type Call, fields } from '@call-attribution/core';
 
-// Crafted records: invented people, and every way that visitors and forms have of writing their data into a record.
+// Crafted records: invented people, and every way that visitors and forms have of writing their
+// data into a record.
 
 /** An invented person: what must not be seen. */
 export interface Person {
@@ -51,7 +52,8 @@ const digitsIn = (zero: number) => (text: string) =>
   text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
 const percent = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-const entities = (text: string): string => [...text].map((letter) => `&#${letter.codePointAt(0)};`).join('');
+const entities = (text: string): string =>
+  [...text].map((letter) => `&#${letter.codePointAt(0)};`).join('');
 const hexEntities = (text: string): string =>
   [...text].map((letter) => `&#x${letter.codePointAt(0)?.toString(16)};`).join('');
 const escapes = (text: string): string =>
@@ -60,7 +62,8 @@ const grouped =
   (separator: string) =>
   ({ phone }: Person) =>
     [phone.slice(0, -7), phone.slice(-7, -4), phone.slice(-4)].join(separator);
-const bare = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[łŁ]/g, 'l');
+const bare = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[łŁ]/g, 'l');
 const german = (text: string): string =>
   bare(text.replace(/ü/g, 'ue').replace(/ö/g, 'oe').replace(/ä/g, 'ae').replace(/ß/g, 'ss'));
 const fours = (text: string): string => text.replace(/.{4}(?=.)/g, '$& ');
@@ -103,19 +106,23 @@ export const spellings: Readonly<Record<string, (who: Person) => string>> = {
   'inside a longer number': ({ phone }) => `session 99${phone}001`,
   'the name': ({ first, last }) => `by ${first} ${last}`,
   'the name in capitals': ({ first, last }) => `${first} ${last}`.toUpperCase(),
-  'the name without accents': ({ first, last }) => `/thanks/${bare(first)}-${bare(last)}`.toLowerCase(),
+  'the name without accents': ({ first, last }) =>
+    `/thanks/${bare(first)}-${bare(last)}`.toLowerCase(),
   'the name as in logins': ({ first, last }) =>
     german(`${first}${last}`)
       .replace(/[^a-z]/gi, '')
       .toLowerCase(),
-  'the name with hyphens': ({ first, last }) => german(`${first}-${last}`).replace(/’/g, '').toLowerCase(),
+  'the name with hyphens': ({ first, last }) =>
+    german(`${first}-${last}`).replace(/’/g, '').toLowerCase(),
   'the name, encoded': ({ first, last }) => `?n=${encodeURIComponent(`${first} ${last}`)}`,
   'the name, encoded twice': ({ last }) => `?n=${encodeURIComponent(percent(last))}`,
   'another number': () => 'or ring 0151 98765432 or 00441632960961, 415-555-0136',
   'another number in Arabic digits': () => digitsIn(0x660)('4155550136'),
   'an e-mail address': ({ email }) => `mail ${email}`,
-  'an e-mail address, encoded': ({ email }) => `?e=${encodeURIComponent(encodeURIComponent(email))}`,
-  'an e-mail address in entities': ({ email }) => email.replace('@', '&#64;').replace(/\./g, '&period;'),
+  'an e-mail address, encoded': ({ email }) =>
+    `?e=${encodeURIComponent(encodeURIComponent(email))}`,
+  'an e-mail address in entities': ({ email }) =>
+    email.replace('@', '&#64;').replace(/\./g, '&period;'),
   'an e-mail address, spelled': ({ email }) => email.replace('@', ' [at] '),
   'an e-mail address, wide': ({ email }) => email.replace('@', '＠'),
   'the street': ({ street }) => `from ${street}`,
@@ -134,13 +141,18 @@ const texts = fields.filter(
     (type === 'string' || type === 'url') && !personal && !isId && name !== 'dnis',
 );
 
-/** One record for each person and spelling, which is in two fields: every field with text gets its turn. */
+/**
+ * One record for each person and spelling, which is in two fields: every field with text gets its
+ * turn.
+ */
 export const craftedCalls: readonly (Call & { readonly who: Person; readonly spelling: string })[] =
   people.flatMap((who, p) =>
     Object.entries(spellings).map(([spelling, write], s) => {
       const turn = p * 7 + s * 2;
       const text = write(who);
-      const places = [0, 1].map((each) => texts[(turn + each) % texts.length]?.name ?? 'search_term');
+      const places = [0, 1].map(
+        (each) => texts[(turn + each) % texts.length]?.name ?? 'search_term',
+      );
       return {
         ...empty,
         sid: `S${p}-${s}`,
@@ -168,12 +180,19 @@ function decoded(text: string): string {
   let plain = text.replace(/\b[a-z]+(?:-in-text)?-\d{12}\b/g, ' MASK ');
   for (let layer = 0; layer < 5; layer += 1) {
     plain = plain
-      .replace(/&#x([0-9a-f]+);/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+      .replace(/&#x([0-9a-f]+);/gi, (_, hex: string) =>
+        String.fromCodePoint(Number.parseInt(hex, 16)),
+      )
       .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
       .replace(/&period;/g, '.')
-      .replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-      .replace(/(?:%[0-9a-f]{2})+/gi, (run) => Buffer.from(run.replace(/%/g, ''), 'hex').toString());
+      .replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) =>
+        String.fromCharCode(Number.parseInt(hex, 16)),
+      )
+      .replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+        Buffer.from(run.replace(/%/g, ''), 'hex').toString(),
+      );
   }
+
   const scripts = [0x660, 0x6f0, 0x966, 0xe50];
   return plain
     .normalize('NFKD')

@@ -19,4 +19,8 @@ export const rpc = (method: string, params: object = {}, id: unknown = 1) => ({
 
 /** The first request of the older revisions. */
 export const initialize = (protocolVersion = '2025-11-25', id: unknown = 1) =>
-  rpc('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } }, id);
+  rpc(
+    'initialize',
+    { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    id,
+  );

@@ -11,6 +11,7 @@ const website = (calls: typeof main) => calls.filter((call) => !isCallExtension(
 
 function serverOver(options: CallsMcpOptions = {}, fails = false) {
   const asked: string[] = [];
+
   const clientOf = (name: string, calls: typeof main) =>
     fakeClient(calls, {
       before: () => {
@@ -18,13 +19,20 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
         if (fails && name === 'berlin') return failed(403);
       },
     });
+
   const server = createServer(
     [
-      { name: 'main', client: clientOf('main', main), pseudonymKey: 'a', timeZone: 'America/New_York' },
+      {
+        name: 'main',
+        client: clientOf('main', main),
+        pseudonymKey: 'a',
+        timeZone: 'America/New_York',
+      },
       { name: 'berlin', client: clientOf('berlin', berlin), pseudonymKey: 'b' },
     ],
     options,
   );
+
   const ask = async (name: string, args: Record<string, unknown>) => {
     asked.length = 0;
     const { structuredContent, content } = await callTool(server, name, args);
@@ -34,6 +42,7 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
       asked: [...new Set(asked)],
     };
   };
+
   return { server, ask };
 }
 
@@ -56,7 +65,12 @@ describe('a server for two accounts', () => {
     });
     expect(asked).toEqual(['main', 'berlin']);
     expect(data?.summary).toMatch(/^89 website calls of all time/);
-    const top = await ask('analyze_calls', { group_by: 'city', measures: 'calls', calls: 'all', limit: 3 });
+    const top = await ask('analyze_calls', {
+      group_by: 'city',
+      measures: 'calls',
+      calls: 'all',
+      limit: 3,
+    });
     const counts = new Map<unknown, number>();
     for (const { city } of [...main, ...berlin]) counts.set(city, (counts.get(city) ?? 0) + 1);
     const largest = [...counts.values()].sort((a, b) => b - a).slice(0, 3);
@@ -70,9 +84,13 @@ describe('a server for two accounts', () => {
     const berlinOnly = await ask('count_calls', { calls: 'all', account: 'berlin' });
     expect(berlinOnly.data?.summary).toMatch(/^berlin: 40 calls of all time/);
     expect((await ask('count_calls', { calls: 'all' })).data).toMatchObject({ total: 100 });
+
     // Some hosts send an empty list for what was left out.
-    expect((await ask('count_calls', { calls: 'all', account: [] })).data).toMatchObject({ total: 100 });
-    const call = (args: unknown) => callTool(server, 'count_calls', args as Record<string, unknown>);
+    expect((await ask('count_calls', { calls: 'all', account: [] })).data).toMatchObject({
+      total: 100,
+    });
+    const call = (args: unknown) =>
+      callTool(server, 'count_calls', args as Record<string, unknown>);
     expect((await call('{"calls":"all"}')).structuredContent).toMatchObject({ total: 100 });
     expect((await call(null)).isError).toBeUndefined();
     expect((await call([1])).content[0]?.text).toContain('The arguments must be one JSON object.');
@@ -87,6 +105,7 @@ describe('a server for two accounts', () => {
       ['main,berlin', ['main', 'berlin']],
     ] as const)
       expect((await ask('count_calls', { account })).asked).toEqual(names);
+
     const { text, asked } = await ask('count_calls', { account: 'berln' });
     expect(text).toBe('There is no account "berln". Did you mean "berlin"?');
     expect(asked).toEqual([]);
@@ -115,9 +134,9 @@ describe('a server for two accounts', () => {
       rows: 30,
       cursor: data?.next_cursor,
     });
-    expect((next.data as typeof data & { rows: string[][] }).rows.map(([, , time]) => time)).toEqual(
-      expected.slice(30, 60),
-    );
+    expect(
+      (next.data as typeof data & { rows: string[][] }).rows.map(([, , time]) => time),
+    ).toEqual(expected.slice(30, 60));
     const first = await ask('list_calls', { rows: 5, account: 'berlin' });
     const again = { cursor: first.data?.next_cursor, account: 'berlin', rows: 5 };
     expect((await ask('list_calls', again)).data).toMatchObject({ first: 6, last: 10 });
@@ -131,17 +150,33 @@ describe('a server for two accounts', () => {
       complete: false,
       notes: [expect.stringMatching(/^berlin failed \(HTTP 403\)/)],
     });
-    expect(data?.summary).toMatch(/^INCOMPLETE: berlin could not be read; the numbers are of the others\./);
+    expect(data?.summary).toMatch(
+      /^INCOMPLETE: berlin could not be read; the numbers are of the others\./,
+    );
     expect((await ask('list_calls', { account: 'berlin' })).text).toContain('HTTP 403');
-    expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain('Did you mean 2026-09-30?');
+    expect((await ask('analyze_calls', { from: '2026-09-31' })).text).toContain(
+      'Did you mean 2026-09-30?',
+    );
   });
 
   it.each([
-    ['count_calls', {}, `the numbers are of the others. ${website(main)} website calls of all time`],
+    [
+      'count_calls',
+      {},
+      `the numbers are of the others. ${website(main)} website calls of all time`,
+    ],
     ['count_calls', { where: 'missed' }, 'the numbers are of the others.'],
     ['count_calls', { period: '2019' }, 'the numbers are of the others. 0 website calls'],
-    ['analyze_calls', { where: "city = 'Atlantis'" }, 'the numbers are of the others. 0 website calls match'],
-    ['analyze_calls', { period: '2019', compare: 'previous' }, 'the numbers are of the others. 0 website'],
+    [
+      'analyze_calls',
+      { where: "city = 'Atlantis'" },
+      'the numbers are of the others. 0 website calls match',
+    ],
+    [
+      'analyze_calls',
+      { period: '2019', compare: 'previous' },
+      'the numbers are of the others. 0 website',
+    ],
     ['list_calls', { period: '2019' }, 'the numbers are of the others. 0 website calls'],
     ['describe_data', {}, 'the numbers are of the others. 60 calls, the last '],
     ['list_sms_numbers', {}, 'the numbers are of the others. berlin failed (HTTP 403)'],
@@ -156,12 +191,16 @@ describe('a server for two accounts', () => {
 
   it('finds a call although another account fails, and does not deny one that may be there', async () => {
     const { ask } = serverOver({}, true);
-    expect((await ask('get_call', { sid: main[3]?.sid })).data?.summary).toContain('One call of main');
+    expect((await ask('get_call', { sid: main[3]?.sid })).data?.summary).toContain(
+      'One call of main',
+    );
     const { text } = await ask('get_call', { sid: 'CA0' });
     expect(text).toMatch(
       /^It is not known whether there is a call "CA0"\.\nWhy: berlin failed \(HTTP 403\): .* main does not have it\.\nNext: /,
     );
-    expect((await ask('get_call', { sid: 'CA0', account: 'main' })).text).toContain('Look the sid up');
+    expect((await ask('get_call', { sid: 'CA0', account: 'main' })).text).toContain(
+      'Look the sid up',
+    );
   });
 
   it('names an account that is not set up, and has the others', async () => {
@@ -185,7 +224,8 @@ describe('a server for two accounts', () => {
     const { ask } = serverOver({ budget: 1200 });
     const { data, text } = await ask('list_calls', { rows: 100, fields: 'ani,date_added' });
     const { rows } = data as { rows: string[][] };
-    const masksOf = (name: string) => new Set(rows.flatMap((row) => (row[0] === name ? [row[2]] : [])));
+    const masksOf = (name: string) =>
+      new Set(rows.flatMap((row) => (row[0] === name ? [row[2]] : [])));
     const both = [...masksOf('main')].filter((mask) => masksOf('berlin').has(mask));
     expect(both).toEqual([]);
     expect(text.length).toBeLessThan(6000);

@@ -23,6 +23,7 @@ describe('analyze_calls', () => {
         sums.tenths += Math.round(Number(call.talk_minutes) * 10);
         expected.set(key, sums);
       }
+
       const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
       const result = await summarize({ group_by: field, measures });
       expect(result.columns).toEqual([field, ...measures]);
@@ -74,7 +75,9 @@ describe('analyze_calls', () => {
   it('says how many calls are in the groups that are not shown', async () => {
     const result = await summarize({ group_by: 'sid', limit: 10 });
     expect(result.rows).toHaveLength(10);
-    expect(result.summary).toContain('137 groups; the first 10 are shown, the others have 127 calls (93%)');
+    expect(result.summary).toContain(
+      '137 groups; the first 10 are shown, the others have 127 calls (93%)',
+    );
   });
 
   it('compares with another period, orders, and leaves out small groups', async () => {
@@ -92,38 +95,51 @@ describe('analyze_calls', () => {
       having: 'calls >= 1 AND calls_before >= 1',
       order: 'calls_before desc',
     });
+
     const between = (from: string, to: string, status: unknown) =>
-      calls.filter((call) => call.date_added >= from && call.date_added < to && call.ppc_status === status)
-        .length;
+      calls.filter(
+        (call) => call.date_added >= from && call.date_added < to && call.ppc_status === status,
+      ).length;
+
     expect(result.columns).toEqual(['ppc_status', 'calls', 'calls_before', 'calls_change']);
     expect(result.rows.length).toBeGreaterThan(0);
     for (const [status, now, before, change] of result.rows) {
       expect([now, before]).toEqual([between(middle, end, status), between(start, middle, status)]);
       expect(change).toBe(Number(now) - Number(before));
     }
+
     expect(result.rows.map((row) => row[2])).toEqual(
       result.rows.map((row) => row[2]).sort((a, b) => Number(b) - Number(a)),
     );
   });
 
   it('explains what changed between two periods, by every field that usually explains it', async () => {
-    const [start, middle, end] = ['2024-01-01 10:00:00', '2024-01-01 13:00:00', '2024-01-01 16:00:00'];
+    const [start, middle, end] = [
+      '2024-01-01 10:00:00',
+      '2024-01-01 13:00:00',
+      '2024-01-01 16:00:00',
+    ];
     const result = await summarize({ from: middle, to: end, compare: 'previous', explain: true });
     expect(result.columns).toEqual(['by', 'value', 'calls', 'calls_before', 'calls_change']);
+
     const between = (from: string | undefined, to: string | undefined, hour: unknown) =>
       calls.filter(
         ({ date_added: at }) =>
           at >= String(from) && at < String(to) && Number(at.slice(11, 13)) === Number(hour),
       ).length;
+
     const hours = result.rows.filter(([by]) => by === 'hour');
     expect(hours.length).toBeGreaterThan(0);
     for (const [, hour, now, before, change] of hours) {
       expect(now).toBe(between(middle, end, hour));
       expect(change).toBe(Number(now) - Number(before));
     }
+
     expect(result.summary).toContain('The largest change: ');
     expect(start).toBeDefined();
-    const none = await callTool(createServer(fakeClient(calls)), 'analyze_calls', { explain: true });
+    const none = await callTool(createServer(fakeClient(calls)), 'analyze_calls', {
+      explain: true,
+    });
     expect(none.content[0]?.text).toContain('add compare="previous"');
   });
 
@@ -160,8 +176,14 @@ describe('analyze_calls', () => {
     [{ group_by: 'city', spend: ['x'] }, '"Brand=1200.50"'],
     [{ group_by: ['a', 'b', 'c', 'd', 'e'] }, 'group_by names 5 groups: 4 at most.'],
     [{ where: 'mised' }, 'Use where="missed".'],
-    [{ measures: 'count(mised)' }, 'count(mised): There is no field mised. Did you mean missed? Use count(m'],
-    [{ where: 'talk_minutes:{2 TO *]' }, 'Use where="talk_minutes > 2", and calls="all" for inc_gce:1.'],
+    [
+      { measures: 'count(mised)' },
+      'count(mised): There is no field mised. Did you mean missed? Use count(m',
+    ],
+    [
+      { where: 'talk_minutes:{2 TO *]' },
+      'Use where="talk_minutes > 2", and calls="all" for inc_gce:1.',
+    ],
     [{ period: 'last mont' }, 'last month'],
     [{ period: 'today', from: '2024-01-01' }, 'leave out from and to'],
     [{ min_talk_minutes: 2 }, 'There is no argument "min_talk_minutes"'],
@@ -176,7 +198,9 @@ describe('analyze_calls', () => {
     const requests: unknown[] = [];
     const many = fixtureCalls(1200);
     const client = fakeClient(many, { before: (asked) => requests.push(asked) });
-    const server = createServer(client, { clock: { now: () => Date.parse('2024-03-01T00:00:00Z') } });
+    const server = createServer(client, {
+      clock: { now: () => Date.parse('2024-03-01T00:00:00Z') },
+    });
     const names = ['channel', 'city', 'rank', 'ppc_status', 'hour'];
     const results = await Promise.all(
       names.map((group_by) => callTool(server, 'analyze_calls', { group_by, calls: 'all' })),
@@ -196,14 +220,20 @@ describe('analyze_calls', () => {
 
   it.each([1000, 2000, 8000])('shows no more groups than fit into %d tokens', async (budget) => {
     const group_by = ['sid', 'landing_page', 'first_touch', 'day'];
-    const result = await summarize({ group_by, limit: 500, measures: ['calls', 'talk_sum'] }, { budget });
+    const result = await summarize(
+      { group_by, limit: 500, measures: ['calls', 'talk_sum'] },
+      { budget },
+    );
     expect(estimateTokens(JSON.stringify(result))).toBeLessThanOrEqual(budget);
     expect(result.rows.length).toBeGreaterThan(0);
     if (budget === 1000) expect(result.summary).toContain('More do not fit');
   });
 
   it('says what its columns are for the page that shows it, those with names of their own too', async () => {
-    const asked = { group_by: ['day'], measures: ['count(missed) as lost', 'share(missed) as part'] };
+    const asked = {
+      group_by: ['day'],
+      measures: ['count(missed) as lost', 'share(missed) as part'],
+    };
     const { _meta } = await callTool(createServer(fakeClient(calls)), 'analyze_calls', asked);
     expect(_meta?.columns).toMatchObject([
       { name: 'day', kind: 'group', unit: 'time' },

@@ -47,14 +47,22 @@ describe('a tool call', () => {
     ['list_sms_numbers', {}],
     ['describe_data', { fields: 'ads' }],
   ])('%s returns its structured content word for word as one text block', async (name, args) => {
-    const { content, structuredContent } = await callTool(createServer(fakeClient(calls)), name, args);
+    const { content, structuredContent } = await callTool(
+      createServer(fakeClient(calls)),
+      name,
+      args,
+    );
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
   });
 
   it('of get_call shows the requested fields and names those without a value', async () => {
     const call = { ...calls[0], city: null, state: 'IL' } as Call;
     const asked = { sid: call.sid, fields: 'sid,city,state' };
-    const { structuredContent } = await callTool(createServer(fakeClient([call])), 'get_call', asked);
+    const { structuredContent } = await callTool(
+      createServer(fakeClient([call])),
+      'get_call',
+      asked,
+    );
     expect(structuredContent).toEqual({
       summary: 'One call, 2 of 3 fields have a value.',
       call: { sid: call.sid, state: '«IL»' },
@@ -101,7 +109,10 @@ describe('tools of the caller', () => {
       return records[0]?.sid ?? 'none';
     },
   });
-  const server = createServer(fakeClient(calls), { tools: [branchOf, newest], callTimeout: 60_000 });
+  const server = createServer(fakeClient(calls), {
+    tools: [branchOf, newest],
+    callTimeout: 60_000,
+  });
   const text = async (name: string, args: object) =>
     (await callTool(server, name, { ...args })).content[0]?.text;
 
@@ -139,7 +150,11 @@ describe('tools of the caller', () => {
     expect(failed.content[0]?.text).toContain('Why: No branch has this number.');
     expect(failed.content[0]?.text).not.toContain('hunter2');
     expect(await text('branch_of', { dnis: 'odd' })).toContain('not as its schema says: branch');
-    const stuck = defineTool({ name: 'stuck', description: 'Never ends.', run: () => new Promise(() => {}) });
+    const stuck = defineTool({
+      name: 'stuck',
+      description: 'Never ends.',
+      run: () => new Promise(() => {}),
+    });
     const late = createServer(fakeClient([]), { tools: [stuck], callTimeout: 20 });
     expect((await callTool(late, 'stuck')).content[0]?.text).toContain('longer than 0.02 seconds');
   });

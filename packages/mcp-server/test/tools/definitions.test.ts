@@ -30,7 +30,9 @@ function keysOf(value: unknown): string[] {
 /** A schema as lines: one for each member, and one for the rest. */
 const linesOf = (what: string, { properties, ...rest }: Schema): string[] => [
   `${what}: ${JSON.stringify(rest)}`,
-  ...Object.entries(properties as Schema).map(([key, value]) => `${what} ${key}: ${JSON.stringify(value)}`),
+  ...Object.entries(properties as Schema).map(
+    ([key, value]) => `${what} ${key}: ${JSON.stringify(value)}`,
+  ),
 ];
 
 describe('tools/list', () => {
@@ -46,7 +48,9 @@ describe('tools/list', () => {
   it('takes at most 3,000 tokens', async () => {
     expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(3000);
     const withFiles = createServer(fakeClient([]), { exportFolder: 'exports' });
-    expect(estimateTokens(JSON.stringify(await request(withFiles, 'tools/list')))).toBeLessThanOrEqual(3000);
+    expect(
+      estimateTokens(JSON.stringify(await request(withFiles, 'tools/list'))),
+    ).toBeLessThanOrEqual(3000);
   });
 
   it('returns the same bytes from two servers', async () => {
@@ -54,22 +58,28 @@ describe('tools/list', () => {
     expect(JSON.stringify(await list())).toBe(JSON.stringify(other));
   });
 
-  it.each(tools.map((tool) => tool.name))('gives %s schemas that every host accepts', async (name) => {
-    const { inputSchema, outputSchema, annotations } = (await list()).tools.find(
-      (tool) => tool.name === name,
-    ) as ToolList['tools'][number];
-    for (const schema of [inputSchema, outputSchema]) {
-      expect(schema.type).toBe('object');
-      expect(keysOf(schema)).not.toEqual(
-        expect.arrayContaining([
-          expect.stringMatching(/^(?:\$schema|\$ref|\$defs|definitions|anyOf|oneOf|allOf|not|format)$/),
-        ]),
-      );
-      expect(() => new AjvJsonSchemaValidator().getValidator(schema)).not.toThrow();
-    }
-    expect(inputSchema.additionalProperties).toBe(false);
-    expect(annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
-  });
+  it.each(tools.map((tool) => tool.name))(
+    'gives %s schemas that every host accepts',
+    async (name) => {
+      const { inputSchema, outputSchema, annotations } = (await list()).tools.find(
+        (tool) => tool.name === name,
+      ) as ToolList['tools'][number];
+      for (const schema of [inputSchema, outputSchema]) {
+        expect(schema.type).toBe('object');
+        expect(keysOf(schema)).not.toEqual(
+          expect.arrayContaining([
+            expect.stringMatching(
+              /^(?:\$schema|\$ref|\$defs|definitions|anyOf|oneOf|allOf|not|format)$/,
+            ),
+          ]),
+        );
+        expect(() => new AjvJsonSchemaValidator().getValidator(schema)).not.toThrow();
+      }
+
+      expect(inputSchema.additionalProperties).toBe(false);
+      expect(annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+    },
+  );
 
   it('has only flat scalars and lists of strings as arguments', async () => {
     for (const { inputSchema } of (await list()).tools) {

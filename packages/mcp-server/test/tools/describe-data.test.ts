@@ -21,11 +21,17 @@ async function describeFields(fields: string): Promise<Record<string, unknown[]>
 
 describe('describe_data', () => {
   it('describes fields that follow from others, by each of their names', async () => {
-    const found = await describeFields('lag_minutes,Missed call,weekday,talk_minutes,call_extension');
+    const found = await describeFields(
+      'lag_minutes,Missed call,weekday,talk_minutes,call_extension',
+    );
     expect(Object.keys(found).sort()).toEqual(
       ['is_extension', 'lag_minutes', 'missed', 'talk_minutes', 'weekday'].sort(),
     );
-    expect(found.missed).toEqual([expect.stringContaining('Nobody answered'), '0%', 'false 45, true 15']);
+    expect(found.missed).toEqual([
+      expect.stringContaining('Nobody answered'),
+      '0%',
+      'false 45, true 15',
+    ]);
     expect(found.weekday?.[2]).toBe('Mon 60');
   });
 
@@ -45,10 +51,18 @@ describe('describe_data', () => {
     const described = new Set(namesIn(await ask(roomy, 'describe_data', { fields: 'all' })));
     const usual = await ask(server, 'describe_data');
     const named = new Set([...usual.more_fields, ...namesIn(usual)]);
-    for (const name of ['lag_minutes', 'caller_nth', 'caller_type', 'weekday', 'account', 'click_kind']) {
+    for (const name of [
+      'lag_minutes',
+      'caller_nth',
+      'caller_type',
+      'weekday',
+      'account',
+      'click_kind',
+    ]) {
       expect(described).toContain(name);
       expect(named).toContain(name);
     }
+
     for (const { name, needsSequence } of questionFields().values())
       if (needsSequence) expect(described).toContain(name);
   });
@@ -63,7 +77,11 @@ describe('describe_data', () => {
       { fields: 'lag_minute' },
       'There is no field "lag_minute". Did you mean "lag_minutes"?',
     ],
-    ['list_calls', { fields: 'lag_minutes' }, 'A call has no "lag_minutes": it follows from other fields.'],
+    [
+      'list_calls',
+      { fields: 'lag_minutes' },
+      'A call has no "lag_minutes": it follows from other fields.',
+    ],
   ])('is offered where a name is wrong: %s %j', async (tool, args, text) => {
     const { content } = await callTool(server, tool, args);
     expect(content[0]?.text).toContain(text);

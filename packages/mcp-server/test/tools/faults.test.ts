@@ -57,7 +57,10 @@ describe('once wrong', () => {
   it('costs belong to the groups that they name, and the total counts those alone', async () => {
     const brand = calls.filter(({ ppc_campaign: name }) => name === 'Harbor Dental | Brand').length;
     const asked = { group_by: ['campaign'], measures: ['calls'] };
-    const { rows, columns, totals } = await analyze({ ...asked, spend: ['harbor dental | brand=670'] });
+    const { rows, columns, totals } = await analyze({
+      ...asked,
+      spend: ['harbor dental | brand=670'],
+    });
     expect(columns).toEqual(['ppc_campaign', 'calls', 'spend', 'cost_per_call']);
     const of = Object.fromEntries(rows.map(([name, ...rest]: unknown[]) => [name, rest]));
     expect(of['«Harbor Dental | Brand»']).toEqual([brand, 670, 5]);

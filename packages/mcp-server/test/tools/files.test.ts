@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
@@ -35,10 +43,12 @@ describe('a file of rows', () => {
     ['list_calls', { fields: ['sid'], calls: 'all', order: 'sid' }],
   ])('is not written when the API fails in the middle: %s', async (tool, args) => {
     let requests = 0;
+
     const before = () => {
       requests += 1;
       if (requests > 5) return failed(503);
     };
+
     const server = createServer(fakeClient(calls, { maxRows: 50, before }), { exportFolder });
     const { isError, content } = await callTool(server, tool, { ...args, to_file: true });
     expect(isError).toBe(true);
@@ -47,8 +57,13 @@ describe('a file of rows', () => {
 
   it('is not written without an account that cannot be read, which is named', async () => {
     const server = twoAccounts({}, fakeClient([], { before: () => failed(403) }));
-    const { content } = await callTool(server, 'analyze_calls', { group_by: ['city'], to_file: true });
-    expect(content[0]?.text).toMatch(/wrote no file\.\nWhy: .*berlin could not be read.*berlin failed/);
+    const { content } = await callTool(server, 'analyze_calls', {
+      group_by: ['city'],
+      to_file: true,
+    });
+    expect(content[0]?.text).toMatch(
+      /wrote no file\.\nWhy: .*berlin could not be read.*berlin failed/,
+    );
   });
 
   it('has all groups', async () => {
@@ -74,12 +89,17 @@ describe('a file of rows', () => {
     const { structuredContent } = await callTool(server, 'list_calls', asked);
     const cursor = structuredContent?.next_cursor;
     expect(cursor).toBeDefined();
-    expect(written(await callTool(server, 'list_calls', { ...asked, cursor, to_file: true }))).toBe(700);
+    expect(written(await callTool(server, 'list_calls', { ...asked, cursor, to_file: true }))).toBe(
+      700,
+    );
   });
 
   it('is readable by its owner only, and has no formulas and no numbers of callers', async () => {
     const folder = join(mkdtempSync(join(tmpdir(), 'mcp-files-')), 'exports');
-    const odd = calls.map((call, i) => ({ ...call, search_term: i === 3 ? '=1+1 call 212-555-0100' : null }));
+    const odd = calls.map((call, i) => ({
+      ...call,
+      search_term: i === 3 ? '=1+1 call 212-555-0100' : null,
+    }));
     const server = createServer(fakeClient(odd), { exportFolder: folder });
     const asked = { fields: ['sid', 'search_term'], calls: 'all', to_file: true };
     expect(written(await callTool(server, 'list_calls', asked))).toBe(700);
@@ -98,6 +118,7 @@ describe('a file of rows', () => {
       writeFileSync(file, '');
       utimesSync(file, 0, Date.now() / 1000 - 31 * 86_400);
     }
+
     const server = createServer(fakeClient(calls), { exportFolder: folder });
     await callTool(server, 'list_calls', { to_file: true });
     await callTool(server, 'analyze_calls', { group_by: ['city'], to_file: true });
@@ -114,7 +135,9 @@ describe('to_file', () => {
   it('is listed where the server can write files, and else refused', async () => {
     expect(await listing({ exportFolder })).toContain('to_file');
     expect(await listing({})).not.toContain('to_file');
-    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', { to_file: true });
+    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', {
+      to_file: true,
+    });
     expect(content[0]?.text).toContain('There is no argument "to_file".');
   });
 

@@ -50,29 +50,44 @@ describe('list_calls', () => {
     expect(estimateTokens(JSON.stringify(page))).toBeLessThanOrEqual(1000);
   });
 
-  it.each([3, 50, 200])('gives the first %i calls of an order, whichever comes first', async (rows) => {
-    // The longest is the last of as many as the page has.
-    const tens = fixtureCalls(600).map((call, i) => ({
-      ...call,
-      talk_minutes: `${(1198 + rows - i) % 600}.0`,
-    }));
-    const page = await list(createServer(fakeClient(tens as Call[])), {
-      rows,
-      order: 'talk_minutes desc',
-      fields: 'talk_minutes',
-      calls: 'all',
-    });
-    expect(page.rows.map(([, minutes]) => minutes)).toEqual(Array.from({ length: rows }, (_, i) => 599 - i));
-  });
+  it.each([3, 50, 200])(
+    'gives the first %i calls of an order, whichever comes first',
+    async (rows) => {
+      // The longest is the last of as many as the page has.
+      const tens = fixtureCalls(600).map((call, i) => ({
+        ...call,
+        talk_minutes: `${(1198 + rows - i) % 600}.0`,
+      }));
+      const page = await list(createServer(fakeClient(tens as Call[])), {
+        rows,
+        order: 'talk_minutes desc',
+        fields: 'talk_minutes',
+        calls: 'all',
+      });
+      expect(page.rows.map(([, minutes]) => minutes)).toEqual(
+        Array.from({ length: rows }, (_, i) => 599 - i),
+      );
+    },
+  );
 
   it('goes on beyond 10,000 calls, each once and in order, also after a restart', async () => {
     const many = fixtureCalls(10_330);
     const sorted = many.toSorted(byCityDown);
-    const args = { where: "channel != 'none'", calls: 'all', fields: 'sid', order: 'city desc', rows: 500 };
+    const args = {
+      where: "channel != 'none'",
+      calls: 'all',
+      fields: 'sid',
+      order: 'city desc',
+      rows: 500,
+    };
     const open = () => createServer(fakeClient(many, { maxRows: 1000 }));
     const seen: unknown[] = [];
     let server = open();
-    for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages += 1) {
+    for (
+      let cursor: string | undefined, pages = 0;
+      pages === 0 || cursor !== undefined;
+      pages += 1
+    ) {
       // A cursor holds everything it needs.
       if (pages === 10) server = open();
       const page: Awaited<ReturnType<typeof list>> = await list(server, {
@@ -83,6 +98,7 @@ describe('list_calls', () => {
       seen.push(...page.rows.flat());
       cursor = page.next_cursor;
     }
+
     expect(seen).toEqual(sorted.map(({ sid }) => sid));
   });
 

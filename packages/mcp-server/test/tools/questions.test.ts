@@ -23,7 +23,12 @@ beforeAll(async () => {
   const base = { baseUrl: sandbox.url, legacyBaseUrl: sandbox.url };
   const keys = apiKeys(account.accessKey, account.secretKey);
   v3 = createClient({ ...base, auth: keys });
-  v2 = createClient({ ...base, version: 'v2', auth: bearerToken(account.bearerToken), legacyAuth: keys });
+  v2 = createClient({
+    ...base,
+    version: 'v2',
+    auth: bearerToken(account.bearerToken),
+    legacyAuth: keys,
+  });
 });
 
 afterAll(async () => {
@@ -66,7 +71,11 @@ describe('over the API, one tool call answers the question', () => {
     const count = await callTool(old, 'count_calls', { from: '2026-09-01', to: '2026-09-30' });
     const expected = calls.filter(({ date_added: at }) => at.startsWith('2026-09'));
     expect(count.structuredContent).toMatchObject({ total: expected.length });
-    const website = await callTool(old, 'count_calls', { from: '2026-09', to: '2026-09', calls: 'website' });
+    const website = await callTool(old, 'count_calls', {
+      from: '2026-09',
+      to: '2026-09',
+      calls: 'website',
+    });
     expect(website.structuredContent).toMatchObject({
       total: expected.filter((call) => !isCallExtension(call)).length,
     });

@@ -36,6 +36,7 @@ describe('an answer of zero says why', () => {
       expect(notes).toContain(text);
       expect(notes).toContain('Without the condition it would be 137: no call meets it.');
     }
+
     expect(await notesOf('count_calls', { calls: 'all', where })).toContain('it would be 137');
     expect(await notesOf('list_calls', { calls: 'all', where })).toContain('it would be 137');
   });
@@ -73,8 +74,12 @@ describe('an answer of zero says why', () => {
       group_by: ['month'],
       measures: ['calls'],
     });
-    expect(notes).toContain(`The first call is from ${first}: nothing is known of the period before it.`);
-    expect(notes).toContain(`The last call is from ${last}: nothing is known of the period after it.`);
+    expect(notes).toContain(
+      `The first call is from ${first}: nothing is known of the period before it.`,
+    );
+    expect(notes).toContain(
+      `The last call is from ${last}: nothing is known of the period after it.`,
+    );
   });
 
   it('of a time that is compared with and begins before the data', async () => {
@@ -93,14 +98,21 @@ describe('an answer of zero says why', () => {
     const note = `The first call is from ${first}: nothing is known of the period before it.`;
     const asked = { calls: 'all', from: '2023-06-01', to: last.slice(0, 10), ...args };
     expect(await notesOf(tool, asked)).toContain(note);
-    expect(await notesOf(tool, { ...asked, from: first.slice(0, 10) })).not.toContain('nothing is known');
+    expect(await notesOf(tool, { ...asked, from: first.slice(0, 10) })).not.toContain(
+      'nothing is known',
+    );
     expect(await notesOf(tool, { ...asked, from: undefined, to: undefined })).not.toContain(
       'nothing is known',
     );
   });
 
   it('of nothing more when every month has calls', async () => {
-    const args = { calls: 'all', from: first.slice(0, 10), to: last.slice(0, 10), measures: ['calls'] };
+    const args = {
+      calls: 'all',
+      from: first.slice(0, 10),
+      to: last.slice(0, 10),
+      measures: ['calls'],
+    };
     expect(await notesOf('analyze_calls', { ...args, group_by: ['month'] })).not.toContain(
       'nothing is known',
     );
@@ -114,7 +126,10 @@ describe('an answer of zero says why', () => {
   it('of nothing when the API fails after the answer', async () => {
     const before = ({ rows }: Asked) => (rows === 1 ? failed(503) : undefined);
     const down = createServer(fakeClient(calls, { before }));
-    expect(await ask(down, 'analyze_calls', { period: '2019' })).toMatchObject({ calls: 0, complete: true });
+    expect(await ask(down, 'analyze_calls', { period: '2019' })).toMatchObject({
+      calls: 0,
+      complete: true,
+    });
   });
 
   it('says so of an account without calls', async () => {

@@ -1,4 +1,5 @@
-// What is kept next to the calls of a copy: what was proved of it, and the lines of a ledger. It loads neither the reader nor the client.
+// What is kept next to the calls of a copy: what was proved of it, and the lines of a ledger. It
+// loads neither the reader nor the client.
 
 export { withoutRecords, withUnread } from '../sync/state.ts';
 export { type CopyVerdict, copyVerdict, describeCopy } from '../sync/verdict.ts';

@@ -19,7 +19,9 @@ function textOf(value: unknown, safe: boolean, item: unknown, column: string): s
   return safe && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value;
 }
 
-/** A line without its end: nothing for null, `""` for an empty string, quotes where they are needed. */
+/**
+ * A line without its end: nothing for null, `""` for an empty string, quotes where they are needed.
+ */
 function lineOf(texts: readonly (string | null)[]): string {
   const cells = texts.map((text) => {
     if (text === null) return '';
@@ -30,13 +32,17 @@ function lineOf(texts: readonly (string | null)[]): string {
 }
 
 /**
- * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is its JSON. Half of a surrogate pair stays
- * in the string, but is lost where that becomes bytes: `toCsv` refuses it.
+ * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is
+ * its JSON. Half of a surrogate pair stays in the string, but is lost where that becomes bytes:
+ * `toCsv` refuses it.
  *
  * @example
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
  */
-export function csvLine(cells: readonly unknown[], { safe = false }: Pick<CsvOptions, 'safe'> = {}): string {
+export function csvLine(
+  cells: readonly unknown[],
+  { safe = false }: Pick<CsvOptions, 'safe'> = {},
+): string {
   return `${lineOf(cells.map((value, at) => textOf(value, safe, null, String(at + 1))))}\r\n`;
 }
 
@@ -59,14 +65,14 @@ function cellsOf<T>(columns: readonly (string | Column<T>)[], safe: boolean) {
 /** Settings of `toCsv`. */
 export interface CsvOptions<T = Call> {
   /**
-   * Columns of the rows by name, and columns of your own, in order. Default: all fields of calls, or the
-   * columns of the first row where rows are no calls.
+   * Columns of the rows by name, and columns of your own, in order. Default: all fields of calls,
+   * or the columns of the first row where rows are no calls.
    */
   columns?: readonly ((keyof NoInfer<T> & string) | Column<T>)[] | undefined;
   /**
-   * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin with `=`, `+`, `-`, `@`,
-   * a tab or a carriage return and are not plain numbers. It changes the data, so it is off by default; use it for files
-   * that people open.
+   * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin
+   * with `=`, `+`, `-`, `@`, a tab or a carriage return and are not plain numbers. It changes the
+   * data, so it is off by default; use it for files that people open.
    */
   safe?: boolean | undefined;
   /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
@@ -74,7 +80,8 @@ export interface CsvOptions<T = Call> {
 }
 
 /**
- * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that they can be told apart.
+ * Writes CSV as in RFC 4180, in UTF-8. Null is an empty cell and an empty string is `""`, so that
+ * they can be told apart.
  *
  * @example
  * toCsv({
@@ -113,6 +120,7 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       /** The names of the columns, once the header is written. */
       let header = state as readonly string[] | null;
       let read = header !== null && named === undefined ? cellsOf<T>(header, safe) : cells;
+
       const begin = (names: readonly string[]): string => {
         header = names;
         if (named === undefined) read = cellsOf<T>(names, safe);
@@ -122,8 +130,10 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
             'invalid_option',
             `the name of column ${odd.toWellFormed()} has half of a surrogate pair, which CSV has no form for; give it another with { name, value } in the option columns`,
           );
+
         return `${bom ? '\uFEFF' : ''}${csvLine(names, { safe })}`;
       };
+
       const row = (item: T): string => {
         let head = '';
         if (header === null) {
@@ -132,13 +142,17 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
           checkFields('toCsv', others, item);
           head = begin(named === undefined && !isCall(item) ? Object.keys(Object(item)) : titles);
         }
+
         const texts = read(item);
         const line = lineOf(texts);
-        // Without the line end, which would have to be copied together with the rest before it can be looked at.
+
+        // Without the line end, which would have to be copied together with the rest before it can
+        // be looked at.
         if (line.isWellFormed()) return `${head}${line}\r\n`;
         const at = texts.findIndex((text) => text?.isWellFormed() === false);
         throw halfPair(header?.[at] ?? '', item, 'CSV');
       };
+
       return {
         page: (items) => chunksOf(items, row),
         end: () => (header === null ? [Buffer.from(begin(titles))] : []),
@@ -151,4 +165,5 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
 const titlesOf = <T>(columns: readonly (string | Column<T>)[]): string[] =>
   columns.map((column) => (typeof column === 'string' ? column : column.name));
 
-const isCall = (item: unknown): boolean => typeof item === 'object' && item !== null && 'sid' in item;
+const isCall = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'sid' in item;

@@ -5,12 +5,15 @@ import type { Operator } from '../operators/operator.ts';
 
 const gzip = promisify(gzipCallback);
 
-/** Bytes of a member: with so many, what the compression forgets between two of them is a few per mille of the file. */
+/**
+ * Bytes of a member: with so many, what the compression forgets between two of them is a few per
+ * mille of the file.
+ */
 const memberBytes = 512 * 1024;
 
 /**
- * Compresses with gzip, in a form that can be resumed: each 512 KiB are a member of the file, whatever the chunks they came in. Every
- * gzip reader reads all members as one file.
+ * Compresses with gzip, in a form that can be resumed: each 512 KiB are a member of the file,
+ * whatever the chunks they came in. Every gzip reader reads all members as one file.
  *
  * @example
  * fileSink('calls.csv.gz', { encode: [toCsv(), toGzip()] });
@@ -21,6 +24,7 @@ export function toGzip(): Operator<Uint8Array | string, Uint8Array> {
     begin(state) {
       let held: Uint8Array[] = typeof state === 'string' ? [unpack(state)] : [];
       let size = held[0]?.length ?? 0;
+
       // A file without any bytes is not a gzip file.
       let isEmpty = state === null;
       return {
@@ -30,6 +34,7 @@ export function toGzip(): Operator<Uint8Array | string, Uint8Array> {
             held.push(bytes);
             size += bytes.length;
           }
+
           if (size < memberBytes) return [];
           isEmpty = false;
           const all = Buffer.concat(held);
@@ -47,7 +52,9 @@ export function toGzip(): Operator<Uint8Array | string, Uint8Array> {
         },
         // What is in no member yet.
         save: () =>
-          size === 0 && isEmpty ? null : gzipSync(Buffer.concat(held), { level: 1 }).toString('base64'),
+          size === 0 && isEmpty
+            ? null
+            : gzipSync(Buffer.concat(held), { level: 1 }).toString('base64'),
       };
     },
   });

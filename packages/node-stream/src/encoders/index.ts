@@ -1,4 +1,5 @@
-// Records to bytes: CSV, JSON lines, a JSON array, Parquet, gzip. Each encoder is an operator, for pipe and for file sinks.
+// Records to bytes: CSV, JSON lines, a JSON array, Parquet, gzip. Each encoder is an operator, for
+// pipe and for file sinks.
 
 export { type Column, type CsvOptions, csvLine, toCsv } from './csv.ts';
 export { toGzip } from './gzip.ts';

@@ -4,7 +4,14 @@ import { fields } from '@call-attribution/core/record';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
-import { checkFields, checkList, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
+import {
+  checkFields,
+  checkList,
+  inCall,
+  namesOf,
+  numberIn,
+  numberOf,
+} from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Column } from './csv.ts';
 import { type Cell, halfPair, jsonOf, rowTexts } from './row-text.ts';
@@ -23,13 +30,15 @@ export interface ParquetOptions<T = Call> {
 const rowGroupSize = 10_000;
 
 /**
- * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a zone, all nullable. Without `columns`
- * nothing is lost: the column `odd` has, as JSON, what the others cannot give back as it was sent, and fields without a column. It
- * needs the package `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle: for
- * exports that may be interrupted, write lines, or a file for each month.
+ * Writes Apache Parquet with typed columns: numbers as numbers, times as local timestamps without a
+ * zone, all nullable. Without `columns` nothing is lost: the column `odd` has, as JSON, what the
+ * others cannot give back as it was sent, and fields without a column. It needs the package
+ * `hyparquet-writer`, installed next to this one. A Parquet file cannot be resumed in the middle:
+ * for exports that may be interrupted, write lines, or a file for each month.
  *
  * @example
- * calls.into(fileSink('calls.parquet', { encode: toParquet({ columns: ['sid', 'talk_minutes'] }) }));
+ * calls.into(fileSink('calls.parquet', { encode: toParquet({ columns: ['sid', 'talk_minutes'] })
+ * }));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
   const columns = parquetColumns<T>(options.columns);
@@ -54,6 +63,7 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
       let data = empty();
       let rows = 0;
       let file: Awaited<ReturnType<typeof openFile>> | undefined;
+
       const write = async (out: Uint8Array[]): Promise<void> => {
         file ??= await openFile(columns);
         const columnData = columns.map(({ name }, at) => ({ name, data: data[at] ?? [] }));
@@ -62,6 +72,7 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
         data = empty();
         rows = 0;
       };
+
       return {
         async page(items) {
           const out: Uint8Array[] = [];
@@ -70,6 +81,7 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
             rows += 1;
             if (rows >= rowGroupSize) await write(out);
           }
+
           return out;
         },
         async end() {
@@ -90,16 +102,21 @@ async function openFile(columns: readonly ReadyColumn<never>[]) {
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
-    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(({ element }) => element)],
+    schema: [
+      { name: 'root', num_children: columns.length },
+      ...columns.map(({ element }) => element),
+    ],
     codec: 'SNAPPY',
     createdBy: 'call-attribution',
   });
+
   /** The bytes that were written since the last time. */
   const take = (): Uint8Array => {
     const bytes = writer.getBytes().slice();
     writer.index = 0;
     return bytes;
   };
+
   return { parquet, take };
 }
 
@@ -122,7 +139,10 @@ export interface ParquetColumn<T = Call> extends Column<T> {
   type: ParquetType;
 }
 
-/** The type of a Parquet column. `decimal` is a floating-point number. `timestamp` is a local time without a zone, as in the records. */
+/**
+ * The type of a Parquet column. `decimal` is a floating-point number. `timestamp` is a local time
+ * without a zone, as in the records.
+ */
 export type ParquetType = 'string' | 'integer' | 'decimal' | 'date' | 'timestamp' | 'boolean';
 
 /** How the values of a type are stored. */
@@ -150,7 +170,9 @@ const types: Readonly<Record<ParquetType, StoredType>> = {
     store(wire) {
       const isWhole = Number.isSafeInteger(wire) || (typeof wire === 'string' && whole.test(wire));
       const integer = isWhole ? BigInt(wire as number | string) : wire;
-      return typeof integer === 'bigint' && BigInt.asIntN(64, integer) === integer ? integer : undefined;
+      return typeof integer === 'bigint' && BigInt.asIntN(64, integer) === integer
+        ? integer
+        : undefined;
     },
   },
   decimal: {
@@ -194,7 +216,9 @@ const typeOf: Readonly<Record<FieldType, ParquetType>> = {
   datetime: 'timestamp',
   'datetime-tenths': 'timestamp',
 };
-const typeOfField: ReadonlyMap<string, FieldType> = new Map(fields.map(({ name, type }) => [name, type]));
+const typeOfField: ReadonlyMap<string, FieldType> = new Map(
+  fields.map(({ name, type }) => [name, type]),
+);
 
 /** A column with its element of the file's schema, and its value of an item as the file has it. */
 interface ReadyColumn<T> {
@@ -203,7 +227,9 @@ interface ReadyColumn<T> {
   readonly read: (item: T) => Cell;
 }
 
-function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | undefined): ReadyColumn<T>[] {
+function parquetColumns<T>(
+  columns: readonly (string | ParquetColumn<T>)[] | undefined,
+): ReadyColumn<T>[] {
   checkList('columns', columns);
   if (columns === undefined) {
     // They take what fits, and `odd` the rest.
@@ -212,6 +238,7 @@ function parquetColumns<T>(columns: readonly (string | ParquetColumn<T>)[] | und
     );
     return [...all, columnOf<T>('odd', 'string', oddValues)];
   }
+
   checkFields('toParquet', namesOf(...columns));
   return columns.map((column) => {
     if (typeof column !== 'string') return strictColumn(column.name, column.type, column.value);
@@ -225,7 +252,11 @@ function columnOf<T>(name: string, type: ParquetType, read: (item: T) => Cell): 
 }
 
 /** A column whose values all have to fit. */
-function strictColumn<T>(name: string, type: ParquetType, value: (item: T) => unknown): ReadyColumn<T> {
+function strictColumn<T>(
+  name: string,
+  type: ParquetType,
+  value: (item: T) => unknown,
+): ReadyColumn<T> {
   if (!Object.hasOwn(types, type))
     throw new ConfigurationError(
       'invalid_option',
@@ -245,7 +276,10 @@ function strictColumn<T>(name: string, type: ParquetType, value: (item: T) => un
   });
 }
 
-/** A value of a field as its column has it; null for none, and for one that fits no column of this type. */
+/**
+ * A value of a field as its column has it; null for none, and for one that fits no column of this
+ * type.
+ */
 function fitting(wire: unknown, type: FieldType): Cell {
   if (wire === null || wire === undefined || typeof wire === 'object') return null;
   const stored = types[typeOf[type]].store(wire) ?? null;

@@ -5,26 +5,37 @@ import { inCall } from '../operators/fields.ts';
 export type Cell = string | number | bigint | boolean | null | undefined;
 
 /**
- * Makes the function that gives the text of a row, by which a receipt recognizes it: its values in the order of their names, each as JSON.
- * A name without a value counts as absent, so that the text is the same wherever the row was stored.
+ * Makes the function that gives the text of a row, by which a receipt recognizes it: its values in
+ * the order of their names, each as JSON. A name without a value counts as absent, so that the text
+ * is the same wherever the row was stored.
  */
-export function rowTexts(): (names: readonly string[], values: readonly unknown[], row: unknown) => string {
+export function rowTexts(): (
+  names: readonly string[],
+  values: readonly unknown[],
+  row: unknown,
+) => string {
   let known: readonly string[] = [];
   let order: { readonly key: string; readonly at: number }[] = [];
   return (names, values, row) => {
     // Rows come with the same names again and again.
-    if (names !== known && (names.length !== known.length || names.some((name, at) => name !== known[at]))) {
+    if (
+      names !== known &&
+      (names.length !== known.length || names.some((name, at) => name !== known[at]))
+    ) {
       order = names.map((name, at) => ({ key: `${JSON.stringify(name)}:`, at }));
       // A stable sort: of two columns with one name, the first one comes first.
       order.sort((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
     }
+
     known = names;
     let text = '';
     for (const { key, at } of order) {
       const value = values[at];
-      const json = typeof value === 'bigint' ? String(value) : jsonOf(value ?? null, row, names[at] ?? null);
+      const json =
+        typeof value === 'bigint' ? String(value) : jsonOf(value ?? null, row, names[at] ?? null);
       if (json !== 'null') text += `${key}${json},`;
     }
+
     return text;
   };
 }
@@ -35,7 +46,9 @@ export function recordTexts(): (record: unknown) => string {
   return (record) => texts(Object.keys(Object(record)), Object.values(Object(record)), record);
 }
 
-/** A column of an item has half of a surrogate pair, which would be another character in the file. */
+/**
+ * A column of an item has half of a surrogate pair, which would be another character in the file.
+ */
 export function halfPair(column: string, item: unknown, format: 'CSV' | 'Parquet'): ItemError {
   return new ItemError('unfit_value', {
     message: `column ${column}${inCall(item)} has half of a surrogate pair, which ${format} has no form for`,
@@ -52,6 +65,7 @@ export function jsonOf(value: unknown, item: unknown, column: string | null): st
   } catch (error) {
     cause = error;
   }
+
   const words = {
     message: `${column === null ? 'an item' : `column ${column}`}${inCall(item)} has no form in JSON: it is or holds a bigint, refers to itself, or is nested too deep`,
     hint: 'leave it out, or replace it first with mapCalls()',

@@ -3,8 +3,8 @@ import type { Operator } from '../operators/operator.ts';
 import { jsonOf, recordTexts } from './row-text.ts';
 
 /**
- * Writes one JSON object per line, in UTF-8. `createCallByteStream` gives the lines exactly as the API sent them, at a
- * fraction of the cost.
+ * Writes one JSON object per line, in UTF-8. `createCallByteStream` gives the lines exactly as the
+ * API sent them, at a fraction of the cost.
  *
  * @example
  * await pipeline(createCallStream(client), toNdjson(), process.stdout);
@@ -47,18 +47,21 @@ export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
 const chunkBytes = 65_536;
 
 /**
- * The texts of items as bytes. Each is encoded into a chunk at once: that is twice as fast as joining many short strings first, and a
- * string with characters outside Latin-1 does not slow down the others.
+ * The texts of items as bytes. Each is encoded into a chunk at once: that is twice as fast as
+ * joining many short strings first, and a string with characters outside Latin-1 does not slow down
+ * the others.
  */
 export function chunksOf<T>(items: readonly T[], textOf: (item: T) => string): Uint8Array[] {
   const full: Uint8Array[] = [];
   let chunk = Buffer.alloc(0);
   let used = 0;
+
   const cut = (): void => {
     if (used > 0) full.push(chunk.subarray(0, used));
     chunk = chunk.subarray(used);
     used = 0;
   };
+
   for (const item of items) {
     const text = textOf(item);
     const most = text.length * 3;
@@ -69,6 +72,7 @@ export function chunksOf<T>(items: readonly T[], textOf: (item: T) => string): U
     used += chunk.write(text, used);
     if (used >= chunkBytes) cut();
   }
+
   cut();
   return full;
 }

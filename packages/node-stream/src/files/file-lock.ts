@@ -12,26 +12,34 @@ import { FileLockedError } from '../errors.ts';
 export interface Unlock {
   /** Releases the lock; does nothing to a lock that was lost. */
   (): Promise<void>;
-  /** Throws a `FileLockedError` when the lock was taken over, because this process gave no sign of life for too long. */
+  /**
+   * Throws a `FileLockedError` when the lock was taken over, because this process gave no sign of
+   * life for too long.
+   */
   check(): Promise<void>;
 }
 
 /** Time between two signs of life. */
 const heartbeatMs = 10_000;
 
-/** Time without a sign of life after which the claim of another machine or container is dead. On the same machine it is known. */
+/**
+ * Time without a sign of life after which the claim of another machine or container is dead. On the
+ * same machine it is known.
+ */
 const staleMs = 60_000;
 
 /** A younger claim may be that of a run that is about to step back. */
 const youngMs = 1000;
 
 /**
- * Keeps other runs out, on this machine and on others that share the folder, and returns the function that lets go. The
- * lock of a process that no longer runs is taken over, by exactly one. Throws `FileLockedError` when another run holds it.
+ * Keeps other runs out, on this machine and on others that share the folder, and returns the
+ * function that lets go. The lock of a process that no longer runs is taken over, by exactly one.
+ * Throws `FileLockedError` when another run holds it.
  *
- * Each run that wants the lock writes a claim, a file with a name of its own: `<path>.<uuid>`. Who then sees no other living claim has the
- * lock, and who sees one steps back. Of two runs at least one sees the other, so that there are never two holders; and since no claim ever
- * takes the name of another, a dead one can be removed by anybody.
+ * Each run that wants the lock writes a claim, a file with a name of its own: `<path>.<uuid>`. Who
+ * then sees no other living claim has the lock, and who sees one steps back. Of two runs at least
+ * one sees the other, so that there are never two holders; and since no claim ever takes the name
+ * of another, a dead one can be removed by anybody.
  *
  * @example
  * const unlock = await lockFile('state.json.lock');
@@ -45,9 +53,11 @@ export async function lockFile(path: string): Promise<Unlock> {
   const owner = newOwner();
   const mine = `${path}.${owner.token}`;
   const text = JSON.stringify(owner);
+
   const check = async (): Promise<void> => {
     if ((await stat(mine).catch(() => null)) === null) throw new FileLockedError(path, null, true);
   };
+
   for (let attempt = 1; ; attempt += 1) {
     let other: Claim | undefined;
     try {
@@ -62,7 +72,8 @@ export async function lockFile(path: string): Promise<Unlock> {
       throw error;
     }
     if (other === undefined) {
-      // Written, not touched: the time is then that of the file server, as it is for those who look at it.
+      // Written, not touched: the time is then that of the file server, as it is for those who look
+      // at it.
       const beat = () => void writeFile(mine, text, { flag: 'r+' }).catch(() => {});
       const timer = setInterval(beat, heartbeatMs).unref();
       const unlock = async (): Promise<void> => {
@@ -72,7 +83,8 @@ export async function lockFile(path: string): Promise<Unlock> {
       return Object.assign(unlock, { check });
     }
     await rm(mine, { force: true });
-    // A claim of this process may be given up at this moment: a pipeline fails before its sink has ended.
+    // A claim of this process may be given up at this moment: a pipeline fails before its sink has
+    // ended.
     const isBrief = other.age < youngMs || other.owner?.pid === process.pid;
     if (attempt === 5 || !isBrief) throw new FileLockedError(other.file, other.owner);
     await delay(10 + Math.random() * 60 * attempt);
@@ -107,6 +119,7 @@ async function livingClaim(path: string, mine: string): Promise<Claim | undefine
       if (codeOf(error) !== 'ENOENT') throw error;
     }
   }
+
   return living.sort((a, b) => b.age - a.age)[0];
 }
 
@@ -118,7 +131,10 @@ export interface LockOwner {
   readonly host: string;
   /** Id of the process. */
   readonly pid: number;
-  /** The running kernel and the set of process ids that `pid` belongs to: containers have sets of their own. Null if unknown. */
+  /**
+   * The running kernel and the set of process ids that `pid` belongs to: containers have sets of
+   * their own. Null if unknown.
+   */
   readonly machine: string | null;
   /** When the process began, by the kernel: process ids are used again. Null if unknown. */
   readonly began: string | null;
@@ -150,7 +166,10 @@ export function inUseBy(what: string, { pid, host }: Pick<LockOwner, 'pid' | 'ho
   return `Process ${pid} on ${host} is writing to ${what}. Run it again when that process has ended.`;
 }
 
-/** Whether the owner runs. Null when only its signs of life can tell: it is on another machine or in another container. */
+/**
+ * Whether the owner runs. Null when only its signs of life can tell: it is on another machine or in
+ * another container.
+ */
 export function isRunning({ pid, machine, began }: LockOwner): boolean | null {
   if (machine === null || machine !== machineHere()) return null;
   const beganHere = beginOf(pid);
@@ -174,13 +193,17 @@ function machineHere(): string | null {
   }
 }
 
-/** When a process began, in ticks since the machine did; null when there is no such process or the system does not say. */
+/**
+ * When a process began, in ticks since the machine did; null when there is no such process or the
+ * system does not say.
+ */
 function beginOf(pid: number): string | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name of the program, in parentheses, may hold anything.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    // A process that has ended stays listed until its parent takes note, which in a container may be never.
+    // A process that has ended stays listed until its parent takes note, which in a container may
+    // be never.
     return fields[0] === 'Z' ? 'ended' : (fields[19] ?? null);
   } catch {
     return null;

@@ -16,4 +16,9 @@ export {
   makeOwnFolder,
   openOwnList,
 } from './own-file.ts';
-export { type FileContents, syncFolder, type WholeFileOptions, writeWholeFile } from './whole-file.ts';
+export {
+  type FileContents,
+  syncFolder,
+  type WholeFileOptions,
+  writeWholeFile,
+} from './whole-file.ts';

@@ -7,11 +7,15 @@ import { codeOf } from '@call-attribution/core/errors';
 // Where these flags do not exist, as on Windows, they are undefined and count as 0.
 const careful = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Why a file may be another one than this user has made, in words to be read after its name; null when it may not. */
+/**
+ * Why a file may be another one than this user has made, in words to be read after its name; null
+ * when it may not.
+ */
 function strangeness(stats: Stats): string | null {
   if (stats.isSymbolicLink()) return 'is a link to another place';
   if (!stats.isFile()) return 'is not a regular file';
-  if (process.geteuid !== undefined && stats.uid !== process.geteuid()) return 'belongs to another user';
+  if (process.geteuid !== undefined && stats.uid !== process.geteuid())
+    return 'belongs to another user';
   return stats.nlink > 1 ? 'is also a file in another place (it has several links)' : null;
 }
 
@@ -22,15 +26,19 @@ export function strangeFile(path: string): string | null {
 }
 
 /**
- * Creates a file in the place of one that an earlier run has left. What is at this name is removed, not written to: it may be a link
- * that somebody else has put there, or a file that they have opened.
+ * Creates a file in the place of one that an earlier run has left. What is at this name is removed,
+ * not written to: it may be a link that somebody else has put there, or a file that they have
+ * opened.
  */
 export async function createFile(path: string, mode?: number): Promise<FileHandle> {
   await rm(path, { force: true });
   return open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | careful, mode);
 }
 
-/** Opens a file that an earlier run of this user has made, to read and write. `refuse` makes the error for anything else. */
+/**
+ * Opens a file that an earlier run of this user has made, to read and write. `refuse` makes the
+ * error for anything else.
+ */
 export async function openOwnFile(
   path: string,
   refuse: (what: string) => Error,
@@ -46,22 +54,27 @@ export async function openOwnFile(
 }
 
 /**
- * Opens a file that this user adds to at its end, run after run, and reads; creates it where there is none. `refuse` makes the error for
- * anything else.
+ * Opens a file that this user adds to at its end, run after run, and reads; creates it where there
+ * is none. `refuse` makes the error for anything else.
  */
-export async function openOwnList(path: string, refuse: (what: string) => Error): Promise<FileHandle> {
+export async function openOwnList(
+  path: string,
+  refuse: (what: string) => Error,
+): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   try {
     return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
+
   return openOwnFile(path, refuse, flags);
 }
 
 /**
- * What is strange about the files that a database engine keeps next to its own, which it opens without such care: one is a link, a
- * pipe or a folder, or belongs to neither this user nor the owner of the database. Null when none is.
+ * What is strange about the files that a database engine keeps next to its own, which it opens
+ * without such care: one is a link, a pipe or a folder, or belongs to neither this user nor the
+ * owner of the database. Null when none is.
  */
 export function findForeignFile(path: string, endings: readonly string[]): string | null {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
@@ -74,10 +87,14 @@ export function findForeignFile(path: string, endings: readonly string[]): strin
     const isOurs = process.geteuid === undefined || [process.geteuid(), owner].includes(stats.uid);
     if (!isOurs) return `${companion} belongs to another user`;
   }
+
   return null;
 }
 
-/** Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists refuses with ENOENT, as /proc does. */
+/**
+ * Makes a folder and those above it. `recursive` of Node.js never ends where a folder that exists
+ * refuses with ENOENT, as /proc does.
+ */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   for (let isLast = false; ; isLast = true)
     try {
@@ -91,8 +108,8 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
 }
 
 /**
- * Makes a folder that only this user may write to, unless it is there. Says what is wrong with one that is a link, belongs to another
- * user, or that others may write to; null when nothing is.
+ * Makes a folder that only this user may write to, unless it is there. Says what is wrong with one
+ * that is a link, belongs to another user, or that others may write to; null when nothing is.
  */
 export async function makeOwnFolder(path: string): Promise<string | null> {
   await makeFolder(path, 0o700);
@@ -104,14 +121,15 @@ export async function makeOwnFolder(path: string): Promise<string | null> {
 }
 
 /** A name next to `path` that nobody can guess, for what will be renamed to it. */
-export const provisionalName = (path: string): string => `${path}.${randomBytes(6).toString('hex')}.new`;
+export const provisionalName = (path: string): string =>
+  `${path}.${randomBytes(6).toString('hex')}.new`;
 
 const swept = new Set<string>();
 const forgottenMs = 3_600_000;
 
 /**
- * Removes what processes that were killed have left under provisional names of this path: once in each process, and only what is an
- * hour older than `now`, a time of the same file system.
+ * Removes what processes that were killed have left under provisional names of this path: once in
+ * each process, and only what is an hour older than `now`, a time of the same file system.
  */
 export async function sweepProvisional(path: string, now: number): Promise<void> {
   const whole = resolve(path);
@@ -121,6 +139,7 @@ export async function sweepProvisional(path: string, now: number): Promise<void>
   for (const entry of await readdir(folder)) {
     if (!entry.startsWith(start) || !/^[\da-f]{12}\.new$/.test(entry.slice(start.length))) continue;
     const left = await lstat(join(folder, entry)).catch(() => null);
-    if (left !== null && now - left.mtimeMs > forgottenMs) await rm(join(folder, entry), { force: true });
+    if (left !== null && now - left.mtimeMs > forgottenMs)
+      await rm(join(folder, entry), { force: true });
   }
 }

@@ -27,9 +27,10 @@ export function removeReceipt(path: string): Promise<void> {
 }
 
 /**
- * Writes a file under a name of its own, `<path>.….new`, and then renames it: a reader sees the old contents or the new ones, never a part.
- * When writing fails, the old file stays as it was and the new one is removed. It is on the disk before it has its name, so that a power cut
- * loses nothing. A receipt of the old file is removed with it.
+ * Writes a file under a name of its own, `<path>.….new`, and then renames it: a reader sees the old
+ * contents or the new ones, never a part. When writing fails, the old file stays as it was and the
+ * new one is removed. It is on the disk before it has its name, so that a power cut loses nothing.
+ * A receipt of the old file is removed with it.
  *
  * @example
  * await writeWholeFile('settings.json', JSON.stringify(settings));
@@ -53,6 +54,7 @@ export async function writeWholeFile(
     await rm(provisional, { force: true });
     throw error;
   }
+
   await syncFolder(path);
 }
 

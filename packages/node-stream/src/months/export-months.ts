@@ -31,7 +31,10 @@ import {
 } from '../receipts/receipt.ts';
 import type { MonthTarget } from './target.ts';
 
-/** What has the calls of one account, and can be asked for those of a period: the copy in a store, for instance. */
+/**
+ * What has the calls of one account, and can be asked for those of a period: the copy in a store,
+ * for instance.
+ */
 export interface MonthSource {
   /** The form of its filters. */
   readonly version: 'v2' | 'v3';
@@ -40,8 +43,8 @@ export interface MonthSource {
   /** A condition that the calls fulfil besides the filter, for receipts. */
   readonly where?: string;
   /**
-   * What was erased and purged from it, as JSON; null for nothing. It goes into the folder of the account before the calls. Of a source that
-   * says it, all months are written again.
+   * What was erased and purged from it, as JSON; null for nothing. It goes into the folder of the
+   * account before the calls. Of a source that says it, all months are written again.
    */
   readonly removals?: string | null;
   /** The calls of a period, both ends included. */
@@ -60,7 +63,9 @@ export interface MonthReading {
 export interface MonthFile {
   /** `2026-10`. */
   readonly month: string;
-  /** The name of the file, such as `account=101/month=2026-10.parquet`. Its receipt lies next to it. */
+  /**
+   * The name of the file, such as `account=101/month=2026-10.parquet`. Its receipt lies next to it.
+   */
   readonly name: string;
   /** How many calls it has. */
   readonly calls: number;
@@ -80,7 +85,10 @@ export interface MonthsOptions extends Pick<CallStreamOptions, 'filter' | 'onErr
   readonly name?: string | undefined;
   /** From this age on, months of the API are not read again. Default `30d`. */
   readonly settle?: Duration | undefined;
-  /** Months that were written since then are kept, in milliseconds since 1970: when a run began that this one goes on with. */
+  /**
+   * Months that were written since then are kept, in milliseconds since 1970: when a run began that
+   * this one goes on with.
+   */
   readonly since?: number | undefined;
   /** Ends after the month in which so many pages have been read. */
   readonly maxPages?: number | undefined;
@@ -105,8 +113,9 @@ export interface MonthsSummary {
 }
 
 /**
- * Writes the calls of an account as Parquet, a file a month with its receipt: `account=101/month=2026-10.parquet`. Each file appears whole
- * or not at all, and is proved by itself. A later run into the same place reads the months that are missing, not whole, or young
+ * Writes the calls of an account as Parquet, a file a month with its receipt:
+ * `account=101/month=2026-10.parquet`. Each file appears whole or not at all, and is proved by
+ * itself. A later run into the same place reads the months that are missing, not whole, or young
  * enough to have changed. A month that is there never gets a shorter period than it had.
  *
  * @example
@@ -117,14 +126,22 @@ export async function exportMonths(
   target: MonthTarget,
   options: MonthsOptions = {},
 ): Promise<MonthsSummary> {
-  const { signal, onFile, onError, name, since = Number.POSITIVE_INFINITY, clock = systemClock } = options;
+  const {
+    signal,
+    onFile,
+    onError,
+    name,
+    since = Number.POSITIVE_INFINITY,
+    clock = systemClock,
+  } = options;
   const { maxPages = Number.POSITIVE_INFINITY } = options;
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const query = callQuery(options.filter, source.version);
   const from = 'fetchPage' in source ? sourceOfClient(source, query, onError) : source;
   const first = await firstCall(from, query.asked, signal);
   const account = options.account ?? first.call?.acct_id ?? null;
-  if (account === null) return { account, files: [], calls: 0, isCut: false, verdict: first.verdict };
+  if (account === null)
+    return { account, files: [], calls: 0, isCut: false, verdict: first.verdict };
   if (!isAccountName(account))
     throw new ConfigurationError(
       'invalid_option',
@@ -138,7 +155,8 @@ export async function exportMonths(
     if (from.removals) await target.put(`${folder}/_calls.removals.json`, textOf(from.removals));
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
-    // On this side of all zones, so that no month is written before it has begun. What is later is found with the last one.
+    // On this side of all zones, so that no month is written before it has begun. What is later is
+    // found with the last one.
     const present = clock.now() - zones;
     const end = query.asked.to === null ? present : parseNaive(query.asked.to) - second;
     if (first.call !== null)
@@ -165,11 +183,24 @@ export async function exportMonths(
       const isKept = isComplete && (isSettled || writtenAt >= since);
       let receipt = before;
       if (!isKept) {
-        const written = await writeMonth(await from.read(period, signal), target, file, month, clock, {
-          ...{ source: from.address, version: from.version, filter, asked: query.asked, ...period },
-          ...{ accounts: [account], ...(name === undefined ? {} : { name }) },
-          ...(from.where === undefined ? {} : { where: from.where }),
-        });
+        const written = await writeMonth(
+          await from.read(period, signal),
+          target,
+          file,
+          month,
+          clock,
+          {
+            ...{
+              source: from.address,
+              version: from.version,
+              filter,
+              asked: query.asked,
+              ...period,
+            },
+            ...{ accounts: [account], ...(name === undefined ? {} : { name }) },
+            ...(from.where === undefined ? {} : { where: from.where }),
+          },
+        );
         pages += written.pages;
         for (const other of written.others) months.add(other);
         receipt = written.receipt;
@@ -199,7 +230,10 @@ export async function exportMonths(
       },
       verdict: {
         proof: all.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
-        ...{ asked: query.asked, proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0) },
+        ...{
+          asked: query.asked,
+          proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
+        },
         ...{ gaps, notes: all.at(-1)?.verdict?.notes ?? [] },
       },
     };
@@ -221,7 +255,10 @@ const sourceOfClient = (
   },
 });
 
-/** The earliest call, whatever the order of the list: slices of time come in order, calls within one need not. */
+/**
+ * The earliest call, whatever the order of the list: slices of time come in order, calls within one
+ * need not.
+ */
 async function firstCall(
   source: MonthSource,
   period: Span,
@@ -236,6 +273,7 @@ async function firstCall(
     for (const call of items)
       if (isTimed(call) && (first === null || call.date_added < first.date_added)) first = call;
   }
+
   const proved = first === null ? await verdict() : null;
   const nothing = { proof: 'unproven', asked: period, proved: 0, gaps: [], notes: [] } as const;
   return { call: first, verdict: proved ?? nothing };
@@ -243,7 +281,10 @@ async function firstCall(
 
 const isTimed = ({ date_added }: Call): boolean => !Number.isNaN(parseNaive(date_added));
 
-/** The months of an account that are there. Throws when they are of other calls: a folder would hold some of both. */
+/**
+ * The months of an account that are there. Throws when they are of other calls: a folder would hold
+ * some of both.
+ */
 async function heldIn(
   target: MonthTarget,
   folder: string,
@@ -268,10 +309,13 @@ async function heldIn(
       );
     held.set(month, { receipt, size });
   }
+
   return held;
 }
 
-/** Writes what is read of a month, then its receipt. `others` are months of calls that came with it. */
+/**
+ * Writes what is read of a month, then its receipt. `others` are months of calls that came with it.
+ */
 async function writeMonth(
   reading: MonthReading,
   target: MonthTarget,
@@ -279,7 +323,11 @@ async function writeMonth(
   month: string,
   clock: Pick<Clock, 'now'>,
   facts: Omit<ReceiptFacts, 'verdict'>,
-): Promise<{ readonly receipt: Receipt; readonly pages: number; readonly others: ReadonlySet<string> }> {
+): Promise<{
+  readonly receipt: Receipt;
+  readonly pages: number;
+  readonly others: ReadonlySet<string>;
+}> {
   const encoder = toParquet<Call>();
   const form = encoder.rows as RowForm<Call>;
   const digest = new RowDigest();
@@ -300,6 +348,7 @@ async function writeMonth(
   });
   const hash = createHash('sha256');
   let verdict: Verdict<Position> | null = null;
+
   const bytes = async function* (): AsyncGenerator<Uint8Array, void, void> {
     for await (const { items } of through(reading.calls, ofMonth, encoder).pages())
       for (const chunk of items) {
@@ -309,10 +358,13 @@ async function writeMonth(
       }
     verdict = await reading.verdict();
   };
+
   await target.put(file, bytes());
   const found = verdict as Verdict<Position> | null;
+
   // Calls at the border belong to the file of their own month.
-  const proved = found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) };
+  const proved =
+    found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) };
   const receipt = receiptOf(
     file,
     { ...facts, verdict: proved },
@@ -331,7 +383,8 @@ const textOf = (text: string): Readable => Readable.from([Buffer.from(text)]);
 const monthOf = (time: string): string => time.slice(0, 7);
 const beginOf = (month: string): string => `${month}-01 00:00:00`;
 
-const after = (month: string): string => monthOf(formatNaive(addMonths(parseNaive(beginOf(month)), 1)));
+const after = (month: string): string =>
+  monthOf(formatNaive(addMonths(parseNaive(beginOf(month)), 1)));
 
 const nextOf = (months: ReadonlySet<string>, done: ReadonlyMap<string, unknown>): string | null =>
   [...months].filter((month) => !done.has(month)).sort()[0] ?? null;
@@ -340,17 +393,24 @@ const overlaps = (month: string, { from, to }: Span): boolean =>
   (from === null || from < beginOf(after(month))) && (to === null || to >= beginOf(month));
 
 /**
- * What is read of a month: up to where the next one of the list begins, so that nothing lies between two of them. Where there is a file of
- * more of the month, it is read as far as that one went.
+ * What is read of a month: up to where the next one of the list begins, so that nothing lies
+ * between two of them. Where there is a file of more of the month, it is read as far as that one
+ * went.
  */
-function periodOf(month: string, months: ReadonlySet<string>, asked: Span, receipt: Receipt | null): Span {
+function periodOf(
+  month: string,
+  months: ReadonlySet<string>,
+  asked: Span,
+  receipt: Receipt | null,
+): Span {
   const sorted = [...months].sort();
   const next = sorted[sorted.indexOf(month) + 1];
   const [begin, end] = [beginOf(month), beginOf(after(month))];
   let from = month === sorted[0] ? asked.from : begin;
   let to = next === undefined ? asked.to : beginOf(next);
   if (receipt === null) return { from, to };
-  if (from !== null && from > begin) from = [from, max(receipt.from ?? begin, begin)].sort()[0] ?? from;
+  if (from !== null && from > begin)
+    from = [from, max(receipt.from ?? begin, begin)].sort()[0] ?? from;
   if (to !== null && to < end) to = max(to, [receipt.to ?? end, end].sort()[0] ?? to);
   return { from, to };
 }

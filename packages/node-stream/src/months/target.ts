@@ -20,6 +20,7 @@ export interface MonthTarget {
 /** A folder as a target of `exportMonths`. */
 export function monthFolder(root: string): MonthTarget {
   const at = (name: string): string => join(root, ...name.split('/'));
+
   const make = async (folder: string): Promise<void> => {
     await makeFolder(at(folder));
     if ((await lstat(at(folder))).isDirectory()) return;
@@ -28,6 +29,7 @@ export function monthFolder(root: string): MonthTarget {
       `${at(folder)} is a link to another place. Remove the link, or export into another folder.`,
     );
   };
+
   return {
     async list(folder) {
       const entries = await readdir(at(folder)).catch(ifThere<string[]>([]));

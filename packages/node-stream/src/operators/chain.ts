@@ -55,6 +55,7 @@ class OperatorChain<T> implements Chain<T> {
         'invalid_option',
         `into() takes a sink, not ${typeof sink === 'object' ? 'an object' : `a ${typeof sink}`}. For a file: into(fileSink('calls.csv')), with fileSink of @call-attribution/node-stream/sinks`,
       );
+
     const written = await sink(this);
     const verdict = await this.verdict;
     return { ...written, verdict, proof: verdict?.proof ?? null };
@@ -87,6 +88,7 @@ class OperatorChain<T> implements Chain<T> {
         'invalid_option',
         'This chain is already being read. Make another one, with a source of its own.',
       );
+
     this.#isBegun = true;
     const saved = this.#open(from ?? this.#source.startsAt);
     this.#isEnded = saved.isEnded;
@@ -124,7 +126,9 @@ class OperatorChain<T> implements Chain<T> {
   }
 
   /** What an earlier run has saved. Throws for what was changed, or belongs to another chain. */
-  #open(given: Checkpoint | null): Omit<SavedChain, 'of'> & { readonly position: Checkpoint | null } {
+  #open(
+    given: Checkpoint | null,
+  ): Omit<SavedChain, 'of'> & { readonly position: Checkpoint | null } {
     if (given === null) return { position: null, states: [], isEnded: false };
     if (this.unsaved !== null) throw notResumable(this.unsaved);
     const { of, read, chain } = checkCheckpoint(given, this.#source.of ?? '');
@@ -135,6 +139,7 @@ class OperatorChain<T> implements Chain<T> {
         'checkpoint_invalid',
         'The checkpoint belongs to another chain. Use the same operators, columns and encoders, or start without the checkpoint.',
       );
+
     return { position: checkpointOf(of, read), states: saved.states, isEnded: saved.isEnded };
   }
 
@@ -155,7 +160,9 @@ class OperatorChain<T> implements Chain<T> {
     const { calls, signal } = this.#source;
     const abort = this.#abort;
     if (signal?.aborted === true) abort.abort(signal.reason);
-    else signal?.addEventListener('abort', () => abort.abort(signal.reason), { signal: abort.signal });
+    else
+      signal?.addEventListener('abort', () => abort.abort(signal.reason), { signal: abort.signal });
+
     let isCall = calls !== null;
     let { hasTime } = this.#source;
     return this.#operators.map((operator, at) => {
@@ -192,6 +199,7 @@ async function flow<T>(
     const out = running.stage.page(items, passed);
     items = isPromise(out) ? await out : out;
   }
+
   return items as readonly T[];
 }
 
@@ -203,6 +211,7 @@ async function endOf<T>(stages: readonly Running[]): Promise<readonly T[]> {
     const out = await flow<T>(stages.slice(at + 1), { items: rest, range: null });
     all = all.length === 0 ? [...out] : all.concat(out);
   }
+
   return all;
 }
 
@@ -214,27 +223,36 @@ const pageOf = <T>(items: readonly T[], save: () => Checkpoint): Page<T> => ({
   },
 });
 
-const described = ({ kind, settings }: AnyOperator): string => JSON.stringify([kind, settings ?? null]);
+const described = ({ kind, settings }: AnyOperator): string =>
+  JSON.stringify([kind, settings ?? null]);
 
 /**
  * Sends the items of anything that can be iterated, or of a stream of calls, through operators.
  *
  * @example
- * for await (const row of through(calls, filterCalls('talk_minutes:[2 TO *]'), aggregate({ measures: { calls: count() } })))
+ * for await (const row of through(calls, filterCalls('talk_minutes:[2 TO *]'), aggregate({
+ * measures: { calls: count() } })))
  *   console.log(row.calls);
  */
 export function through<T, A>(source: Input<T>, a: Operator<T, A>): Chain<A>;
 export function through<T, A, B>(source: Input<T>, a: Operator<T, A>, b: Operator<A, B>): Chain<B>;
 /** The same for none, which `.through()` of the chain adds to, and for any number of operators. */
 export function through<T>(source: Input<T>): Chain<T>;
-export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown>;
-export function through(source: Input<unknown>, ...operators: readonly AnyOperator[]): Chain<unknown> {
+export function through(
+  source: Input<unknown>,
+  ...operators: readonly AnyOperator[]
+): Chain<unknown>;
+export function through(
+  source: Input<unknown>,
+  ...operators: readonly AnyOperator[]
+): Chain<unknown> {
   if (source instanceof OperatorChain) return source.through(...operators);
   return new OperatorChain(sourceOf(source), operators);
 }
 
 /**
- * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it likes.
+ * Makes an operator of your own. Its state is saved between pages, so that `page` may keep it as it
+ * likes.
  *
  * @example
  * const totals = defineOperator<number, number>({

@@ -5,12 +5,16 @@ import type { Operator } from './operator.ts';
 
 /** Settings of `dedupe`. */
 export interface DedupeOptions<T> {
-  /** Items with the same key are duplicates: a field or a function. Items without a key are all passed on. */
+  /**
+   * Items with the same key are duplicates: a field or a function. Items without a key are all
+   * passed on.
+   */
   key: Reading<NoInfer<T>>;
 }
 
 /**
- * Lets the first item of each key through. A million numbers of callers take about 100 MB. A stream of calls has each call once already.
+ * Lets the first item of each key through. A million numbers of callers take about 100 MB. A stream
+ * of calls has each call once already.
  *
  * @example
  * createCallStream(client).through(dedupe({ key: 'ani' })); // the first call of each caller
@@ -24,12 +28,14 @@ export function dedupe<T = Call>({ key }: DedupeOptions<T>): Operator<T, T> {
     gives: 'same',
     begin(state) {
       const seen = new Set(state as Key[] | null);
+
       const isFirst = (item: T): boolean => {
         const id = keyOf(read(item), 'the key', item);
         const isNew = id === null || !seen.has(id);
         if (id !== null) seen.add(id);
         return isNew;
       };
+
       return { page: (items) => items.filter(isFirst), save: () => [...seen] };
     },
   });

@@ -14,10 +14,15 @@ export function reader<T>(of: Reading<T>): (item: T) => unknown {
 /** The name of what is read, for settings; null for a function, which is not compared. */
 export const nameOf = (of: unknown): string | null => (typeof of === 'string' ? of : null);
 
-export const namesOf = (...all: readonly unknown[]): string[] => all.filter((of) => typeof of === 'string');
+export const namesOf = (...all: readonly unknown[]): string[] =>
+  all.filter((of) => typeof of === 'string');
 
 /** Refuses fields that an item does not have. Null stands for any call. */
-export function checkFields(kind: string, names: readonly string[] = [], item: unknown = null): void {
+export function checkFields(
+  kind: string,
+  names: readonly string[] = [],
+  item: unknown = null,
+): void {
   if (typeof item !== 'object') return;
   const known = item === null ? callFields : Object.keys(item);
   const name = names.find((each) => !known.includes(each));
@@ -37,7 +42,9 @@ function meantBy(name: string, known: readonly string[]): string {
   const [word = ''] = name.split('_');
   const alike = near === undefined ? known.filter((each) => each.startsWith(word)) : [near];
   if (alike.length > 0) return `Did you mean ${alike.slice(0, 3).join(' or ')}?`;
-  return known.length > 20 ? 'docs/fields.md lists the fields of calls.' : `There are ${known.join(', ')}.`;
+  return known.length > 20
+    ? 'docs/fields.md lists the fields of calls.'
+    : `There are ${known.join(', ')}.`;
 }
 
 /** Refuses one name where a list of names is expected: its letters would be taken for them. */
@@ -49,7 +56,10 @@ export function checkList(option: string, value: unknown): void {
     );
 }
 
-/** What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and `'true'` is not true. */
+/**
+ * What groups, joins and duplicates are told apart by. Types stay apart: `'1'` is not 1, and
+ * `'true'` is not true.
+ */
 export type Key = string | number | boolean | null;
 
 /** The key in a value. Undefined is null; what cannot be compared is refused. */

@@ -19,15 +19,17 @@ export type GroupRow<K extends string, M extends Record<string, Measure<unknown,
 } & { [column in keyof M]: ReturnType<ReturnType<M[column]>['result']> };
 
 /**
- * Groups a whole stream and gives one row per group when it ends, in the order the groups were first seen. Memory grows
- * with the number of groups, not of items.
+ * Groups a whole stream and gives one row per group when it ends, in the order the groups were
+ * first seen. Memory grows with the number of groups, not of items.
  *
  * @example
  * aggregate({ by: ['ppc_campaign'], measures: { calls: count(), minutes: sum('talk_minutes') } });
  */
-export function aggregate<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
-  grouping: Grouping<T, K, M>,
-): Operator<T, GroupRow<K, M>> {
+export function aggregate<
+  M extends Record<string, Measure<unknown, T>>,
+  K extends string = never,
+  T = Call,
+>(grouping: Grouping<T, K, M>): Operator<T, GroupRow<K, M>> {
   const kind = new GroupKind<T, GroupRow<K, M>>(grouping as AnyGrouping<T>);
   return defineOperator<T, GroupRow<K, M>>({
     name: 'aggregate',
@@ -75,11 +77,15 @@ export class GroupKind<T, Row> {
         'invalid_option',
         `column ${twice} appears twice in a row; rename the key or the measure`,
       );
+
     this.settings = {
       by: named.map(([name, of]) => [name, nameOf(of)]),
       measures: this.measures.map(([name, { of = null }]) => [name, of]),
     };
-    this.fields = namesOf(...named.map(([, of]) => of), ...this.measures.map(([, { field }]) => field));
+    this.fields = namesOf(
+      ...named.map(([, of]) => of),
+      ...this.measures.map(([, { field }]) => field),
+    );
   }
 
   keyOf(item: T): Key[] {
@@ -118,7 +124,10 @@ export class Groups<T, Row> {
   }
 
   save(): unknown {
-    return Array.from(this.#groups.values(), ([key, parts]) => [key, parts.map((part) => part.save())]);
+    return Array.from(this.#groups.values(), ([key, parts]) => [
+      key,
+      parts.map((part) => part.save()),
+    ]);
   }
 
   merge(saved: unknown): void {

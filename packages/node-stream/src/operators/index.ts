@@ -1,5 +1,6 @@
-// What comes between the source and the end of a read: filters, joins, groups and windows with their measures. Each operator is a
-// function over iterables, which works as it is in `pipeline`; `through` chains them, saves what they keep, and resumes them.
+// What comes between the source and the end of a read: filters, joins, groups and windows with
+// their measures. Each operator is a function over iterables, which works as it is in `pipeline`;
+// `through` chains them, saves what they keep, and resumes them.
 
 export { defineOperator, through } from './chain.ts';
 export { type DedupeOptions, dedupe } from './dedupe.ts';

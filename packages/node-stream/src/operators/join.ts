@@ -17,8 +17,8 @@ export interface JoinOptions<T, R, As extends string> {
 }
 
 /**
- * Adds the row of an item under a name: campaign costs, branch names, CRM data. The rows are read into memory once, before the first item
- * passes. To ask a function instead, use `mapCalls`.
+ * Adds the row of an item under a name: campaign costs, branch names, CRM data. The rows are read
+ * into memory once, before the first item passes. To ask a function instead, use `mapCalls`.
  *
  * @example
  * const shops = readCsv('shops.csv'); // any iterable of rows
@@ -33,8 +33,10 @@ export function join<R, As extends string, T = Call>(
       'invalid_option',
       'join: on is a function, so key is needed too: the field or function that gives the key of a row',
     );
+
   const read = reader(on);
   const readKey = typeof key === 'string' ? (row: R) => propertyOf(row, key) : key;
+
   const readRows = async (): Promise<Map<unknown, R>> => {
     const rows = new Map<unknown, R>();
     let isChecked = false;
@@ -50,8 +52,10 @@ export function join<R, As extends string, T = Call>(
         );
       rows.set(id, row);
     }
+
     return rows;
   };
+
   // Once for all runs of the operator.
   let rows: Promise<Map<unknown, R>> | null = null;
   return defineOperator<T, T & { [column in As]: R | null }>({
@@ -64,7 +68,8 @@ export function join<R, As extends string, T = Call>(
         rows ??= readRows();
         const found = await untilAborted(signal, rows);
         return items.map(
-          (item) => ({ ...item, [as]: found.get(read(item)) ?? null }) as T & { [column in As]: R | null },
+          (item) =>
+            ({ ...item, [as]: found.get(read(item)) ?? null }) as T & { [column in As]: R | null },
         );
       },
     }),

@@ -6,16 +6,21 @@ import { isPromise, untilAborted } from './sources.ts';
 
 /** Settings of `mapCalls`. */
 export interface MapOptions {
-  /** How many calls of an async function may run at the same time, within a page. The order is kept. Default 1. */
+  /**
+   * How many calls of an async function may run at the same time, within a page. The order is kept.
+   * Default 1.
+   */
   concurrency?: number;
 }
 
 /**
- * Replaces each item with what the function returns, and removes it when that is null or undefined. The function may be
- * async, and its signal aborts when the read is left or fails; with `concurrency` several run at the same time, and results still come in order, page by page.
+ * Replaces each item with what the function returns, and removes it when that is null or undefined.
+ * The function may be async, and its signal aborts when the read is left or fails; with
+ * `concurrency` several run at the same time, and results still come in order, page by page.
  *
  * @example
- * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), { concurrency: 8 });
+ * mapCalls(async (call, signal) => ({ ...call, branch: await lookUp(call.dnis, signal) }), {
+ * concurrency: 8 });
  */
 export function mapCalls<O, I = Call>(
   map: (item: I, signal: AbortSignal) => O | null | undefined | Promise<O | null | undefined>,
@@ -23,7 +28,11 @@ export function mapCalls<O, I = Call>(
 ): Operator<I, O> {
   const { concurrency = 1 } = options;
   if (!(concurrency >= 1))
-    throw new ConfigurationError('invalid_option', `concurrency is ${concurrency}; expected at least 1`);
+    throw new ConfigurationError(
+      'invalid_option',
+      `concurrency is ${concurrency}; expected at least 1`,
+    );
+
   return defineOperator<I, O>({
     name: 'mapCalls',
     gives: 'new',
@@ -31,6 +40,7 @@ export function mapCalls<O, I = Call>(
       async page(items) {
         const results: (O | null | undefined)[] = [];
         let next = 0;
+
         const work = async (): Promise<void> => {
           try {
             while (next < items.length && !signal.aborted) {
@@ -43,6 +53,7 @@ export function mapCalls<O, I = Call>(
             throw error;
           }
         };
+
         const workers: Promise<void>[] = [];
         while (workers.length < concurrency && next < items.length) workers.push(work());
         await untilAborted(signal, Promise.all(workers));

@@ -93,7 +93,10 @@ export function count<T = Call>(): Measure<number, T> {
   };
   return Object.assign(() => new Counter(counting), { of: 'count' });
 }
-/** An exact sum, in units of its last decimal place. `recent`: a part of it that a double holds, since that is added up faster. */
+/**
+ * An exact sum, in units of its last decimal place. `recent`: a part of it that a double holds,
+ * since that is added up faster.
+ */
 interface Total {
   count: number;
   units: bigint;
@@ -106,6 +109,7 @@ const totals = {
   add(total: Total, value: number): Total {
     const scale = 10 ** total.places;
     const units = Math.round(value * scale);
+
     // Of up to 15 digits there is one decimal for a double.
     if (total.places > 15 || Math.abs(units) >= 1e15 || units / scale !== value) {
       // As on paper: the shortest decimal that is this number, such as 0.1 or 1.5e-7.
@@ -113,11 +117,16 @@ const totals = {
       const [whole = '', fraction = ''] = digits.split('.');
       return addUnits(total, 1, BigInt(whole + fraction), fraction.length - Number(exponent));
     }
+
     total.count += 1;
     total.recent += units;
     return Math.abs(total.recent) < 8e15 ? total : addUnits(total, 0, 0n, 0);
   },
-  save: ({ count, units, recent, places }: Total) => [count, String(units + BigInt(recent)), places],
+  save: ({ count, units, recent, places }: Total) => [
+    count,
+    String(units + BigInt(recent)),
+    places,
+  ],
   merge: (total: Total, [count, units, places]: [number, string, number]): Total =>
     addUnits(total, count, BigInt(units), places),
 };
@@ -133,31 +142,39 @@ function addUnits(total: Total, count: number, units: bigint, places: number): T
 }
 
 /** Rounded once, to the nearest double. */
-const sumOf = ({ units, recent, places }: Total): number => Number(`${units + BigInt(recent)}e${-places}`);
+const sumOf = ({ units, recent, places }: Total): number =>
+  Number(`${units + BigInt(recent)}e${-places}`);
 
-/** The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is 0.3. */
+/**
+ * The sum of a numeric field. Empty values are left out. Decimals add up as on paper: 0.1 + 0.2 is
+ * 0.3.
+ */
 export function sum<T = Call>(of: Reading<T>): Measure<number, T> {
   return measure('sum', of, numberOf, { ...totals, result: sumOf });
 }
 
 /** The mean of the values that are not empty. Null when there are none. */
 export function mean<T = Call>(of: Reading<T>): Measure<number | null, T> {
-  const result = (total: Total): number | null => (total.count === 0 ? null : sumOf(total) / total.count);
+  const result = (total: Total): number | null =>
+    total.count === 0 ? null : sumOf(total) / total.count;
   return measure('mean', of, numberOf, { ...totals, result });
 }
 
 /** The smallest value. Null when there is none. */
-export const min = <T = Call>(of: Reading<T>): Measure<number | null, T> => best('min', of, Math.min);
+export const min = <T = Call>(of: Reading<T>): Measure<number | null, T> =>
+  best('min', of, Math.min);
 
 /** The largest value. Null when there is none. */
-export const max = <T = Call>(of: Reading<T>): Measure<number | null, T> => best('max', of, Math.max);
+export const max = <T = Call>(of: Reading<T>): Measure<number | null, T> =>
+  best('max', of, Math.max);
 
 function best<T>(
   name: string,
   of: Reading<T>,
   better: (a: number, b: number) => number,
 ): Measure<number | null, T> {
-  const add = (kept: number | null, value: number): number => (kept === null ? value : better(kept, value));
+  const add = (kept: number | null, value: number): number =>
+    kept === null ? value : better(kept, value);
   return measure<number | null, number, number | null, T>(name, of, numberOf, {
     add,
     begin: () => null,
@@ -168,8 +185,8 @@ function best<T>(
 }
 
 /**
- * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values. Exact: memory grows with the number of
- * different values.
+ * The value at rank `ceil(p / 100 * n)`, with `p` from 0 to 100. Null when there are no values.
+ * Exact: memory grows with the number of different values.
  *
  * @example
  * percentile('talk_minutes', 95);
@@ -177,6 +194,7 @@ function best<T>(
 export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number | null, T> {
   if (!(p >= 0 && p <= 100))
     throw new ConfigurationError('invalid_option', `percentile ${p}; expected 0 to 100`);
+
   // How often each value occurs.
   type Times = Map<number, number>;
   const add = (times: Times, value: number, more: number): Times =>
@@ -193,6 +211,7 @@ export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number 
         passed += each;
         if (passed >= rank) return value;
       }
+
       return null;
     },
     save: (times) => [...times],
@@ -203,7 +222,9 @@ export function percentile<T = Call>(of: Reading<T>, p: number): Measure<number 
   });
 }
 
-/** The exact number of different values; empty values are left out. Memory grows with the result. */
+/**
+ * The exact number of different values; empty values are left out. Memory grows with the result.
+ */
 export function distinct<T = Call>(of: Reading<T>): Measure<number, T> {
   return measure<Set<Key>, Key, number, T>('distinct', of, keyOf, {
     begin: () => new Set(),

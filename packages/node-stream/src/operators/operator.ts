@@ -20,24 +20,36 @@ export interface RowForm<I> {
 export interface OperatorShape<I, O> {
   /** Its name, for errors and checkpoints. */
   readonly name: string;
-  /** What decides about its output, as plain JSON: a state is not resumed with other settings. Functions are not compared. */
+  /**
+   * What decides about its output, as plain JSON: a state is not resumed with other settings.
+   * Functions are not compared.
+   */
   readonly settings?: unknown;
-  /** Fields that it reads of each item. One that the items do not have is refused before it is read. */
+  /**
+   * Fields that it reads of each item. One that the items do not have is refused before it is read.
+   */
   readonly fields?: readonly string[];
   /**
-   * What goes in comes out with the same page: the `same` item or none (filters), or a `new` one with the same time. Windows behind it
-   * then close as time passes. Default: neither, so that they close at the end.
+   * What goes in comes out with the same page: the `same` item or none (filters), or a `new` one
+   * with the same time. Windows behind it then close as time passes. Default: neither, so that they
+   * close at the end.
    */
   readonly gives?: 'same' | 'new';
   /** Why a read through it cannot be resumed, for errors. Default: it can. */
   readonly unsaved?: string | null;
   /** What a receipt says of the rows. Only encoders of records have it. */
   readonly rows?: RowForm<I>;
-  /** Begins a run: with what an earlier one has saved, or with null. The signal aborts when the chain is left or fails. */
+  /**
+   * Begins a run: with what an earlier one has saved, or with null. The signal aborts when the
+   * chain is left or fails.
+   */
   begin(state: unknown, signal: AbortSignal): Stage<I, O>;
 }
 
-/** A function over iterables, which works as it is in `pipeline`; and what `through` needs to run, save and resume it. */
+/**
+ * A function over iterables, which works as it is in `pipeline`; and what `through` needs to run,
+ * save and resume it.
+ */
 export interface Operator<I, O> extends Omit<OperatorShape<I, O>, 'name'> {
   /** The items of a source, through this operator. */
   (source: Input<I>): Chain<O>;
@@ -57,7 +69,10 @@ export interface Through<T> {
   through(...operators: readonly AnyOperator[]): Chain<unknown>;
 }
 
-/** The end of a read: a function that reads a source from where an earlier run into it stopped. It is also the last step of a `pipeline`. */
+/**
+ * The end of a read: a function that reads a source from where an earlier run into it stopped. It
+ * is also the last step of a `pipeline`.
+ */
 export type Sink<T, W extends object> = (source: Input<T>) => Promise<W>;
 
 /** What `into` returns: what the sink says, and what is proved of the read. */
@@ -69,8 +84,9 @@ export type Done<W> = W & {
 };
 
 /**
- * A source and the operators that its items go through. Nothing is read before somebody reads the chain, and no more than is asked for.
- * It can be read once: by `pages()`, item by item, or into a sink.
+ * A source and the operators that its items go through. Nothing is read before somebody reads the
+ * chain, and no more than is asked for. It can be read once: by `pages()`, item by item, or into a
+ * sink.
  */
 export interface Chain<T> extends AsyncIterable<T>, Source<T>, Through<T> {
   /** Reads everything into a sink, from where an earlier run into it stopped. */

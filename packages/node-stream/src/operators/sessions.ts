@@ -2,7 +2,13 @@ import type { Call } from '@call-attribution/core';
 import { type Duration, durationMillis, formatNaive } from '@call-attribution/core/time';
 import { defineOperator } from './chain.ts';
 import { nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
+import {
+  type AnyGrouping,
+  type Grouping,
+  GroupKind,
+  type GroupRow,
+  type Groups,
+} from './groups.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 import { Clock, late, type WindowRow } from './windows.ts';
@@ -28,15 +34,18 @@ interface SavedSessions {
 }
 
 /**
- * Items of one key that follow each other without a long pause, as one row: `from` is the time of the first item, and `to` that of the
- * last one. Rows come in the order in which the sessions end, page by page.
+ * Items of one key that follow each other without a long pause, as one row: `from` is the time of
+ * the first item, and `to` that of the last one. Rows come in the order in which the sessions end,
+ * page by page.
  *
  * @example
  * sessions({ gap: '30m', by: ['ani'], measures: { calls: count() } });
  */
-export function sessions<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
-  options: SessionOptions<T, K, M>,
-): Operator<T, WindowRow<K, M>> {
+export function sessions<
+  M extends Record<string, Measure<unknown, T>>,
+  K extends string = never,
+  T = Call,
+>(options: SessionOptions<T, K, M>): Operator<T, WindowRow<K, M>> {
   type Row = GroupRow<K, M>;
   const { time = 'date_added' as Reading<T> } = options;
   const gap = durationMillis(options.gap, 'gap');
@@ -51,6 +60,7 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
       const byKey = new Map<string, Session<T, Row>[]>();
       for (const [key, from, last, groups] of saved?.open ?? [])
         byKey.set(key, [...(byKey.get(key) ?? []), { from, last, groups: kind.open(groups) }]);
+
       /** Items that came since all sessions were looked at. */
       let taken = 0;
 
@@ -66,12 +76,14 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
         session.groups.add(item);
         session.from = Math.min(session.from, at);
         session.last = Math.max(session.last, at);
+
         // The item closes the pause between sessions that were apart.
         for (const other of others) {
           session.from = Math.min(session.from, other.from);
           session.last = Math.max(session.last, other.last);
           session.groups.merge(other.groups.save());
         }
+
         if (first === undefined) byKey.set(key, [...same, session]);
         else if (others.length > 0)
           byKey.set(
@@ -79,6 +91,7 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
             same.filter((each) => !others.includes(each)),
           );
       };
+
       const close = (): WindowRow<K, M>[] => {
         taken = 0;
         const ended: (Session<T, Row> & { readonly key: string })[] = [];
@@ -90,11 +103,13 @@ export function sessions<M extends Record<string, Measure<unknown, T>>, K extend
           if (rest.length === 0) byKey.delete(key);
           else if (rest.length < sessions.length) byKey.set(key, rest);
         }
+
         ended.sort((a, b) => a.last - b.last || a.from - b.from || (a.key < b.key ? -1 : 1));
         return ended.flatMap(({ from, last, groups }) =>
           groups.rows().map((row) => ({ from: formatNaive(from), to: formatNaive(last), ...row })),
         );
       };
+
       return {
         page(items, passed) {
           for (const item of items) take(item);

@@ -2,14 +2,23 @@ import { Readable } from 'node:stream';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import type { Checkpoint, Page, Source } from '../page.ts';
 
-/** What can be sent through operators: a stream of calls, a list, a chain, or anything that can be iterated. */
+/**
+ * What can be sent through operators: a stream of calls, a list, a chain, or anything that can be
+ * iterated.
+ */
 export type Input<T> = Source<T> | Iterable<T> | AsyncIterable<T>;
 
 /** Whether a value has to be awaited. */
 export const isPromise = <T>(value: T | Promise<T>): value is Promise<T> =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  typeof value === 'object' &&
+  value !== null &&
+  'then' in value &&
+  typeof value.then === 'function';
 
-/** A promise, or the failure of a signal that is aborted before: what hears nothing of the signal is not waited for. */
+/**
+ * A promise, or the failure of a signal that is aborted before: what hears nothing of the signal is
+ * not waited for.
+ */
 export function untilAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -26,7 +35,10 @@ export const notResumable = (why: string): ConfigurationError =>
 /** Items of an iterable that go through a chain together. */
 const most = 256;
 
-/** A generator that calls `end` at once when it is left: otherwise it would notice only when what it waits for is there. */
+/**
+ * A generator that calls `end` at once when it is left: otherwise it would notice only when what it
+ * waits for is there.
+ */
 export function leavable<T>(
   walk: AsyncGenerator<T, void, void>,
   end: () => void,

@@ -7,14 +7,21 @@ import type { Operator } from './operator.ts';
 export interface TopOptions<T> {
   /** How many items are kept. */
   count: number;
-  /** What they are ordered by, the largest first: a field or a function that gives numbers. Items without one are left out. */
+  /**
+   * What they are ordered by, the largest first: a field or a function that gives numbers. Items
+   * without one are left out.
+   */
   by: Reading<NoInfer<T>>;
-  /** The strongest of each group, such as `from` for rows of windows. Items of a group come one after the other. Default: of all. */
+  /**
+   * The strongest of each group, such as `from` for rows of windows. Items of a group come one
+   * after the other. Default: of all.
+   */
   within?: Reading<NoInfer<T>>;
 }
 
 /**
- * The items with the largest values, the largest first; of equal ones those that came first. They come out when a group ends.
+ * The items with the largest values, the largest first; of equal ones those that came first. They
+ * come out when a group ends.
  *
  * @example
  * calls.through(
@@ -37,16 +44,19 @@ export function topN<T>(options: TopOptions<T>): Operator<T, T> {
       const saved = state as Saved | null;
       let group: Key | undefined = saved?.group;
       let best: (readonly [value: number, item: T])[] = [...(saved?.best ?? [])];
+
       // A stable sort keeps those that came first in front.
       const cut = () => {
         best = best.sort(([a], [b]) => b - a).slice(0, count);
       };
+
       const flush = (): T[] => {
         cut();
         const out = best.map(([, item]) => item);
         best = [];
         return out;
       };
+
       return {
         page(items) {
           const out: T[] = [];
@@ -59,6 +69,7 @@ export function topN<T>(options: TopOptions<T>): Operator<T, T> {
             best.push([numberOf(raw, nameOf(by) ?? 'the value', item), item]);
             if (best.length >= 2 * count + 64) cut();
           }
+
           return out;
         },
         end: flush,

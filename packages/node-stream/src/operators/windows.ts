@@ -13,35 +13,49 @@ import { ItemError } from '../errors.ts';
 import type { Span } from '../proof.ts';
 import { defineOperator } from './chain.ts';
 import { inCall, nameOf, namesOf, type Reading, reader } from './fields.ts';
-import { type AnyGrouping, type Grouping, GroupKind, type GroupRow, type Groups } from './groups.ts';
+import {
+  type AnyGrouping,
+  type Grouping,
+  GroupKind,
+  type GroupRow,
+  type Groups,
+} from './groups.ts';
 import type { Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 
 /** Settings of `tumbling`. */
 export interface TumblingOptions<T, K extends string, M extends Record<string, Measure<unknown, T>>>
   extends Grouping<T, K, M> {
-  /** Length of a window: `1h`, `7d` or milliseconds; or a `day`, `week` (from Monday) or `month` of the calendar. */
+  /**
+   * Length of a window: `1h`, `7d` or milliseconds; or a `day`, `week` (from Monday) or `month` of
+   * the calendar.
+   */
   size: Duration | 'day' | 'week' | 'month';
   /** The naive time of an item. Default: `date_added`. */
   time?: Reading<NoInfer<T>>;
 }
 
-/** One group of one window. `from` is included, `to` is not; both are naive times as in the records. */
+/**
+ * One group of one window. `from` is included, `to` is not; both are naive times as in the records.
+ */
 export type WindowRow<K extends string, M extends Record<string, Measure<unknown, never>>> = {
   from: string;
   to: string;
 } & GroupRow<K, M>;
 
 /**
- * Divides time into adjacent windows, and gives the groups of each when it closes, the oldest first. Times have no zone: in
- * the night when clocks are set back, one window of an hour holds two hours of calls.
+ * Divides time into adjacent windows, and gives the groups of each when it closes, the oldest
+ * first. Times have no zone: in the night when clocks are set back, one window of an hour holds two
+ * hours of calls.
  *
  * @example
  * tumbling({ size: 'day', by: ['channel'], measures: { calls: count() } });
  */
-export function tumbling<M extends Record<string, Measure<unknown, T>>, K extends string = never, T = Call>(
-  options: TumblingOptions<T, K, M>,
-): Operator<T, WindowRow<K, M>> {
+export function tumbling<
+  M extends Record<string, Measure<unknown, T>>,
+  K extends string = never,
+  T = Call,
+>(options: TumblingOptions<T, K, M>): Operator<T, WindowRow<K, M>> {
   const { size, time = 'date_added' as Reading<T> } = options;
   const spanOf = spansOf(size);
   const kind = new GroupKind<T, GroupRow<K, M>>(options as AnyGrouping<T>, ['from', 'to']);
@@ -50,13 +64,18 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
     settings: { size, time: nameOf(time), groups: kind.settings },
     fields: [...namesOf(time), ...kind.fields],
     begin(state) {
-      const saved = state as { closed: number | null; open: [start: number, groups: unknown][] } | null;
+      const saved = state as {
+        closed: number | null;
+        open: [start: number, groups: unknown][];
+      } | null;
       const clock = new Clock(reader(time), saved?.closed ?? null);
       const open = new Map<number, Groups<T, GroupRow<K, M>>>(
         saved?.open.map(([start, groups]) => [start, kind.open(groups)]),
       );
+
       // Items mostly come in order of time: the window of one is that of the next.
       let latest: (Window & { readonly groups: Groups<T, GroupRow<K, M>> }) | null = null;
+
       const close = (): WindowRow<K, M>[] => {
         const out: WindowRow<K, M>[] = [];
         for (const start of [...open.keys()].sort((a, b) => a - b)) {
@@ -67,8 +86,10 @@ export function tumbling<M extends Record<string, Measure<unknown, T>>, K extend
           open.delete(start);
           latest = null;
         }
+
         return out;
       };
+
       return {
         page(items, passed) {
           for (const item of items) {
@@ -154,6 +175,7 @@ function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => W
       const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
       return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
     };
+
   const length = durationMillis(inDays[size] ?? (size as Duration), 'size');
   if (length < second)
     throw new ConfigurationError('invalid_option', `size is ${length} ms; expected at least 1 s`);

@@ -1,5 +1,5 @@
-// Receipts: what a file of records holds, in writing, so that it can be checked later. fileSink writes them; readReceipt and
-// readFileContents are what a check compares.
+// Receipts: what a file of records holds, in writing, so that it can be checked later. fileSink
+// writes them; readReceipt and readFileContents are what a check compares.
 
 export { receiptEnding } from '../files/whole-file.ts';
 export {

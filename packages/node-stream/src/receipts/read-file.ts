@@ -43,7 +43,9 @@ export interface ReadingOptions {
   onRow?: (row: FileRow) => void;
   /** Ends the reading. */
   signal?: AbortSignal | undefined;
-  /** The bytes that a receipt tells of: the rows of a Parquet file are read only when it has these. */
+  /**
+   * The bytes that a receipt tells of: the rows of a Parquet file are read only when it has these.
+   */
   expected?: Receipt['bytes'];
 }
 
@@ -75,10 +77,12 @@ export async function readFileContents(
   let fields: readonly string[] | null = null;
   let fault: string | null = null;
   let hasMark = false;
+
   const onFields: OnFields = (names, isMarked) => {
     fields = names;
     hasMark = isMarked;
   };
+
   const take = async (rows: AsyncIterable<FileRow>): Promise<void> => {
     for await (const row of rows) {
       signal?.throwIfAborted();
@@ -86,6 +90,7 @@ export async function readFileContents(
       onRow(row);
     }
   };
+
   /** The bytes as they are read, for whoever takes them; what nobody took is read in the end. */
   const hashed = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of file.iterator({ destroyOnReturn: false })) {
@@ -95,15 +100,18 @@ export async function readFileContents(
       yield chunk;
     }
   };
+
   const readRest = async (): Promise<void> => {
     for await (const _ of hashed());
   };
+
   try {
     if (format === 'parquet') {
       await readRest();
       const isExpected = expected?.sha256 === hash.copy().digest('hex');
       if (isExpected) await take(parquetRows(path, onFields));
-      else if (expected === null) fault = 'its rows are not read, because there is no receipt of its bytes';
+      else if (expected === null)
+        fault = 'its rows are not read, because there is no receipt of its bytes';
       else fault = 'its rows are not read, because its bytes are others';
     } else {
       const read = (chunks: Chunks): Promise<void> =>
@@ -116,17 +124,28 @@ export async function readFileContents(
     const kind = gzip ? `${format} in gzip` : format;
     fault = error instanceof UnreadableRow ? error.message : `it cannot be read as ${kind}`;
   }
+
   await readRest();
-  return { bytes: { length, sha256: hash.digest('hex') }, rows: digest.result(), fields, hasMark, fault };
+  return {
+    bytes: { length, sha256: hash.digest('hex') },
+    rows: digest.result(),
+    fields,
+    hasMark,
+    fault,
+  };
 }
 
-/** JSON lines, or a JSON array as `toJsonArray` writes it: brackets on lines of their own, and a record on each line between them. */
+/**
+ * JSON lines, or a JSON array as `toJsonArray` writes it: brackets on lines of their own, and a
+ * record on each line between them.
+ */
 async function* jsonRows(chunks: Chunks, isArray: boolean): AsyncGenerator<FileRow> {
   const textOf = recordTexts();
   let place: 'before' | 'inside' | 'after' = isArray ? 'before' : 'inside';
   let count = 0;
   for await (const line of linesOf(chunks, false)) {
-    if (place === 'before' && (line === '[' || line === '[]')) place = line === '[' ? 'inside' : 'after';
+    if (place === 'before' && (line === '[' || line === '[]'))
+      place = line === '[' ? 'inside' : 'after';
     else if (place === 'inside' && isArray && line === ']') place = 'after';
     else {
       count += 1;
@@ -136,6 +155,7 @@ async function* jsonRows(chunks: Chunks, isArray: boolean): AsyncGenerator<FileR
       yield { text: textOf(record), record };
     }
   }
+
   if (isArray && place !== 'after') throw new UnreadableRow(count + 1);
 }
 
@@ -169,7 +189,10 @@ async function* csvRows(chunks: Chunks, onFields: OnFields): AsyncGenerator<File
   }
 }
 
-/** The lines without their ends. In CSV a line break with an odd number of quotes before it is part of a cell. */
+/**
+ * The lines without their ends. In CSV a line break with an odd number of quotes before it is part
+ * of a cell.
+ */
 async function* linesOf(chunks: Chunks, isCsv: boolean): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let line = '';
@@ -189,7 +212,9 @@ async function* linesOf(chunks: Chunks, isCsv: boolean): AsyncGenerator<string> 
       }
     }
   }
+
   line += decoder.decode();
+
   // The first line has the names.
   if (isQuoted) throw new UnreadableRow(count);
   if (line !== '') yield line;
@@ -197,7 +222,10 @@ async function* linesOf(chunks: Chunks, isCsv: boolean): AsyncGenerator<string> 
 
 const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",]*))(,|$)/y;
 
-/** The cells of a line; null when it is not as RFC 4180 has it. An empty cell without quotes is null. */
+/**
+ * The cells of a line; null when it is not as RFC 4180 has it. An empty cell without quotes is
+ * null.
+ */
 function cellsOf(line: string): (string | null)[] | null {
   const cells: (string | null)[] = [];
   cell.lastIndex = 0;
@@ -210,7 +238,10 @@ function cellsOf(line: string): (string | null)[] | null {
   }
 }
 
-/** Reads the rows of a Parquet file, group by group. Its bytes are known to be right: damage leads the decoder anywhere. */
+/**
+ * Reads the rows of a Parquet file, group by group. Its bytes are known to be right: damage leads
+ * the decoder anywhere.
+ */
 async function* parquetRows(path: string, onFields: OnFields): AsyncGenerator<FileRow> {
   const load = () => import('hyparquet');
   const { asyncBufferFromFile, parquetMetadataAsync, parquetRead, parquetSchema } = await needed(

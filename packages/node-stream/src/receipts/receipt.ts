@@ -9,7 +9,10 @@ import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts extends Span {
-  /** Address of the API without credentials, or what else the records come from; null when it is not known. */
+  /**
+   * Address of the API without credentials, or what else the records come from; null when it is not
+   * known.
+   */
   readonly source: string | null;
   /** IDs of the accounts of the records, where they are known. */
   readonly accounts: readonly string[];
@@ -25,7 +28,10 @@ export interface ReceiptFacts extends Span {
   readonly filter: string | null;
   /** A condition that only a store can evaluate, in its language. */
   readonly where?: string;
-  /** What was proved of the read, with the stretches that are missing; null when nothing is known about it. */
+  /**
+   * What was proved of the read, with the stretches that are missing; null when nothing is known
+   * about it.
+   */
   readonly verdict: Verdict<Position> | null;
 }
 
@@ -97,7 +103,9 @@ export function parseReceipt(text: string): FoundReceipt {
     const found: Receipt & { seal: string } = JSON.parse(text);
     const { seal: _, ...receipt } = found;
     const isReceipt =
-      receipt.receipt === 1 && typeof receipt.rows.digest === 'string' && Array.isArray(receipt.accounts);
+      receipt.receipt === 1 &&
+      typeof receipt.rows.digest === 'string' &&
+      Array.isArray(receipt.accounts);
     if (isReceipt)
       return isSealed(found)
         ? { receipt }
@@ -117,7 +125,8 @@ export interface RowCount {
 const mask = (1n << 256n) - 1n;
 
 /**
- * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not matter, and a row that is there twice does.
+ * Adds up rows: the sum, modulo 2^256, of the SHA-256 of the text of each. The order does not
+ * matter, and a row that is there twice does.
  */
 export class RowDigest {
   #count: number;

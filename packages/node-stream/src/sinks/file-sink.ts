@@ -15,37 +15,51 @@ import { receiptPath, removeReceipt, syncFolder, writeWholeFile } from '../files
 import { defineOperator, through } from '../operators/chain.ts';
 import type { AnyOperator, Chain, Operator, RowForm, Sink } from '../operators/operator.ts';
 import type { Checkpoint } from '../page.ts';
-import { type Receipt, type ReceiptFacts, RowDigest, receiptOf, sealed } from '../receipts/receipt.ts';
+import {
+  type Receipt,
+  type ReceiptFacts,
+  RowDigest,
+  receiptOf,
+  sealed,
+} from '../receipts/receipt.ts';
 import { SavePace } from './store-sink.ts';
 
-/** What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(), toGzip()]`; `[]` for bytes and strings. */
+/**
+ * What turns the items of a sink into bytes: one encoder, or several in a row such as `[toCsv(),
+ * toGzip()]`; `[]` for bytes and strings.
+ */
 export type Encoding<T> =
   | Operator<T, Uint8Array>
   | readonly [Operator<T, Uint8Array>, ...Operator<Uint8Array, Uint8Array>[]]
   | (T extends Uint8Array | string ? readonly [] : never);
 
 /** A name that says how a file is encoded. */
-export type EncodedName = `${string}.${'csv' | 'ndjson' | 'json'}${'' | '.gz'}` | `${string}.parquet`;
+export type EncodedName =
+  | `${string}.${'csv' | 'ndjson' | 'json'}${'' | '.gz'}`
+  | `${string}.parquet`;
 
 /** Says where the records of a file come from. `accounts`: the IDs in the records. */
 export type ReceiptMaker = (accounts: readonly string[]) => ReceiptFacts | Promise<ReceiptFacts>;
 
 /** Settings of `fileSink`. */
 export interface FileSinkOptions<T> {
-  /** Turns records into bytes, for columns of your choice. Default: what the name of the file says. */
+  /**
+   * Turns records into bytes, for columns of your choice. Default: what the name of the file says.
+   */
   encode?: Encoding<T>;
   /** Continue an unfinished file of the same path. Default false: start over. */
   resume?: boolean;
   /**
-   * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A run that resumes the
-   * file finds them in `sink.metadata`.
+   * Facts to keep with the checkpoint, as plain JSON: what the file was begun with, for instance. A
+   * run that resumes the file finds them in `sink.metadata`.
    */
   metadata?: unknown;
   /**
-   * Write `<path>.receipt.json` next to the complete file: where the records come from, what was proved of the read, how many
-   * rows the file has, a digest of them that does not depend on their order, length and SHA-256 of the bytes. `true` takes
-   * what the source says of the read. A function gives it instead: it is called at the end with the
-   * IDs of the accounts in the records. Default false.
+   * Write `<path>.receipt.json` next to the complete file: where the records come from, what was
+   * proved of the read, how many rows the file has, a digest of them that does not depend on their
+   * order, length and SHA-256 of the bytes. `true` takes what the source says of the read. A
+   * function gives it instead: it is called at the end with the IDs of the accounts in the records.
+   * Default false.
    */
   receipt?: boolean | ReceiptMaker;
 }
@@ -58,19 +72,26 @@ export interface FileWritten {
 
 /** A file that appears under its name when it is complete. */
 export type FileSink<T> = Sink<T, FileWritten> & {
-  /** Where the source goes on, for an unfinished file; null when the file is begun from its start. */
+  /**
+   * Where the source goes on, for an unfinished file; null when the file is begun from its start.
+   */
   readonly checkpoint: Checkpoint | null;
-  /** What the file was begun with: of the earlier run when an unfinished file is resumed, else the option. */
+  /**
+   * What the file was begun with: of the earlier run when an unfinished file is resumed, else the
+   * option.
+   */
   readonly metadata: unknown;
 };
 
 /**
- * Writes `<path>.partial` and renames it to `path` when it is complete: a reader never sees half a file, and an earlier
- * file stays until then. How it is encoded follows from its name: `.csv`, `.ndjson`, `.json` or `.parquet`, and `.gz` after the first
- * three. The bytes are made durable now and then, and the position is saved with them in `<path>.checkpoint`. A run that was cut off, even
- * by SIGKILL, continues with `resume`, without a lost or doubled row: what came after the position is cut off. `<path>.lock` keeps a second
- * writer out, on machines that share the folder too. A part that was replaced or shortened since is refused, as are another chain, other
- * columns and another encoding. The receipt of an earlier file is removed when the new one gets its name.
+ * Writes `<path>.partial` and renames it to `path` when it is complete: a reader never sees half a
+ * file, and an earlier file stays until then. How it is encoded follows from its name: `.csv`,
+ * `.ndjson`, `.json` or `.parquet`, and `.gz` after the first three. The bytes are made durable now
+ * and then, and the position is saved with them in `<path>.checkpoint`. A run that was cut off,
+ * even by SIGKILL, continues with `resume`, without a lost or doubled row: what came after the
+ * position is cut off. `<path>.lock` keeps a second writer out, on machines that share the folder
+ * too. A part that was replaced or shortened since is refused, as are another chain, other columns
+ * and another encoding. The receipt of an earlier file is removed when the new one gets its name.
  *
  * @example
  * await createCallStream(client).into(fileSink('calls.csv', { resume: true }));
@@ -93,6 +114,7 @@ export function fileSink<T>(path: string, options: FileSinkOptions<T> = {}): Fil
       'invalid_option',
       `${path} cannot have a receipt: its rows are counted as they are encoded, by toNdjson(), toCsv(), toJsonArray() or toParquet(). Use one of these, or remove receipt.`,
     );
+
   const state = resume ? readPartState(path) : null;
   const metadata = state === null ? (options.metadata ?? null) : state.metadata;
   return Object.assign(
@@ -123,6 +145,7 @@ function encodersOf(path: string): readonly AnyOperator[] {
       'invalid_option',
       `${path} does not say how it is encoded. Name it .csv, .ndjson, .json or .parquet, with .gz after the first three if you like; or set encode, as in fileSink(path, { encode: toCsv() })`,
     );
+
   return gzip === undefined ? [make()] : [make(), toGzip()];
 }
 
@@ -133,7 +156,11 @@ interface Writing<T> extends Omit<FileSinkOptions<T>, 'encode'> {
   readonly state: PartState | null;
 }
 
-async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>): Promise<FileWritten> {
+async function writeFile<T>(
+  path: string,
+  writing: Writing<T>,
+  chain: Chain<T>,
+): Promise<FileWritten> {
   const { encoders, form, state, resume = false, receipt = false, metadata } = writing;
   const rows: Rows = { count: 0, digest: new RowDigest(), accounts: new Set() };
   const counted = countRows<T>(rows, encoders.length === 0, receipt === false ? null : form);
@@ -150,7 +177,8 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     if (state === null) await rm(checkpoint, { force: true });
     const pace = new SavePace();
     for await (const page of bytes.pages(state?.checkpoint ?? null)) {
-      // A run that was stopped for long may have lost its lock, and then must not write into the file of the next one.
+      // A run that was stopped for long may have lost its lock, and then must not write into the
+      // file of the next one.
       await unlock.check();
       for (const item of page.items) {
         const chunk = typeof item === 'string' ? Buffer.from(item) : item;
@@ -163,7 +191,13 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
       await pace.save(async () => {
         await handle?.datasync();
         await unlock.check();
-        const saved = seal({ version: 1, bytes: length, checksum, checkpoint: page.checkpoint, metadata });
+        const saved = seal({
+          version: 1,
+          bytes: length,
+          checksum,
+          checkpoint: page.checkpoint,
+          metadata,
+        });
         await writeWholeFile(checkpoint, `${JSON.stringify(saved)}\n`);
         hasState = true;
       });
@@ -177,7 +211,8 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
     if (hash !== null) {
       const writtenAt = new Date().toISOString();
       const accounts = [...rows.accounts].sort();
-      const facts = typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
+      const facts =
+        typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
       const { format, fields } = form as RowForm<T>;
       described = receiptOf(path, facts, {
         rows: { ...rows.digest.result(), format, fields },
@@ -186,7 +221,8 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
       });
     }
     await handle.close();
-    // Until the new one is there, the file has none: a receipt never stands beside a file that it does not describe.
+    // Until the new one is there, the file has none: a receipt never stands beside a file that it
+    // does not describe.
     await removeReceipt(path);
     await rename(part, path);
     await syncFolder(path);
@@ -204,22 +240,29 @@ async function writeFile<T>(path: string, writing: Writing<T>, chain: Chain<T>):
   } finally {
     await unlock();
   }
+
   return { written: rows.count };
 }
 
 /** Opens an unfinished file, which has to be the one that was left, byte for byte. */
-async function openVerified(path: string, state: PartState, hash: Hash | null): Promise<FileHandle> {
+async function openVerified(
+  path: string,
+  state: PartState,
+  hash: Hash | null,
+): Promise<FileHandle> {
   const { part } = namesOf(path);
   if (readPartState(path)?.seal !== state.seal)
     throw new CheckpointError(
       'checkpoint_invalid',
       `Another run has written ${part} since this one began. Run again to continue after it.`,
     );
+
   const refuse = (what: string) => refusal(path, `${part} ${what}`);
   const handle = await openOwnFile(part, refuse, constants.O_RDWR | constants.O_APPEND);
   try {
     const { bytes } = state;
-    if ((await handle.stat()).size < bytes) throw refuse('is shorter than the interrupted run left it');
+    if ((await handle.stat()).size < bytes)
+      throw refuse('is shorter than the interrupted run left it');
     let checksum = 0;
     for await (const chunk of bytes > 0
       ? handle.createReadStream({ autoClose: false, end: bytes - 1 })
@@ -237,7 +280,10 @@ async function openVerified(path: string, state: PartState, hash: Hash | null): 
   }
 }
 
-/** What is on the disk of an unfinished file: how many bytes of it count, where the source resumes, the caller's facts. */
+/**
+ * What is on the disk of an unfinished file: how many bytes of it count, where the source resumes,
+ * the caller's facts.
+ */
 interface PartState {
   readonly bytes: number;
   readonly checksum: number;
@@ -260,21 +306,30 @@ const refusal = (path: string, why: string): CheckpointError => {
 function readPartState(path: string): PartState | null {
   const { part, checkpoint } = namesOf(path);
   if (!existsSync(part) || !existsSync(checkpoint)) return null;
+
   // Checked before they are read: a pipe in their place would be waited for.
   for (const name of [part, checkpoint]) {
     const strange = strangeFile(name);
     if (strange !== null) throw refusal(path, `${name} ${strange}`);
   }
+
   try {
     const state: PartState = JSON.parse(readFileSync(checkpoint, 'utf8'));
     if (isSealed(state)) return state;
   } catch {}
+
   throw refusal(path, `${checkpoint} cannot be read`);
 }
 
 /** What the source says of the read, which has ended. */
 async function factsOf(chain: Chain<unknown>, accounts: readonly string[]): Promise<ReceiptFacts> {
-  const { address = null, version = null, filter = null, from = null, to = null } = chain.facts ?? {};
+  const {
+    address = null,
+    version = null,
+    filter = null,
+    from = null,
+    to = null,
+  } = chain.facts ?? {};
   return { source: address, accounts, version, filter, from, to, verdict: await chain.verdict };
 }
 
@@ -298,6 +353,7 @@ function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null):
           digest: new RowDigest(before),
           accounts: new Set(before.accounts),
         });
+
       return {
         page(items) {
           if (!takesBytes && items[0] instanceof Uint8Array)
@@ -305,15 +361,21 @@ function countRows<T>(rows: Rows, takesBytes: boolean, form: RowForm<T> | null):
               'invalid_option',
               'fileSink got bytes, which it would encode again: remove the encoder before it, or set encode: [] to write them as they are',
             );
+
           for (const item of form === null ? [] : items) {
             rows.digest.add((form as RowForm<T>).text(item));
             const account = propertyOf(item, 'acct_id');
             if (typeof account === 'string') rows.accounts.add(account);
           }
+
           rows.count += items.length;
           return items;
         },
-        save: () => ({ ...rows.digest.result(), count: rows.count, accounts: [...rows.accounts].sort() }),
+        save: () => ({
+          ...rows.digest.result(),
+          count: rows.count,
+          accounts: [...rows.accounts].sort(),
+        }),
       };
     },
   });

@@ -7,7 +7,9 @@ import type { Checkpoint, Page } from '../page.ts';
 export interface ChainBatch<T> {
   /** The items. */
   readonly items: readonly T[];
-  /** Where to go on after them: to be stored in the same transaction, in place of the one before. */
+  /**
+   * Where to go on after them: to be stored in the same transaction, in place of the one before.
+   */
   readonly checkpoint: Checkpoint;
 }
 
@@ -23,11 +25,12 @@ export interface ChainStore<T> {
 const mostHeld = 50_000;
 
 /**
- * Writes into a store, each item exactly once: items and position are stored in one transaction, so that a run that was killed goes on
- * where it was. After the end, a later run reads nothing.
+ * Writes into a store, each item exactly once: items and position are stored in one transaction, so
+ * that a run that was killed goes on where it was. After the end, a later run reads nothing.
  *
  * @example
- * await hours.into(storeSink({ load: () => position.get(), commit: (batch) => inTransaction(() => save(batch)) }));
+ * await hours.into(storeSink({ load: () => position.get(), commit: (batch) => inTransaction(() =>
+ * save(batch)) }));
  */
 export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: number }> {
   return async (source) => {
@@ -37,6 +40,7 @@ export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: 
     let held: T[] = [];
     let written = 0;
     let last: Page<T> | null = null;
+
     // The checkpoint is made within what is measured: operators may keep much.
     const commit = (page: Page<T>) =>
       pace.save(async () => {
@@ -45,17 +49,22 @@ export function storeSink<T>(store: ChainStore<T>): Sink<T, { readonly written: 
         held = [];
         last = null;
       });
+
     for await (const page of chain.pages(await store.load())) {
       for (const item of page.items) held.push(item);
       last = page;
       if (pace.isDue || held.length >= mostHeld) await commit(page);
     }
+
     if (last !== null) await commit(last);
     return { written };
   };
 }
 
-/** Says when a position is worth saving: at once while that costs little; else so that saving takes a twentieth of the time. */
+/**
+ * Says when a position is worth saving: at once while that costs little; else so that saving takes
+ * a twentieth of the time.
+ */
 export class SavePace {
   #last = Number.NEGATIVE_INFINITY;
   #cost = 0;

@@ -30,7 +30,9 @@ export function metricsText(families: readonly MetricFamily[]): string {
   const lines = families.flatMap(({ name, type, help, samples }) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...samples.map(({ value, labels = {}, suffix = '' }) => `${name}${suffix}${labelText(labels)} ${value}`),
+    ...samples.map(
+      ({ value, labels = {}, suffix = '' }) => `${name}${suffix}${labelText(labels)} ${value}`,
+    ),
   ]);
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -65,7 +67,8 @@ export interface StatusReply {
 export const statusPaths = ['/healthz', '/readyz', '/metrics'] as const;
 
 /**
- * Responds to `/healthz` (the process is alive), `/readyz` (it can do its work; 503 with one sentence when it cannot) and
+ * Responds to `/healthz` (the process is alive), `/readyz` (it can do its work; 503 with one
+ * sentence when it cannot) and
  * `/metrics`. Resolves to null for any other path.
  */
 export async function statusReply(path: string, source: StatusSource): Promise<StatusReply | null> {
@@ -74,6 +77,7 @@ export async function statusReply(path: string, source: StatusSource): Promise<S
     const reason = await source.ready();
     return reason === null ? plain(200, 'ready') : plain(503, reason);
   }
+
   if (path !== '/metrics') return null;
   return {
     status: 200,

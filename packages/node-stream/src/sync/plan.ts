@@ -14,8 +14,8 @@ import { type CallStreamOptions, streamSettings } from '../read.ts';
 import { merged, type StateStore, type SyncPart } from './state.ts';
 
 /**
- * A period that moves with the clock, such as the last 60 days. It begins no later than where earlier runs ended, so that a pause
- * leaves no gap.
+ * A period that moves with the clock, such as the last 60 days. It begins no later than where
+ * earlier runs ended, so that a pause leaves no gap.
  */
 export interface MovingPeriod {
   /** Where it begins, `YYYY-MM-DD HH:MM:SS`. Default: with the first call. */
@@ -33,15 +33,20 @@ export interface SyncOptions extends Omit<CallStreamOptions, 'checkpoint'> {
   /** A period that is read before all others. */
   readonly first?: MovingPeriod | undefined;
   /**
-   * How far before the latest call seen a run begins, to find calls that appear late and records that change. Make it longer than a call
-   * lasts and than the server's clock may be wrong. Default `3d`. In v2 it is at least `settle`: v2 has no `ppc_status`, so
-   * records are read again by their age.
+   * How far before the latest call seen a run begins, to find calls that appear late and records
+   * that change. Make it longer than a call lasts and than the server's clock may be wrong. Default
+   * `3d`. In v2 it is at least `settle`: v2 has no `ppc_status`, so records are read again by their
+   * age.
    */
   readonly lookback?: Duration | undefined;
-  /** Age from which a record is no longer read again, although its `ppc_status` is not final. Default `30d`. */
+  /**
+   * Age from which a record is no longer read again, although its `ppc_status` is not final.
+   * Default `30d`.
+   */
   readonly settle?: Duration | undefined;
   /**
-   * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of the last day are there first. Default
+   * Which calls a run reads first. `newest` divides what is unread by its age, so that the calls of
+   * the last day are there first. Default
    * `oldest`.
    */
   readonly order?: 'oldest' | 'newest' | undefined;
@@ -56,8 +61,9 @@ export interface SyncCallsOptions extends SyncOptions {
 }
 
 /**
- * The settings of a sync with their defaults, times in milliseconds. In v2 no record says whether it is final (`ppc_status` is a field of
- * v3), so all of them are read again until they are old enough.
+ * The settings of a sync with their defaults, times in milliseconds. In v2 no record says whether
+ * it is final (`ppc_status` is a field of v3), so all of them are read again until they are old
+ * enough.
  */
 export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
   const { clock = systemClock, maxPages } = options;
@@ -65,7 +71,11 @@ export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   for (const time of [options.period, options.first].flatMap((each) => [each?.from, each?.to]))
     if (time && Number.isNaN(parseNaive(time)))
-      throw new ConfigurationError('invalid_option', "A period has times as 'YYYY-MM-DD HH:MM:SS'.");
+      throw new ConfigurationError(
+        'invalid_option',
+        "A period has times as 'YYYY-MM-DD HH:MM:SS'.",
+      );
+
   if (maxPages !== undefined) checkWhole(maxPages, 'maxPages');
   return {
     ...streamSettings(options),
@@ -84,8 +94,9 @@ export const earlier = (time: string | null, millis: number): string | null =>
 type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
 
 /**
- * The range that a run asks for. A period that moves begins no later than the latest call seen, or than what earlier runs left unread, so
- * that neither a pause nor a run that was interrupted leaves a gap.
+ * The range that a run asks for. A period that moves begins no later than the latest call seen, or
+ * than what earlier runs left unread, so that neither a pause nor a run that was interrupted leaves
+ * a gap.
  */
 export function askedOf(range: Span, period: SyncSettings['period'], part: SyncPart): Span {
   if (period === undefined) return range;
@@ -97,7 +108,9 @@ export function askedOf(range: Span, period: SyncSettings['period'], part: SyncP
       .sort()
       .at(-1) ?? null;
   if (begin === null || from === null) return { from: begin, to: end };
-  const unread = part.asked.flatMap((span) => missing(part.stretches, span)).map((span) => span.from ?? '');
+  const unread = part.asked
+    .flatMap((span) => missing(part.stretches, span))
+    .map((span) => span.from ?? '');
   const [first = begin] = [begin, ...unread, part.latest ?? begin].sort();
   return { from: first || null, to: end };
 }
@@ -122,8 +135,10 @@ export function dueOf(part: SyncPart, asked: Span, ages: Ages): Span[] {
     if (one.at === null) return [];
     if (one.is === 'proved' ? one.counted === null : one.why !== 'no_total') return [one];
     if (!mayChange(one, latest, ages) || common(one, asked) === null) return [];
+
     // Where nobody counted the calls of a stretch, nothing is lost by cutting it.
-    const isCut = one.counted === null && young !== null && common(one, { from: null, to: young }) !== null;
+    const isCut =
+      one.counted === null && young !== null && common(one, { from: null, to: young }) !== null;
     return isCut && (one.to === null || one.to > young) ? [{ from: young, to: one.to }] : [one];
   });
   return merged([...missing(stretches, asked), ...read]);
@@ -132,7 +147,10 @@ export function dueOf(part: SyncPart, asked: Span, ages: Ages): Span[] {
 /** Ages at which a read that begins with the newest calls is divided. */
 const divisions = [1, 7, 28, 91, 364];
 
-/** Ranges in the order in which they are read. What is unread is divided by its age, and at the ends of the period that comes first. */
+/**
+ * Ranges in the order in which they are read. What is unread is divided by its age, and at the ends
+ * of the period that comes first.
+ */
 export function inOrder(spans: readonly Span[], part: SyncPart, settings: SyncSettings): Span[] {
   const { order, first, clock } = settings;
   const today = Math.floor(clock.now() / day);
@@ -150,10 +168,16 @@ export function inOrder(spans: readonly Span[], part: SyncPart, settings: SyncSe
   return [...parts.filter(isFirst), ...parts.filter((span) => !isFirst(span))];
 }
 
-/** Stretches that a state holds, where neighbors are alike; more where calls may change, so that no more than needed is read again. */
+/**
+ * Stretches that a state holds, where neighbors are alike; more where calls may change, so that no
+ * more than needed is read again.
+ */
 const usual = 64;
 
-/** The same in fewer stretches: what may change stays apart in cells, and so does what is counted until then. */
+/**
+ * The same in fewer stretches: what may change stays apart in cells, and so does what is counted
+ * until then.
+ */
 export function bounding(
   list: readonly Stretch[],
   latest: string | null,
@@ -166,9 +190,11 @@ export function bounding(
     const size = Math.max(second, age < lookback ? lookback / 8 : settle / 16);
     return `${size} ${Math.floor(parseNaive(border) / size)}`;
   };
+
   // The first border of each cell stays.
   const kept = new Map<string | null, string>();
-  for (const { from } of list) if (from !== null && !kept.has(cellOf(from))) kept.set(cellOf(from), from);
+  for (const { from } of list)
+    if (from !== null && !kept.has(cellOf(from))) kept.set(cellOf(from), from);
   kept.delete(null);
   return bounded(list, usual, (border) => border === until || kept.get(cellOf(border)) === border);
 }

@@ -48,10 +48,21 @@ export interface ReadBatch extends SyncBatch {
 export const nothingRead: SyncState = { version: 2, account: null, parts: [] };
 
 const emptyPart = {
-  ...{ latest: null, asked: [], stretches: [], firsts: [], countedTo: null, pace: null, paged: null },
+  ...{
+    latest: null,
+    asked: [],
+    stretches: [],
+    firsts: [],
+    countedTo: null,
+    pace: null,
+    paged: null,
+  },
 };
 
-/** One run of a sync: reads what is due, counts it, and reads again once what the count did not find. */
+/**
+ * One run of a sync: reads what is due, counts it, and reads again once what the count did not
+ * find.
+ */
 export class SyncRun {
   readonly #options: SyncSettings;
   readonly #source: CallSource;
@@ -118,8 +129,13 @@ export class SyncRun {
     const due = dueOf(this.#part, this.#asked, this.#options);
     let ranges = inOrder(due, this.#part, this.#options);
     if (paged !== null)
-      ranges = [{ from: paged.from, to: paged.to }, ...ranges.flatMap((range) => missing([paged], range))];
-    // Where a range is not read from one end to the other, its total is asked for next to the first page.
+      ranges = [
+        { from: paged.from, to: paged.to },
+        ...ranges.flatMap((range) => missing([paged], range)),
+      ];
+
+    // Where a range is not read from one end to the other, its total is asked for next to the first
+    // page.
     const counts = due.map(async (span) => {
       if (!ranges.some((range) => isSame(range, span)) && this.#firstOf(span) === undefined)
         this.#addFirst(span, await this.#source.count(span, this.#stop.signal).catch(() => null));
@@ -133,7 +149,10 @@ export class SyncRun {
     }
   }
 
-  /** What was counted at first in a range, or in one that holds it, and is still to be compared with what comes. */
+  /**
+   * What was counted at first in a range, or in one that holds it, and is still to be compared with
+   * what comes.
+   */
   #firstOf(range: Span): FirstCount | undefined {
     return this.#part.firsts.find(({ lacks, ...first }) => {
       const both = common<string>(first, range);
@@ -170,6 +189,7 @@ export class SyncRun {
       yield this.#take(slice, range);
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
     }
+
     return isDone;
   }
 
@@ -182,14 +202,19 @@ export class SyncRun {
     const times = calls
       .map(({ date_added }) => date_added)
       .filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
-    const open = calls.filter((call) => !isFinalStatus(call.ppc_status)).map((call) => call.date_added);
+    const open = calls
+      .filter((call) => !isFinalStatus(call.ppc_status))
+      .map((call) => call.date_added);
     const countAt = (border: string | null): number => times.filter((at) => at === border).length;
-    // A slice that holds the time up to which calls are counted comes in two stretches, with no call at that time.
+
+    // A slice that holds the time up to which calls are counted comes in two stretches, with no
+    // call at that time.
     const stretches = withLost(slice.stretches ?? [], parsing.left);
     let list = this.#part.stretches;
     for (const [i, one] of stretches.entries()) {
       const span = this.#source.spanOf(one);
-      const isHere = (at: string): boolean => stretches.length === 1 || at < this.#until === (i === 0);
+      const isHere = (at: string): boolean =>
+        stretches.length === 1 || at < this.#until === (i === 0);
       list = add(list, {
         ...one,
         ...span,
@@ -199,19 +224,28 @@ export class SyncRun {
       });
       // What lies at the ends of the range was read with its neighbors, too.
       for (const border of [span.from, span.to])
-        if (border !== null && [range.from, range.to].includes(border)) list = sharing(list, border);
+        if (border !== null && [range.from, range.to].includes(border))
+          list = sharing(list, border);
     }
+
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
-    const paged = slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages };
+    const paged =
+      slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages };
     this.#setStretches(list, { latest, pace: slice.pace, paged });
     this.#done += slice.items.length;
     this.#report();
+
     // Calls that the receiver does not take are read again, too.
-    const isOfSlice = (one: Stretch): boolean => common<string>(one, this.#source.spanOf(slice)) !== null;
+    const isOfSlice = (one: Stretch): boolean =>
+      common<string>(one, this.#source.spanOf(slice)) !== null;
+
     const refused = (count: number): void =>
       this.#set({
-        stretches: this.#part.stretches.flatMap((one) => (isOfSlice(one) ? withLost([one], count) : one)),
+        stretches: this.#part.stretches.flatMap((one) =>
+          isOfSlice(one) ? withLost([one], count) : one,
+        ),
       });
+
     return { calls, state: this.#state, skipped: parsing.left, isLast: false, refused };
   }
 
@@ -225,37 +259,55 @@ export class SyncRun {
     onProgress({ done, total, rate: rateOf(this.#done, clock.now() - this.#startedAt) });
   }
 
-  /** Counts what was read, in the second pass only what that pass has read. Returns what has to be read again. */
+  /**
+   * Counts what was read, in the second pass only what that pass has read. Returns what has to be
+   * read again.
+   */
   async #conclude(pass: number): Promise<Span[]> {
     const { rows, clock, lookback } = this.#options;
     const { stretches, latest, firsts } = this.#part;
     const now = clock.now();
     const isCounted = (one: Stretch): boolean => pass === 1 || one.at === null;
-    const counted = await recount(stretches.filter(isCounted), { until: this.#until, rows, now }, (range) =>
-      this.#source.count(range, this.#stop.signal),
+    const counted = await recount(
+      stretches.filter(isCounted),
+      { until: this.#until, rows, now },
+      (range) => this.#source.count(range, this.#stop.signal),
     );
-    const isLacking = firsts.some((one) => one.lacks === undefined && one.total > knownIn(counted, one));
+    const isLacking = firsts.some(
+      (one) => one.lacks === undefined && one.total > knownIn(counted, one),
+    );
     const again: Span[] = [];
     const judged = counted.map((one): Stretch => {
       const { why, again: wasAgain, ...rest } = one;
+
       // What was proved before stays so; what was read in this run waits for a later count.
-      if (why === 'uncounted') return { ...rest, is: 'proved', ...(wasAgain ? { again: wasAgain } : {}) };
+      if (why === 'uncounted')
+        return { ...rest, is: 'proved', ...(wasAgain ? { again: wasAgain } : {}) };
       const before = stretches.find((each) => isSame(each, one));
       const { read = now } = one;
       const isNew = before?.at === null;
+
       // What is too young to be counted may lack calls that came since an earlier run has read it.
       const isYoung = isNew && (one.to === null || one.to > this.#until) && read < this.#startedAt;
       if (why !== before?.why || (isLacking && isYoung)) again.push({ from: one.from, to: one.to });
       if (!isNew) return why === before?.why ? one : { ...one, at: now };
-      // What was read some time before the end of the run could see late calls for so much less long.
+
+      // What was read some time before the end of the run could see late calls for so much less
+      // long.
       const ages = { ...this.#options, lookback: lookback + now - read };
       const isAgain = mayChange({ ...rest, open: 0 }, latest, ages);
-      return { ...rest, ...(why === undefined ? {} : { why }), at: now, ...(isAgain ? { again: true } : {}) };
+      return {
+        ...rest,
+        ...(why === undefined ? {} : { why }),
+        at: now,
+        ...(isAgain ? { again: true } : {}),
+      };
     });
     const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort(byBegin);
     this.#setStretches(list, {
       countedTo: this.#until,
-      // What the first answer counted and nothing has brought since. The next run that comes to its end proves the contrary.
+      // What the first answer counted and nothing has brought since. The next run that comes to its
+      // end proves the contrary.
       firsts: firsts.flatMap(({ lacks, ...first }): FirstCount[] => {
         const left = first.total - knownIn(list, first);
         return left > 0 && (lacks === undefined || pass === 2) ? [{ ...first, lacks: left }] : [];
@@ -265,7 +317,10 @@ export class SyncRun {
   }
 }
 
-/** The stretch behind a border has as many calls in common with the one before it as both have there. */
+/**
+ * The stretch behind a border has as many calls in common with the one before it as both have
+ * there.
+ */
 function sharing(list: readonly Stretch[], border: string): Stretch[] {
   return list.map((one, i) => {
     const before = list[i - 1];

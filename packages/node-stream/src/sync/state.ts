@@ -34,7 +34,10 @@ export interface SyncPart {
   readonly paged: (Span & { readonly pages: NonNullable<ReadState['pages']> }) | null;
 }
 
-/** The state of a sync: plain JSON, kept by a `StateStore`, or together with the calls by an `UpsertSink`. */
+/**
+ * The state of a sync: plain JSON, kept by a `StateStore`, or together with the calls by an
+ * `UpsertSink`.
+ */
 export interface SyncState {
   /** The form of the state. */
   readonly version: 2;
@@ -83,7 +86,10 @@ export interface SyncBatch {
   readonly isLast: boolean;
 }
 
-/** What became of the calls of a batch, and of those of earlier batches that were only stored with it. */
+/**
+ * What became of the calls of a batch, and of those of earlier batches that were only stored with
+ * it.
+ */
 export interface SyncOutcome {
   /** Calls that it did not have. */
   readonly added: number;
@@ -94,15 +100,22 @@ export interface SyncOutcome {
 }
 
 /**
- * Takes the calls of a sync. `commit` stores calls (by `sid`, the later one wins) and state in one transaction, so that a run that is
- * interrupted at any point resumes exactly after its last commit.
+ * Takes the calls of a sync. `commit` stores calls (by `sid`, the later one wins) and state in one
+ * transaction, so that a run that is interrupted at any point resumes exactly after its last
+ * commit.
  */
 export interface UpsertSink {
   /** The state committed last; null at first. */
   load(): Promise<SyncState | null>;
-  /** Was this call removed on purpose? Asked after `load`; what is removed while a run is under way is left out by `commit`. */
+  /**
+   * Was this call removed on purpose? Asked after `load`; what is removed while a run is under way
+   * is left out by `commit`.
+   */
   leavesOut?(call: Call): boolean;
-  /** Stores calls and state, both or neither. Calls come again with the same contents: it compares them with those it has. */
+  /**
+   * Stores calls and state, both or neither. Calls come again with the same contents: it compares
+   * them with those it has.
+   */
   commit(batch: SyncBatch): Promise<SyncOutcome>;
 }
 
@@ -111,16 +124,26 @@ export function withoutRecords(state: SyncState, sids: ReadonlySet<string>): Syn
   const isKept = (sid: string): boolean => !sids.has(sid);
   const parts = state.parts.map((part) => ({
     ...part,
-    stretches: part.stretches.map((one) => (one.sids ? { ...one, sids: one.sids.filter(isKept) } : one)),
+    stretches: part.stretches.map((one) =>
+      one.sids ? { ...one, sids: one.sids.filter(isKept) } : one,
+    ),
   }));
-  return { ...state, parts, ...(state.seen ? { seen: state.seen.filter(([sid]) => isKept(sid)) } : {}) };
+  return {
+    ...state,
+    parts,
+    ...(state.seen ? { seen: state.seen.filter(([sid]) => isKept(sid)) } : {}),
+  };
 }
 
-/** A state for which no calls of a period were read: the next run reads them, with those that were read together with them. */
+/**
+ * A state for which no calls of a period were read: the next run reads them, with those that were
+ * read together with them.
+ */
 export function withUnread(state: SyncState, period: Span): SyncState {
   const isOutside = ({ from, to }: Span): boolean =>
     (to !== null && period.from !== null && to < period.from) ||
     (from !== null && period.to !== null && from > period.to);
+
   const unread = (one: Stretch): Stretch =>
     isOutside(one) ? one : { ...one, is: 'unproven', why: 'unread' };
   return {
@@ -134,10 +157,12 @@ export function checkState(state: unknown): SyncState {
   const { version, parts } = Object(state) as Partial<SyncState>;
   const isSpan = ({ from, to }: Span): boolean =>
     [from, to].every((end) => end === null || !Number.isNaN(parseNaive(end)));
+
   const isPart = ({ asked, stretches, firsts }: Partial<SyncPart>): boolean =>
     [asked, stretches, firsts].every(
       (list) => Array.isArray(list) && list.every((one) => isSpan(Object(one))),
     );
+
   if (version === 2 && Array.isArray(parts) && parts.every((part) => isPart(Object(part))))
     return state as SyncState;
   throw new CheckpointError(
@@ -146,13 +171,18 @@ export function checkState(state: unknown): SyncState {
   );
 }
 
-/** The parts without those that are not whole while all of their calls were read since: without a filter, in this or another version. */
+/**
+ * The parts without those that are not whole while all of their calls were read since: without a
+ * filter, in this or another version.
+ */
 export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
-  const hasAll = ({ version, filter }: SyncPart): boolean => filter === (version === 'v3' ? 'inc_gce:1' : '');
+  const hasAll = ({ version, filter }: SyncPart): boolean =>
+    filter === (version === 'v3' ? 'inc_gce:1' : '');
   return parts.filter((part) => {
     const covers = (list: readonly Stretch[]): boolean =>
       part.asked.every((span) => missing(list, span).length === 0);
-    if (part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved'))) return true;
+    if (part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved')))
+      return true;
     const since = Math.max(0, ...part.stretches.map(({ at, read = 0 }) => at ?? read));
     const others = parts.filter((other) => other !== part && hasAll(other));
     const newer = others.flatMap(({ stretches, countedTo }) =>
@@ -176,5 +206,6 @@ export function merged(spans: readonly Span[]): Span[] {
     else if (last.to !== null && (span.to === null || span.to > last.to))
       all[all.length - 1] = { from: last.from, to: span.to };
   }
+
   return all;
 }

@@ -15,7 +15,10 @@ import { nothingRead, SyncRun } from './run.ts';
 import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
 import { type CopyVerdict, verdictOfState } from './verdict.ts';
 
-/** What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in this run or an earlier one. */
+/**
+ * What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in
+ * this run or an earlier one.
+ */
 export interface SyncSummary extends CopyVerdict {
   /** Calls seen for the first time. */
   readonly new: number;
@@ -25,7 +28,10 @@ export interface SyncSummary extends CopyVerdict {
   readonly same: number;
   /** Calls whose status is not final, and which are not too old to be read again. */
   readonly pending: number;
-  /** Records that could not be parsed: left out, or passed to `onError` as bytes. A later run tries again. */
+  /**
+   * Records that could not be parsed: left out, or passed to `onError` as bytes. A later run tries
+   * again.
+   */
   readonly skipped: number;
   /** The latest `date_added` seen; the next run begins a lookback before it. */
   readonly latest: string | null;
@@ -65,6 +71,7 @@ export async function syncInto(
     skipped += batch.skipped;
     state = batch.state;
   }
+
   const latest = state.parts.flatMap((part) => part.latest ?? []).sort();
   return {
     new: added,
@@ -77,7 +84,10 @@ export async function syncInto(
   };
 }
 
-/** Calls that are not final. Those of several filters are partly the same: what counts is the part with the most. */
+/**
+ * Calls that are not final. Those of several filters are partly the same: what counts is the part
+ * with the most.
+ */
 function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
   const counts = parts.map(({ stretches, latest }) => {
     const from = earlier(latest, settle) ?? '';
@@ -88,9 +98,10 @@ function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
 }
 
 /**
- * Yields what is new and what has changed since the last run, by `sid` and contents. The state is saved when the consumer asks for the next
- * change, so that changes it had not handled before a crash come again. It remembers calls that it will read again by its plan; where it
- * finds that others have changed their number, calls near them may come as new once more.
+ * Yields what is new and what has changed since the last run, by `sid` and contents. The state is
+ * saved when the consumer asks for the next change, so that changes it had not handled before a
+ * crash come again. It remembers calls that it will read again by its plan; where it finds that
+ * others have changed their number, calls near them may come as new once more.
  *
  * @example
  * for await (const { kind, call } of syncCalls(client, { state: memoryState() })) {
@@ -104,7 +115,9 @@ export async function* syncCalls(
   const { state: store } = options;
   const settings = syncSettings(options, client.version);
   const loaded = await store.load();
-  let seen = new Map((loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]));
+  let seen = new Map(
+    (loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]),
+  );
   for await (const { calls, state } of new SyncRun(client, loaded, settings).batches()) {
     for (const call of calls) {
       const known = seen.get(call.sid);

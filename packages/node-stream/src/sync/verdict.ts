@@ -12,7 +12,9 @@ import {
 } from '../proof.ts';
 import { checkState, type SyncPart, type SyncState } from './state.ts';
 
-/** What a copy proves of its calls: over all that it was asked for, by this run or an earlier one. */
+/**
+ * What a copy proves of its calls: over all that it was asked for, by this run or an earlier one.
+ */
 export interface CopyVerdict extends Verdict {
   /** Calls of the server, as far as they were counted. */
   readonly calls: number;
@@ -28,14 +30,21 @@ export interface CopyVerdict extends Verdict {
  * const verdict = copyVerdict(await sink.load());
  * if (verdict?.proof !== 'whole') console.error(describeCopy(verdict));
  */
-export function copyVerdict(state: unknown, period: Span = { from: null, to: null }): CopyVerdict | null {
+export function copyVerdict(
+  state: unknown,
+  period: Span = { from: null, to: null },
+): CopyVerdict | null {
   if (state === null || state === undefined) return null;
   return verdictOfState(checkState(state), period);
 }
 
 /** The same of a state that is known to be one. */
-export function verdictOfState({ parts }: SyncState, period: Span = { from: null, to: null }): CopyVerdict {
+export function verdictOfState(
+  { parts }: SyncState,
+  period: Span = { from: null, to: null },
+): CopyVerdict {
   const verdicts = parts.map((part) => verdictOfPart(part, period));
+
   // Calls of several filters are partly the same: what is counted is the part with the most.
   const most = [...verdicts].sort((a, b) => deliveredOf(b) - deliveredOf(a))[0];
   const gaps = verdicts
@@ -59,13 +68,18 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
     (one): Stretch =>
       one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one,
   );
-  const verdicts = asked.flatMap((span) => common(span, period) ?? []).map((span) => verdictOf(list, span));
+  const verdicts = asked
+    .flatMap((span) => common(span, period) ?? [])
+    .map((span) => verdictOf(list, span));
   const fell = firsts.flatMap(({ lacks, ...first }) =>
-    lacks === undefined || common<string>(first, period) === null ? [] : [gapOf(first, 'fell', lacks)],
+    lacks === undefined || common<string>(first, period) === null
+      ? []
+      : [gapOf(first, 'fell', lacks)],
   );
   const all = [...verdicts.flatMap(({ gaps }) => gaps), ...fell];
   const last = stretches.filter((one) => common(one, period) !== null).at(-1);
-  const isYoung = countedTo !== null && last !== undefined && (last.to === null || last.to > countedTo);
+  const isYoung =
+    countedTo !== null && last !== undefined && (last.to === null || last.to > countedTo);
   return {
     proof: proofOf(all),
     asked: period,
@@ -79,7 +93,8 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
  * What a copy lacks, in words; null when it is whole.
  *
  * @example
- * describeCopy(verdict); // the server gave fewer calls than it counts until 2026-10-04 00:00:00: 100 calls are missing
+ * describeCopy(verdict); // the server gave fewer calls than it counts until 2026-10-04 00:00:00:
+ * 100 calls are missing
  */
 export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
   gaps.length === 0 ? null : describeGaps(gaps).join('; ');

@@ -27,10 +27,15 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const program = await builtFile(new URL('../laws/lock-holder.ts', import.meta.url).href);
     let held = 0;
+
     const start = () => {
-      const child = spawn(process.execPath, [program, join(folder, 'lock'), join(folder, 'guard')], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(
+        process.execPath,
+        [program, join(folder, 'lock'), join(folder, 'guard')],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       children.add(child);
       child.once('exit', () => children.delete(child));
       child.stdout.on('data', (data: Buffer) => {
@@ -40,6 +45,7 @@ test.skipIf(process.platform !== 'linux')(
         }
       });
     };
+
     for (let i = 0; i < 5; i += 1) start();
     for (let kill = 0; kill < kills; kill += 1) {
       await delay(60 + Math.random() * 150);
@@ -54,6 +60,7 @@ test.skipIf(process.platform !== 'linux')(
       while (held === before && performance.now() < until) await delay(10);
       if (held === before) tally.add({ hung: 1 });
     }
+
     expect(tally.counts).toMatchObject({ lost: 0, doubled: 0, hung: 0, lied: 0 });
   },
 );

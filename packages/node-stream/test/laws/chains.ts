@@ -1,4 +1,5 @@
-// Chains of operators over a list that grows, killed at any moment: the output is that of an oracle that has the whole list.
+// Chains of operators over a list that grows, killed at any moment: the output is that of an oracle
+// that has the whole list.
 import fc from 'fast-check';
 import {
   aggregate,
@@ -89,13 +90,16 @@ const links: Record<string, fc.Arbitrary<Link>> = {
         },
         { concurrency },
       ),
-    oracle: (items) => items.filter(({ n }) => n % 5 !== 0).map((item) => ({ ...item, n: item.n + 1 })),
+    oracle: (items) =>
+      items.filter(({ n }) => n % 5 !== 0).map((item) => ({ ...item, n: item.n + 1 })),
   })),
   dedupe: fc.constant({
     name: 'dedupe',
     operator: () => dedupe<Item>({ key: 'key' }),
     oracle: (items) =>
-      items.filter(({ key }, at) => key === null || items.findIndex((item) => item.key === key) === at),
+      items.filter(
+        ({ key }, at) => key === null || items.findIndex((item) => item.key === key) === at,
+      ),
   }),
   filter: fc.integer({ min: 0, max: 10 }).map((least) => ({
     name: `filter ${least}`,
@@ -122,7 +126,9 @@ const links: Record<string, fc.Arbitrary<Link>> = {
         },
       }),
     oracle: (items: readonly Item[]) =>
-      items.flatMap((item, i) => (i % 2 === 0 ? [{ ...item, n: item.n + (items[i + 1]?.n ?? 0) }] : [])),
+      items.flatMap((item, i) =>
+        i % 2 === 0 ? [{ ...item, n: item.n + (items[i + 1]?.n ?? 0) }] : [],
+      ),
   }),
   tumbling: fc.integer({ min: 1, max: 40 }).map((size) => ({
     name: `tumbling ${size}`,
@@ -137,11 +143,18 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     oracle(items) {
       const startOf = (item: Item) =>
         monday + Math.floor((timeOf(item) - monday) / (size * minute)) * size * minute;
-      const windows = grouped(items, startOf).sort((a, b) => startOf(a[0] as Item) - startOf(b[0] as Item));
+      const windows = grouped(items, startOf).sort(
+        (a, b) => startOf(a[0] as Item) - startOf(b[0] as Item),
+      );
       return windows.flatMap((window) => {
         const from = startOf(window[0] as Item);
         return grouped(window, ({ key }) => key).map((group) =>
-          named({ from: text(from), to: text(from + size * minute), key: group[0]?.key, n: total(group) }),
+          named({
+            from: text(from),
+            to: text(from + size * minute),
+            key: group[0]?.key,
+            n: total(group),
+          }),
         );
       });
     },
@@ -161,9 +174,11 @@ const links: Record<string, fc.Arbitrary<Link>> = {
         const list: Item[][] = [];
         for (const item of [...group].sort((a, b) => timeOf(a) - timeOf(b))) {
           const last = list.at(-1)?.at(-1);
-          if (last !== undefined && timeOf(item) - timeOf(last) < gap * minute) list.at(-1)?.push(item);
+          if (last !== undefined && timeOf(item) - timeOf(last) < gap * minute)
+            list.at(-1)?.push(item);
           else list.push([item]);
         }
+
         return list;
       });
       const end = (list: Item[]) => timeOf(list.at(-1) as Item);
@@ -179,7 +194,10 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     name: 'aggregate',
     operator: () =>
       composed(
-        aggregate<{ n: ReturnType<typeof max<Item>> }, 'key', Item>({ by, measures: { n: max('n') } }),
+        aggregate<{ n: ReturnType<typeof max<Item>> }, 'key', Item>({
+          by,
+          measures: { n: max('n') },
+        }),
         named,
       ),
     oracle: (items: readonly Item[]) =>
@@ -202,7 +220,10 @@ const links: Record<string, fc.Arbitrary<Link>> = {
       );
     },
     oracle: (items: readonly Item[]) =>
-      items.map((item) => ({ ...item, n: item.n + (typeof item.key === 'number' ? item.key - 1 : 10) })),
+      items.map((item) => ({
+        ...item,
+        n: item.n + (typeof item.key === 'number' ? item.key - 1 : 10),
+      })),
   }),
 };
 
@@ -227,12 +248,23 @@ export const lists = fc
     });
   });
 
-/** The list as a source of pages: it grows while it is read, and is read with the sizes of pages that are given. */
-export function growing(list: readonly Item[], sizes: readonly number[], grown: () => number): Paged<Item> {
+/**
+ * The list as a source of pages: it grows while it is read, and is read with the sizes of pages
+ * that are given.
+ */
+export function growing(
+  list: readonly Item[],
+  sizes: readonly number[],
+  grown: () => number,
+): Paged<Item> {
   let page = 0;
   return new Paged((at) => {
     if (at >= list.length) return null;
-    const end = Math.min(list.length, at + (sizes[page++ % sizes.length] ?? 1), Math.max(at + 1, grown()));
+    const end = Math.min(
+      list.length,
+      at + (sizes[page++ % sizes.length] ?? 1),
+      Math.max(at + 1, grown()),
+    );
     const to = list[end]?.time;
     return { items: list.slice(at, end), ...(to === undefined ? {} : { to }) };
   });
@@ -247,8 +279,16 @@ export interface Disk {
 
 export const emptyDisk = (): Disk => ({ lines: [], saved: null, done: false });
 
-/** Reads a chain into a disk, from where it was left; killed after so many steps. Every `every`th position is saved. */
-export async function runInto(disk: Disk, chain: Chain<Item>, kill: number, every: number): Promise<void> {
+/**
+ * Reads a chain into a disk, from where it was left; killed after so many steps. Every `every`th
+ * position is saved.
+ */
+export async function runInto(
+  disk: Disk,
+  chain: Chain<Item>,
+  kill: number,
+  every: number,
+): Promise<void> {
   const from = disk.saved === null ? null : structuredClone(JSON.parse(JSON.stringify(disk.saved)));
   disk.lines.length = from?.length ?? 0;
   let step = 0;
@@ -262,6 +302,7 @@ export async function runInto(disk: Disk, chain: Chain<Item>, kill: number, ever
     const { checkpoint } = page;
     disk.saved = JSON.parse(JSON.stringify({ length: disk.lines.length, checkpoint }));
   }
+
   disk.done = true;
 }
 
@@ -302,6 +343,7 @@ export async function outcome(
         run === kills.length ? 1 : every,
       );
   }
+
   const expected = chain.reduce<readonly Item[]>((items, { oracle }) => oracle(items), list);
   return { found: disk.lines, expected: expected.map((item) => JSON.stringify(item)) };
 }
@@ -357,7 +399,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   }),
   'forgets what time has closed': (stage) => ({
     ...stage,
-    page: async (items, passed) => (await stage.page(items, passed)).slice(items.length === 0 ? 0 : 1),
+    page: async (items, passed) =>
+      (await stage.page(items, passed)).slice(items.length === 0 ? 0 : 1),
   }),
   'begins again when it is saved': (stage, again) => {
     let now = stage;

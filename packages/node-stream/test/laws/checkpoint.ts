@@ -36,6 +36,7 @@ export async function resumesAnywhere(numRuns: number, tally = new Tally()): Pro
             tally.happened('stops');
             proof = (await stream.verdict).proof;
           }
+
           const all = server.records.map(({ sid }) => sid);
           tally.compare(all, sids);
           expect(sids).toEqual(all);

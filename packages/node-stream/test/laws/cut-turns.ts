@@ -22,14 +22,22 @@ export interface CutRead {
   readonly isMixed?: boolean;
 }
 
-/** Rounds of the event loop that a request takes, so that pages are on their way when a turn ends. */
+/**
+ * Rounds of the event loop that a request takes, so that pages are on their way when a turn ends.
+ */
 const rounds = 6;
-async function answerLate({ signal }: { readonly signal: AbortSignal }, most = rounds): Promise<void> {
+async function answerLate(
+  { signal }: { readonly signal: AbortSignal },
+  most = rounds,
+): Promise<void> {
   for (let round = 0; round < most; round += 1) await nextRound();
   signal.throwIfAborted();
 }
 
-/** Reads in turns until the copy is whole, with at most 1.1 times the requests of one turn, and one for each turn; four where it is aborted. */
+/**
+ * Reads in turns until the copy is whole, with at most 1.1 times the requests of one turn, and one
+ * for each turn; four where it is aborted.
+ */
 export async function readsInTurns(
   { calls, rows, maxPages, dies, aborts, order = 'oldest', clamp, isMixed }: CutRead,
   tally = new Tally(),
@@ -37,12 +45,14 @@ export async function readsInTurns(
   // By day more calls than by night; where a page counts, all are of one length.
   const records = fakeRecords(calls, (i) => (aborts === undefined && i % 100 >= 80 ? 1800 : 300));
   const mirrored = ({ sid }: FakeRecord) => [...sid].reverse().join('');
+
   const make = () =>
     new FakeServer(records, {
       ...(aborts === undefined ? {} : { delay: answerLate }),
       ...(clamp === undefined ? {} : { clamp: (asked) => Math.min(asked, clamp) }),
       ...(isMixed ? { order: (a, b) => (mirrored(a) < mirrored(b) ? -1 : 1) } : {}),
     });
+
   const options = {
     clock,
     rows,
@@ -72,6 +82,7 @@ export async function readsInTurns(
     proof = done?.proof ?? 'unproven';
     expect(turns).toBeLessThan(500);
   }
+
   expect(turns).toBeGreaterThan(5);
   tally.happened('turns', turns);
   tally.compare(
@@ -79,6 +90,7 @@ export async function readsInTurns(
     [...copy.rows.keys()],
   );
   expect(copy.rows.size).toBe(calls);
+
   // A turn ends with a cut on its way; an abort loses what has not arrived.
   const most = 1.1 * one.requests.length + (aborts === undefined ? 1 : 4) * turns;
   expect({ requests: server.requests.length, most }).toSatisfy(

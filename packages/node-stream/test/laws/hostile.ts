@@ -36,7 +36,10 @@ export function hostileClient(server: HostileServer, attempts = 14) {
   return client;
 }
 
-/** Reads from a server that fails, lies, returns fewer rows and moves its records, over real sockets: each record once. */
+/**
+ * Reads from a server that fails, lies, returns fewer rows and moves its records, over real
+ * sockets: each record once.
+ */
 export async function readsHostileServers(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
@@ -78,6 +81,7 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
                   if ((move === 'remove' || move === 'swap') && served.length > 0) {
                     must.delete((served.splice(at % served.length, 1)[0] as Call).sid);
                   }
+
                   const fresh = move === 'insert' || move === 'swap' ? extra.pop() : undefined;
                   if (fresh === undefined) return;
                   may.add(fresh.sid);
@@ -90,7 +94,9 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
           const sids: string[] = [];
           const options = { rows, prefetch };
           if (asBytes) {
-            const text = (await createCallByteStream(client, options).toArray()).map(String).join('');
+            const text = (await createCallByteStream(client, options).toArray())
+              .map(String)
+              .join('');
             sids.push(
               ...text
                 .split('\n')
@@ -100,6 +106,7 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
           } else {
             for await (const { sid } of createCallStream(client, options)) sids.push(sid);
           }
+
           await client.close();
           await server.close();
           tally.compare(must, sids, may);

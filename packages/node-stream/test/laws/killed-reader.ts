@@ -18,8 +18,9 @@ export type Mode = 'upsert' | 'file' | 'chain' | 'bytes' | 'transaction';
 /** A reader that is killed and started again, and the sids it should have read in the end. */
 export interface KilledReader {
   /**
-   * Kills the reader this often, at different times after it has begun, and starts it again each time. A reader that finishes
-   * before it is killed begins again with an empty folder. Gives the sids of each folder.
+   * Kills the reader this often, at different times after it has begun, and starts it again each
+   * time. A reader that finishes before it is killed begins again with an empty folder. Gives the
+   * sids of each folder.
    */
   run(mode: Mode, kills: number): Promise<string[][]>;
   readonly expected: readonly string[];
@@ -30,7 +31,12 @@ export interface KilledReader {
 export async function prepareKilledReader(tally = new Tally()): Promise<KilledReader> {
   const folder = await mkdtemp(join(tmpdir(), 'killed-reader-'));
   const packageFolder = new URL('../..', import.meta.url).pathname;
-  const program = join(packageFolder, 'node_modules', `.killed-reader-${process.pid}`, 'reader.mjs');
+  const program = join(
+    packageFolder,
+    'node_modules',
+    `.killed-reader-${process.pid}`,
+    'reader.mjs',
+  );
   await build({
     entryPoints: [join(packageFolder, 'test/laws/reader.ts')],
     outfile: program,
@@ -51,8 +57,13 @@ export async function prepareKilledReader(tally = new Tally()): Promise<KilledRe
       },
     }),
   });
+
   /** Starts the reader until it finishes, and kills it before as often as that is allowed. */
-  const finish = async (mode: Mode, target: string, kills: { landed: number; readonly most: number }) => {
+  const finish = async (
+    mode: Mode,
+    target: string,
+    kills: { landed: number; readonly most: number },
+  ) => {
     let isFinished = false;
     while (!isFinished)
       await tally.run(async () => {
@@ -65,6 +76,7 @@ export async function prepareKilledReader(tally = new Tally()): Promise<KilledRe
           await Promise.race([delay(5 + ((kills.landed * 31) % 170)), ended]);
           child.kill('SIGKILL');
         }
+
         const [code, signal] = await ended;
         if (signal === 'SIGKILL') {
           kills.landed++;
@@ -75,6 +87,7 @@ export async function prepareKilledReader(tally = new Tally()): Promise<KilledRe
         }
       });
   };
+
   return {
     expected: server.calls.map(({ sid }) => sid),
     async run(mode, most) {
@@ -94,6 +107,7 @@ export async function prepareKilledReader(tally = new Tally()): Promise<KilledRe
         );
         results.push(sids);
       }
+
       return results;
     },
     async close() {

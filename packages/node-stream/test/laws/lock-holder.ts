@@ -1,5 +1,5 @@
-// Takes a lock again and again until it is killed: `node lock-holder.mjs <lock> <guard>`. Prints `held` for each time, or `both`
-// when another process that runs holds it too.
+// Takes a lock again and again until it is killed: `node lock-holder.mjs <lock> <guard>`. Prints
+// `held` for each time, or `both` when another process that runs holds it too.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { FileLockedError, lockFile } from '../../src/files/index.ts';

@@ -1,7 +1,10 @@
 import { expect } from 'vitest';
 import { type History, playHistory, type Regime, regimes } from '../simulator/history.ts';
 
-/** Plays histories; none of them loses a record, delivers one twice, or is whole when it is not. Where it can, a read is whole. */
+/**
+ * Plays histories; none of them loses a record, delivers one twice, or is whole when it is not.
+ * Where it can, a read is whole.
+ */
 export async function playHistories(
   of: Regime,
   count: number,
@@ -17,10 +20,14 @@ export async function playHistories(
     if (violations.length > 0) throw new Error(`history ${seed}, ${of}: ${violations.join('; ')}`);
     if (verdict?.proof === 'whole') whole += 1;
   }
+
   expect(whole / count).toBeGreaterThanOrEqual(wholeParts[of]);
 }
 
-/** A reader that gives up would keep the laws as well: where a read can be proved, it is. What is removed in between is told, too. */
+/**
+ * A reader that gives up would keep the laws as well: where a read can be proved, it is. What is
+ * removed in between is told, too.
+ */
 const wholeParts: Readonly<Record<Regime, number>> = {
   'one page a slice': 0.55,
   'a full second': 0.45,

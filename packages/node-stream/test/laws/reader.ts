@@ -1,4 +1,5 @@
-// A process that reads a query into a file and may be killed at any moment: `node reader.mjs <mode> <url> <folder>`.
+// A process that reads a query into a file and may be killed at any moment: `node reader.mjs <mode>
+// <url> <folder>`.
 import {
   closeSync,
   existsSync,
@@ -34,9 +35,11 @@ function save(place: unknown): void {
 }
 
 const modes: Record<string, () => Promise<void>> = {
-  // Records first, then the checkpoint after each of them: what is written twice is written by the same sid.
+  // Records first, then the checkpoint after each of them: what is written twice is written by the
+  // same sid.
   async upsert() {
     const file = openSync(log, 'a');
+
     // A line that the kill before has cut ends here.
     writeSync(file, '\n');
     const stream = createCallStream(client, { ...options, checkpoint: load() });
@@ -45,6 +48,7 @@ const modes: Record<string, () => Promise<void>> = {
       writeSync(file, `${JSON.stringify(call)}\n`);
       if (call.sid.endsWith('3')) save(stream.checkpoint());
     }
+
     save(stream.checkpoint());
     if ((await stream.verdict).proof !== 'whole') process.exitCode = 1;
     closeSync(file);
@@ -69,12 +73,14 @@ const modes: Record<string, () => Promise<void>> = {
     process.stdout.write('ready\n');
     await createCallByteStream(client, options).into(sink);
   },
-  // One file of place and length is the transaction: what lies behind its length was never committed.
+  // One file of place and length is the transaction: what lies behind its length was never
+  // committed.
   async transaction() {
     const place = load<{ state: SyncState; length: number }>();
     const file = openSync(log, 'a');
     let length = place?.length ?? 0;
     ftruncateSync(file, length);
+
     // A sink keeps one record for each sid: those at a border come again.
     const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
     const known = new Set(lines.map((line): string => JSON.parse(line).sid));
@@ -89,6 +95,7 @@ const modes: Record<string, () => Promise<void>> = {
             known.add(call.sid);
             length += writeSync(file, `${JSON.stringify(call)}\n`);
           }
+
           save({ state, length });
           return { added: added.length, changed: 0 };
         },

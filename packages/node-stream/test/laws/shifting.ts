@@ -3,12 +3,21 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Proof } from '../../src/proof.ts';
 import { type CallStreamOptions, createCallStream } from '../../src/read.ts';
-import { byTime, type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from '../fake-server.ts';
+import {
+  byTime,
+  type FakeBehaviour,
+  type FakeRecord,
+  FakeServer,
+  fakeRecords,
+} from '../fake-server.ts';
 import { diceOf } from '../simulator/dice.ts';
 
 const day = '2026-03-01';
 const at = (seconds: number) =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  new Date(Date.parse(`${day}T00:00:00Z`) + seconds * 1000)
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
 
 const scramble = ({ sid }: FakeRecord) =>
   [...sid].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 9973, 7);
@@ -21,7 +30,9 @@ const orders: Record<string, NonNullable<FakeBehaviour['order']>> = {
 
 type Move = 'insert' | 'remove' | 'swap' | 'update';
 
-/** A server whose records move while it is read, with what any honest reading must and may bring. */
+/**
+ * A server whose records move while it is read, with what any honest reading must and may bring.
+ */
 function shifting(plan: {
   seed: number;
   count: number;
@@ -36,25 +47,30 @@ function shifting(plan: {
   const must = new Set(initial.map(({ sid }) => sid));
   const may = new Set(must);
   let fresh = 0;
+
   const insert = (server: FakeServer) => {
     const last = server.records.at(-1)?.date_added ?? at(0);
-    const end = (Date.parse(`${last.replace(' ', 'T')}Z`) - Date.parse(`${day}T00:00:00Z`)) / 1000 + 60;
+    const end =
+      (Date.parse(`${last.replace(' ', 'T')}Z`) - Date.parse(`${day}T00:00:00Z`)) / 1000 + 60;
     const place = [0, end, pick(end + 1)][pick(3)] as number;
     const sid = `${['a', 'n', 'z'][pick(3)]}${fresh++}`;
     may.add(sid);
     server.records = [...server.records, { sid, date_added: at(place) }].sort(byTime);
   };
+
   const remove = (server: FakeServer) => {
     if (server.records.length === 0) return;
     const index = [0, server.records.length - 1, pick(server.records.length)][pick(3)] as number;
     const [gone] = server.records.splice(index, 1);
     must.delete((gone as FakeRecord).sid);
   };
+
   const update = (server: FakeServer) => {
     const index = pick(server.records.length);
     const record = server.records[index];
     if (record !== undefined) server.records[index] = { ...record, note: `n${fresh++}` };
   };
+
   const before = (_: unknown, server: FakeServer) => {
     while (plan.moves.length > 0 && roll() < plan.rate) {
       const move = plan.moves[pick(plan.moves.length)] as Move;
@@ -63,6 +79,7 @@ function shifting(plan: {
       if (move === 'update') update(server);
     }
   };
+
   return {
     initial,
     must,
@@ -95,7 +112,10 @@ const plans = {
   prefetch: fc.integer({ min: 1, max: 9 }),
 };
 
-/** Reads lists that move in any way, in slices of one page: each record comes once, and none that stayed is missing. */
+/**
+ * Reads lists that move in any way, in slices of one page: each record comes once, and none that
+ * stayed is missing.
+ */
 export async function readsMovingLists(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
@@ -106,8 +126,13 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
       }),
       ({ rows, prefetch, clamp, ...plan }) =>
         tally.run(async () => {
-          // At most one call a second on average keeps a second below a page, so that every slice fits one answer.
-          const world = shifting({ ...plan, span: 120, moves: ['insert', 'remove', 'swap', 'update'] });
+          // At most one call a second on average keeps a second below a page, so that every slice
+          // fits one answer.
+          const world = shifting({
+            ...plan,
+            span: 120,
+            moves: ['insert', 'remove', 'swap', 'update'],
+          });
           const server = new FakeServer(world.initial, {
             before: world.before,
             order: world.order,
@@ -125,7 +150,10 @@ export async function readsMovingLists(numRuns: number, tally = new Tally()): Pr
   );
 }
 
-/** Reads lists that move in one way, with seconds of several pages: each record once, and none is missing of a read that is whole. */
+/**
+ * Reads lists that move in one way, with seconds of several pages: each record once, and none is
+ * missing of a read that is whole.
+ */
 export async function readsMovingPages(numRuns: number, tally = new Tally()): Promise<void> {
   let whole = 0;
   await fc.assert(
@@ -139,7 +167,10 @@ export async function readsMovingPages(numRuns: number, tally = new Tally()): Pr
       ({ rows, prefetch, move, ...plan }) =>
         tally.run(async () => {
           const world = shifting({ ...plan, rate: plan.rate / 4, moves: [move] });
-          const server = new FakeServer(world.initial, { before: world.before, order: world.order });
+          const server = new FakeServer(world.initial, {
+            before: world.before,
+            order: world.order,
+          });
           const { sids, error, proof } = await deliver(server, { rows, prefetch });
           expect(error).toBeNull();
           expect(sids.filter((sid) => !world.may.has(sid))).toEqual([]);

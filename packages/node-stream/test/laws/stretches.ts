@@ -15,7 +15,10 @@ const settle = 14 * hour;
 const naive = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 const time = (hours: number): string => naive(start + hours * hour);
 
-/** What happens while a sync runs: before a request, calls are lost, come back, come late, or lists lag behind counts. */
+/**
+ * What happens while a sync runs: before a request, calls are lost, come back, come late, or lists
+ * lag behind counts.
+ */
 const happening = fc.record({
   at: fc.nat(14),
   kind: fc.constantFrom('lose', 'regain', 'late', 'swap', 'lists lag', 'lists are well'),
@@ -48,7 +51,10 @@ const history = fc.record({
 
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** A server that loses calls and gets them back, and remembers which of them its totals last counted. */
+/**
+ * A server that loses calls and gets them back, and remembers which of them its totals last
+ * counted.
+ */
 class Model {
   readonly server: FakeServer;
   /** Sids that the last total over their time counted, in the runs that came to their end. */
@@ -56,7 +62,10 @@ class Model {
   #counting = new Set<string>();
   /** When each call was. */
   readonly known = new Map<string, string>();
-  /** Since which run each call has been on the server without a break, by the clock of that run. Its lists may hide it all the same. */
+  /**
+   * Since which run each call has been on the server without a break, by the clock of that run. Its
+   * lists may hide it all the same.
+   */
   readonly since = new Map<string, number>();
   /** Calls that the server has lost. */
   readonly #lost: FakeRecord[] = [];
@@ -64,7 +73,10 @@ class Model {
   #hidden: readonly FakeRecord[] = [];
   #next = 0;
   #requests = 0;
-  /** Calls that a swap hid from the count of a filter: they are known to be missing once a run with that filter counts again. */
+  /**
+   * Calls that a swap hid from the count of a filter: they are known to be missing once a run with
+   * that filter counts again.
+   */
   readonly swapped = new Set<string>();
   /** When the run began. */
   clock = 0;
@@ -77,9 +89,11 @@ class Model {
         before: (request, server) => {
           for (const one of this.happenings) if (one.at === this.#requests) this.#happen(one);
           this.#requests += 1;
+
           // What comes during a run was not there for all of it.
           this.#look(this.clock + 1);
-          if (this.#requests > 1000) throw new Error('The server was asked 1000 times: the sync is lost.');
+          if (this.#requests > 1000)
+            throw new Error('The server was asked 1000 times: the sync is lost.');
           server.requests.length = 0;
           for (const { sid, date_added } of server.records) this.known.set(sid, date_added);
           if (request.page !== 0) return;
@@ -88,7 +102,10 @@ class Model {
           for (const record of [...server.records, ...this.#lost])
             if (matches({ ...record })) this.#counting.delete(record.sid);
           for (const { sid, ...record } of server.records)
-            if (matches({ sid, ...record }) && (isCount || !this.#hidden.some((one) => one.sid === sid)))
+            if (
+              matches({ sid, ...record }) &&
+              (isCount || !this.#hidden.some((one) => one.sid === sid))
+            )
               this.#counting.add(sid);
         },
         after: (page, { rows, page: index, filter }) => {
@@ -122,7 +139,9 @@ class Model {
     for (const sid of there) if (!this.since.has(sid)) this.since.set(sid, now);
   }
 
-  /** A run has come to its end: a copy knows nothing of what was counted for one that was killed. */
+  /**
+   * A run has come to its end: a copy knows nothing of what was counted for one that was killed.
+   */
   ended(): void {
     this.counted = new Set(this.#counting);
   }
@@ -136,20 +155,25 @@ class Model {
 
   #happen({ kind, which, many }: History['rounds'][number]['happenings'][number]): void {
     const { records } = this.server;
-    const lose = () => this.#lost.push(...records.splice(which % Math.max(1, records.length), many));
+    const lose = () =>
+      this.#lost.push(...records.splice(which % Math.max(1, records.length), many));
+
     const late = () => {
       for (let i = 0; i < many; i += 1) {
         const date_added = time((which * 7 + i) % 480);
         records.push(recordOf(`late${this.#next++}`, date_added));
       }
     };
+
     if (kind === 'lose') lose();
     else if (kind === 'regain') records.push(...this.#lost.splice(0, many));
     else if (kind === 'late') late();
     else if (kind === 'swap') {
       lose();
       late();
-    } else this.#hidden = kind === 'lists lag' ? records.slice(which % records.length).slice(0, many) : [];
+    } else
+      this.#hidden =
+        kind === 'lists lag' ? records.slice(which % records.length).slice(0, many) : [];
   }
 }
 
@@ -175,7 +199,15 @@ function copyOf(model: Model) {
 }
 
 const usual: History['rounds'][number] = {
-  ...{ happenings: [], dies: 99, maxPages: undefined, from: null, filter: '', order: 'oldest', pause: 0 },
+  ...{
+    happenings: [],
+    dies: 99,
+    maxPages: undefined,
+    from: null,
+    filter: '',
+    order: 'oldest',
+    pause: 0,
+  },
 };
 const some = { ...usual, filter: 'talk_minutes:[1 TO *]' } as const;
 const late = (which: number, many: number) => [{ at: 0, kind: 'late' as const, which, many }];
@@ -185,7 +217,11 @@ const knownHistories: History[] = [
   // A filter counts more than was there when all calls were read.
   {
     ...{ calls: [0], version: 'v2', now: 480, lookback: '1h' },
-    rounds: [{ ...some, from: 100 }, usual, { ...some, happenings: late(14, 3), maxPages: 1, from: 300 }],
+    rounds: [
+      { ...some, from: 100 },
+      usual,
+      { ...some, happenings: late(14, 3), maxPages: 1, from: 300 },
+    ],
   },
   // So does one that leaves times unread.
   {
@@ -200,17 +236,25 @@ const knownHistories: History[] = [
   },
 ];
 
-/** What the law tallies: the copies that call themselves whole, and those of them in which calls were swapped. */
+/**
+ * What the law tallies: the copies that call themselves whole, and those of them in which calls
+ * were swapped.
+ */
 export const wholeEvents = {
   whole: 'copies that call themselves whole',
   swapped: 'swaps that no count can find',
 } as const;
 
 /**
- * Runs random histories: a copy that calls itself whole has every call that the server had when it was counted. The exception is
- * a swap: as many calls lost as gained inside what one count covers. Those are tallied.
+ * Runs random histories: a copy that calls itself whole has every call that the server had when it
+ * was counted. The exception is a swap: as many calls lost as gained inside what one count covers.
+ * Those are tallied.
  */
-export async function wholeIsWhole(numRuns: number, tally = new Tally(), seed?: number): Promise<void> {
+export async function wholeIsWhole(
+  numRuns: number,
+  tally = new Tally(),
+  seed?: number,
+): Promise<void> {
   const examples = knownHistories.map((one): [History] => [one]);
   await fc.assert(
     fc.asyncProperty(history, (given) => tally.run(() => liveThrough(given, tally))),
@@ -218,11 +262,16 @@ export async function wholeIsWhole(numRuns: number, tally = new Tally(), seed?: 
   );
 }
 
-async function liveThrough({ calls, version, now, lookback, rounds }: History, tally: Tally): Promise<void> {
+async function liveThrough(
+  { calls, version, now, lookback, rounds }: History,
+  tally: Tally,
+): Promise<void> {
   const model = new Model(calls, version);
   const copy = copyOf(model);
   let clock = start + now * hour;
-  // What was counted for a run that was killed may have been stored, so it is not known until a later one has counted all.
+
+  // What was counted for a run that was killed may have been stored, so it is not known until a
+  // later one has counted all.
   let isKnown = true;
   const settings = { rows: 10, lookback, settle: '3d', clock: { now: () => clock } } as const;
   for (const { happenings, dies, maxPages, from, filter, order, pause } of rounds) {
@@ -233,7 +282,12 @@ async function liveThrough({ calls, version, now, lookback, rounds }: History, t
     const asked = [range, own].filter((part) => part !== '').join(',');
     const more = maxPages === undefined ? {} : { maxPages };
     try {
-      const { proof } = await syncInto(model.server, copy, { ...settings, filter: asked, order, ...more });
+      const { proof } = await syncInto(model.server, copy, {
+        ...settings,
+        filter: asked,
+        order,
+        ...more,
+      });
       tally.happened(`ended ${proof}`);
       isKnown ||= maxPages === undefined;
     } catch (error) {
@@ -244,11 +298,15 @@ async function liveThrough({ calls, version, now, lookback, rounds }: History, t
     await holds(model, copy, tally, isKnown);
     clock += pause * hour + 1000;
   }
+
   copy.dieAfter = Number.POSITIVE_INFINITY;
   model.recover(clock);
+
   // What a filter left unread waits for a sync with that filter.
   const all = version === 'v3' ? 'inc_gce:1' : '';
-  const own = rounds.map(({ filter }) => (version === 'v2' && filter === 'inc_gce:1' ? '' : filter));
+  const own = rounds.map(({ filter }) =>
+    version === 'v2' && filter === 'inc_gce:1' ? '' : filter,
+  );
   const filters = new Set([...own, all]);
   let last: SyncSummary | null = null;
   for (const filter of filters) last = await syncInto(model.server, copy, { ...settings, filter });
@@ -266,8 +324,9 @@ function missingOf({ counted, known }: Model, { rows }: Copy, { parts }: SyncSta
 }
 
 /**
- * Stretches that are called whole have the calls that the server had during all of the run that counted them, whatever its lists and
- * their totals said: but for swaps between neighbors, which are counted together, and for times that are too young to be counted.
+ * Stretches that are called whole have the calls that the server had during all of the run that
+ * counted them, whatever its lists and their totals said: but for swaps between neighbors, which
+ * are counted together, and for times that are too young to be counted.
  */
 function holdsByStretch(
   { since, known, clock }: Model,
@@ -285,9 +344,12 @@ function holdsByStretch(
           const isAfter = i === 0 ? (from ?? '') <= date : (from ?? '') < date;
           return isAfter && date <= (to ?? '~') && matches({ ...recordOf(sid, date) });
         };
-        const isSteady = (sid: string): boolean => (since.get(sid) ?? Number.POSITIVE_INFINITY) <= clock;
+
+        const isSteady = (sid: string): boolean =>
+          (since.get(sid) ?? Number.POSITIVE_INFINITY) <= clock;
         return {
-          missing: [...since.keys()].filter((sid) => !rows.has(sid) && isSteady(sid) && isIn(sid)).length,
+          missing: [...since.keys()].filter((sid) => !rows.has(sid) && isSteady(sid) && isIn(sid))
+            .length,
           swapped: [...rows.keys()].filter((sid) => !isSteady(sid) && isIn(sid)).length,
         };
       });
@@ -309,6 +371,7 @@ function countedGroups(stretches: Stretches, clock: number): Stretch[][] {
     if (last?.at(-1)?.to === from) last?.push(stretch);
     else groups.push([stretch]);
   }
+
   return groups;
 }
 
@@ -320,7 +383,9 @@ async function holds(model: Model, copy: Copy, tally: Tally, isKnown = true): Pr
   tally.happened(wholeEvents.whole);
   const missing = missingOf(model, copy, state).filter((sid) => !model.swapped.has(sid));
   if (missing.length === 0) return;
-  // As many calls, or more, are in the copy that the server no longer counted: a swap, which no count can find.
+
+  // As many calls, or more, are in the copy that the server no longer counted: a swap, which no
+  // count can find.
   const gone = [...copy.rows.keys()].filter((sid) => !model.counted.has(sid));
   tally.happened(wholeEvents.swapped);
   if (gone.length < missing.length) tally.add({ lost: missing.length });

@@ -32,9 +32,11 @@ export function memoryStore(
     async commit(batch: SyncBatch) {
       sink.dieAfter -= 1;
       if (sink.dieAfter < 0) throw new Error('killed');
+
       // What a real store keeps is text: a state that is not plain JSON would be caught here.
       commits += 1;
-      if (commits % stateEvery === 0 || batch.isLast) state = JSON.parse(JSON.stringify(batch.state));
+      if (commits % stateEvery === 0 || batch.isLast)
+        state = JSON.parse(JSON.stringify(batch.state));
       let [added, changed] = [0, 0];
       for (const call of batch.calls) {
         const before = sink.rows.get(call.sid);
@@ -42,6 +44,7 @@ export function memoryStore(
         else if (JSON.stringify(before) !== JSON.stringify(call)) changed += 1;
         sink.rows.set(call.sid, call);
       }
+
       sink.onCommit();
       return { added, changed };
     },
@@ -49,14 +52,21 @@ export function memoryStore(
   return sink;
 }
 
-/** Syncs into a store that dies at any commit while the server goes on: in the end both hold the same records. */
+/**
+ * Syncs into a store that dies at any commit while the server goes on: in the end both hold the
+ * same records.
+ */
 export async function syncsThroughCrashes(numRuns: number, tally = new Tally()): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
       fc.constantFrom(1, 3),
       fc.array(
-        fc.record({ dies: fc.integer({ min: 0, max: 8 }), late: fc.nat(86_000), touched: fc.nat(200) }),
+        fc.record({
+          dies: fc.integer({ min: 0, max: 8 }),
+          late: fc.nat(86_000),
+          touched: fc.nat(200),
+        }),
         { maxLength: 6 },
       ),
       (count, stateEvery, rounds) =>
@@ -75,19 +85,28 @@ export async function syncsThroughCrashes(numRuns: number, tally = new Tally()):
               tally.happened('kills');
             });
             const newest = Math.max(
-              ...server.records.map(({ date_added }) => Date.parse(`${date_added.replace(' ', 'T')}Z`)),
+              ...server.records.map(({ date_added }) =>
+                Date.parse(`${date_added.replace(' ', 'T')}Z`),
+              ),
             );
-            const date_added = new Date(newest - late * 1000).toISOString().slice(0, 19).replace('T', ' ');
+            const date_added = new Date(newest - late * 1000)
+              .toISOString()
+              .slice(0, 19)
+              .replace('T', ' ');
             server.records.push({ sid: `x${i}`, date_added, ppc_status: 'Processed' });
             // What is open may change for ten days, the rest while it lies in the lookback.
             const at = server.records.length - 1 - (touched % server.records.length);
             const record = server.records[at] as FakeRecord;
             const age = newest - Date.parse(`${record.date_added.replace(' ', 'T')}Z`);
             const isOpen = record.ppc_status !== 'Processed';
-            if (age < (isOpen ? 10 : 1) * 86_400_000) server.records[at] = { ...record, note: `n${i}` };
+            if (age < (isOpen ? 10 : 1) * 86_400_000)
+              server.records[at] = { ...record, note: `n${i}` };
           }
+
           sink.dieAfter = Number.POSITIVE_INFINITY;
-          // The first of them ends what was interrupted; the second one reads again what may have changed since it was read.
+
+          // The first of them ends what was interrupted; the second one reads again what may have
+          // changed since it was read.
           await syncInto(server, sink, options);
           await syncInto(server, sink, options);
           tally.compare(

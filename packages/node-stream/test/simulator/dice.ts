@@ -13,12 +13,14 @@ export interface Dice {
 /** Makes dice from a seed. */
 export function diceOf(seed: number): Dice {
   let state = Math.imul(seed + 1, 0x9e3779b1) | 0;
+
   const roll = (): number => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   };
+
   const below = (count: number): number => Math.floor(roll() * count);
   return {
     roll,

@@ -22,7 +22,10 @@ const cases = {
   'fractions of seconds': { traits: { hasFractions: true } },
   cursors: { traits: { onward: 'cursors' } },
   'cursors without totals': { traits: { onward: 'cursors', totals: 'none' }, moves: ['insert'] },
-  'empty pages': { traits: { onward: 'cursors', totals: 'none', emptyPages: 0.3 }, moves: ['insert'] },
+  'empty pages': {
+    traits: { onward: 'cursors', totals: 'none', emptyPages: 0.3 },
+    moves: ['insert'],
+  },
   'capped rows': { clamps: true },
   'pages repeated': { traits: { repeatsPages: true }, perSecond: 12 },
   'rows doubled': { traits: { doubles: 0.1 }, moves: [] },
@@ -49,7 +52,10 @@ export type Regime = keyof typeof cases;
 /** All of them. */
 export const regimes = Object.keys(cases) as readonly Regime[];
 
-/** A history: what it is about, its chance, and how large it may get. Smaller ones are easier to read. */
+/**
+ * A history: what it is about, its chance, and how large it may get. Smaller ones are easier to
+ * read.
+ */
 export interface HistoryPlan {
   readonly seed: number;
   readonly regime: Regime;
@@ -102,8 +108,14 @@ interface World {
   tick(): void;
 }
 
-/** Plays a history, or that of a seed: a list that moves, read in one or more runs, and what must hold of it. */
-export async function playHistory(of: number | HistoryPlan, reader: Reader = sound): Promise<History> {
+/**
+ * Plays a history, or that of a seed: a list that moves, read in one or more runs, and what must
+ * hold of it.
+ */
+export async function playHistory(
+  of: number | HistoryPlan,
+  reader: Reader = sound,
+): Promise<History> {
   const plan = typeof of === 'number' ? planOf(of) : of;
   const dice = diceOf(plan.seed);
   const world = makeWorld(plan, dice);
@@ -140,6 +152,7 @@ export async function playHistory(of: number | HistoryPlan, reader: Reader = sou
     requests += network.requests;
     if (verdict === null) isOneRun = false;
   }
+
   judge(world, { taken, verdict, failure, isOneRun }, violations);
   return { verdict, failure, requests, violations };
 }
@@ -206,6 +219,7 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
   const until = begin + Math.floor(dice.pick([0, 0.5, 1.1]) * spread) * unit * second;
   const perTime = new Map<number, number>();
   let serial = 0;
+
   const newRecord = (least = begin): ModelRecord | null => {
     const at = Math.max(least, begin + dice.below(spread) * unit * second);
     const inSecond = perTime.get(at) ?? 0;
@@ -216,12 +230,14 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     const time = clockChange === null || instant < clockChange.at ? at : at + clockChange.by;
     return { sid: `${'anz'[dice.below(3)]}${serial++}`, instant, time, version: 1 };
   };
+
   const count = dice.below(most);
   const initial: ModelRecord[] = [];
   for (let i = 0; i < count; i++) {
     const record = newRecord();
     if (record !== null) initial.push(record);
   }
+
   const twins = new Set<string>();
   if (of.twins && initial.length > 2) {
     const [first, last] = [initial[0], initial.at(-1)] as [ModelRecord, ModelRecord];
@@ -230,6 +246,7 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
       twins.add(first.sid);
     }
   }
+
   const server = new ModelServer(initial, traits, dice);
   const asked = {
     from: dice.chance(0.4) ? begin + dice.below(4) * unit * second : null,
@@ -271,47 +288,66 @@ interface Outcome {
   readonly isOneRun: boolean;
 }
 
-function judge(world: World, { taken, verdict, failure, isOneRun }: Outcome, violations: string[]): void {
+function judge(
+  world: World,
+  { taken, verdict, failure, isOneRun }: Outcome,
+  violations: string[],
+): void {
   const { server, must, may, twins, isCalm, rows } = world;
   const { traits, hidden } = server;
+
   const say = (violation: string): void => {
     violations.push(violation);
   };
+
   const sids = new Map<string, { run: number; record: ModelRecord }>();
   const isPaged = traits.totals === 'none' || traits.onward === 'cursors';
-  // Near a change of the clock, ranges of two runs may overlap; a list of pages shifts between two runs.
+
+  // Near a change of the clock, ranges of two runs may overlap; a list of pages shifts between two
+  // runs.
   const mayRepeat = (time: number): boolean =>
     server.isAstray(time) ||
     traits.ignoresRanges ||
     traits.doubles > 0 ||
     twins.size > 0 ||
     (isPaged && !isCalm);
+
   for (const one of taken) {
     const { sid, time } = one.record;
     const before = sids.get(sid);
     if (before?.run === one.run) say(`${sid} was delivered twice in one run`);
-    else if (before !== undefined && !mayRepeat(time)) say(`${sid} was delivered again after a resume`);
+    else if (before !== undefined && !mayRepeat(time))
+      say(`${sid} was delivered again after a resume`);
     if (!may.has(sid)) say(`${sid} was never in the list`);
     if (traits.doubles > 0 && server.isDoubled(one.record) && Number.isInteger(one.record.version))
       say('a doubled record came in its first form');
     sids.set(sid, one);
   }
+
   const isHonest =
-    traits.totals === 'true' && !traits.ignoresRanges && !traits.repeatsPages && traits.doubles === 0;
+    traits.totals === 'true' &&
+    !traits.ignoresRanges &&
+    !traits.repeatsPages &&
+    traits.doubles === 0;
   const code = failure instanceof Error && 'code' in failure ? failure.code : null;
   if (code === 'range_ignored' && !traits.ignoresRanges)
     say('a server that filters is said to ignore ranges');
   const isSound =
-    !traits.ignoresRanges && !traits.repeatsPages && traits.totals !== 'huge' && traits.totals !== 'page';
+    !traits.ignoresRanges &&
+    !traits.repeatsPages &&
+    traits.totals !== 'huge' &&
+    traits.totals !== 'page';
   if (code === 'too_many_requests' && isSound) say('too many requests');
   const isFar = server.records.some(({ time }) => time > begin + 8 * 3600e3);
-  if (code === 'too_many_requests' && traits.ignoresRanges && isFar) say('ranges ignored, and noticed late');
+  if (code === 'too_many_requests' && traits.ignoresRanges && isFar)
+    say('ranges ignored, and noticed late');
   if (verdict === null) return;
   const { proof, gaps, proved } = verdict;
   const lost = [...must].filter((sid) => !sids.has(sid) && !hidden.has(sid));
   const all = `${lost.join(', ')} lost`;
   const seesAll = traits.totals !== 'page' || (traits.clamp > rows + 3 && traits.whim === 0);
   if (proof === 'whole' && lost.length > 0 && seesAll) say(`whole, but ${all}`);
+
   // What a server gives at all is delivered, whether it is proved or not.
   const givesAll =
     isSound &&
@@ -319,29 +355,48 @@ function judge(world: World, { taken, verdict, failure, isOneRun }: Outcome, vio
     !traits.repeatsPages &&
     traits.totals !== 'lagging' &&
     twins.size === 0;
-  if (lost.length > 0 && givesAll && (isPaged ? traits.misplacing === 0 && traits.whim === 0 : isCalm))
+  if (
+    lost.length > 0 &&
+    givesAll &&
+    (isPaged ? traits.misplacing === 0 && traits.whim === 0 : isCalm)
+  )
     say(`ended, but ${all}`);
+
   // Each record that stayed is delivered, or lies in a stretch that is said not to be proved.
   const records = new Map(server.records.map((record) => [record.sid, record.time]));
+
   const isSaid = (sid: string): boolean => {
     const time = records.get(sid) ?? 0;
-    return gaps.some(({ from, to }) => (from ?? 0) - 7200e3 <= time && time <= (to ?? 9e15) + 7200e3);
+    return gaps.some(
+      ({ from, to }) => (from ?? 0) - 7200e3 <= time && time <= (to ?? 9e15) + 7200e3,
+    );
   };
+
   if (seesAll && lost.some((sid) => !isSaid(sid))) say(all);
   if (proof === 'whole' && traits.totals === 'none' && sids.size > 0) say('whole without a total');
   if (proof === 'whole' && traits.totals === 'huge') say('whole with totals that cannot be');
-  if (proof === 'whole' && traits.countsMoreAtFirst && isOneRun) say('whole, with fewer than at first');
-  if (proof === 'whole' && [...sids.values()].some(({ record }) => !Number.isInteger(record.version)))
+  if (proof === 'whole' && traits.countsMoreAtFirst && isOneRun)
+    say('whole, with fewer than at first');
+  if (
+    proof === 'whole' &&
+    [...sids.values()].some(({ record }) => !Number.isInteger(record.version))
+  )
     say('whole, though rows came twice');
+
   if (proof === 'whole' && isCalm && isOneRun && [...twins].some((sid) => bothCovered(world, sid)))
     say('whole, though a call came twice');
   const isShort =
-    isHonest && isCalm && !traits.countsMoreAtFirst && twins.size === 0 && traits.order !== 'unstable';
+    isHonest &&
+    isCalm &&
+    !traits.countsMoreAtFirst &&
+    twins.size === 0 &&
+    traits.order !== 'unstable';
   if (proof !== 'whole' && isShort && traits.onward === 'numbers') say('a calm list is not whole');
   if (traits.ignoresRanges && isCalm && isFar && server.records.length > rows + 3)
     say('ranges ignored, and nobody says so');
   const told = gaps.reduce((sum, { calls }) => sum + calls, proved);
-  const isCountable = !isPaged && !traits.ignoresRanges && traits.clockChange === null && twins.size === 0;
+  const isCountable =
+    !isPaged && !traits.ignoresRanges && traits.clockChange === null && twins.size === 0;
   if (isCountable && traits.doubles === 0 && told !== sids.size)
     say(`told ${told} calls, delivered ${sids.size}`);
   judgeCounts(world, [...sids.values()], proof, violations);
@@ -355,7 +410,10 @@ function judgeCounts(
   violations: string[],
 ): void {
   const isPlain =
-    traits.totals === 'true' && traits.onward === 'numbers' && !traits.ignoresRanges && !traits.hasFractions;
+    traits.totals === 'true' &&
+    traits.onward === 'numbers' &&
+    !traits.ignoresRanges &&
+    !traits.hasFractions;
   if (
     proof !== 'whole' ||
     !isPlain ||
@@ -364,7 +422,10 @@ function judgeCounts(
     traits.doubles > 0
   )
     return;
-  const isOld = [...records, ...taken.map(({ record }) => record)].every(({ time }) => time <= until);
+
+  const isOld = [...records, ...taken.map(({ record }) => record)].every(
+    ({ time }) => time <= until,
+  );
   if (
     counts.length === 0 &&
     new Set(taken.map(({ record }) => record.time)).size > 20 &&
@@ -372,6 +433,7 @@ function judgeCounts(
     (asked.to === null || asked.to <= until)
   )
     violations.push('whole without a count at the end');
+
   const inside = (a: Span<number>, b: Span<number>): boolean =>
     (b.from ?? 0) <= (a.from ?? 0) && (a.to ?? 9e15) <= (b.to ?? 9e15);
   for (const [i, { range, found }] of isOneWay && twins.size === 0 ? counts.entries() : []) {
@@ -379,12 +441,17 @@ function judgeCounts(
     const had = taken.filter(
       ({ record: { time } }) => (range.from ?? 0) <= time && time <= (range.to ?? 9e15),
     ).length;
-    const atBorder = taken.filter(({ record: { time } }) => time === range.from || time === range.to).length;
+    const atBorder = taken.filter(
+      ({ record: { time } }) => time === range.from || time === range.to,
+    ).length;
     if (found === null || had < found || had - found > atBorder)
       violations.push(`whole, but it counted ${found} where ${had} were delivered`);
   }
 }
 
 function bothCovered({ server, asked }: World, sid: string): boolean {
-  return server.records.filter((record) => record.sid === sid && server.covers(asked, record)).length === 2;
+  return (
+    server.records.filter((record) => record.sid === sid && server.covers(asked, record)).length ===
+    2
+  );
 }

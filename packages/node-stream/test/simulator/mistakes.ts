@@ -96,7 +96,11 @@ const planted: Readonly<Record<string, Mistake>> = {
     "if (total === null) judged = { is: 'unproven', why: 'no_total' };",
     "if (total === null) judged = { is: 'proved' };",
   ],
-  'what a page does not show is not counted': ['slices.ts', 'total === count + came.total', 'total >= count'],
+  'what a page does not show is not counted': [
+    'slices.ts',
+    'total === count + came.total',
+    'total >= count',
+  ],
   'a list without totals ends with its first page': [
     'slices.ts',
     'const isSame = fresh.length === 0 && shared.size === before;',

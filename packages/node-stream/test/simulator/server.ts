@@ -22,16 +22,25 @@ export interface Traits {
   /** Rows it gives at most, and how often it gives fewer for no reason. */
   readonly clamp: number;
   readonly whim: number;
-  /** `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. `page`: the rows of the page. `huge`: any number. */
+  /**
+   * `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. `page`: the
+   * rows of the page. `huge`: any number.
+   */
   readonly totals: 'true' | 'none' | 'lagging' | 'ghost' | 'page' | 'huge';
-  /** By how many moves a whole response may be out of date, each by itself, as from one of several replicas. */
+  /**
+   * By how many moves a whole response may be out of date, each by itself, as from one of several
+   * replicas.
+   */
   readonly replicaLag: number;
   /** Does not filter by `date_added`. */
   readonly ignoresRanges: boolean;
   /** Requests that fail for good, and pages that are not what was asked for, as parts of all. */
   readonly failing: number;
   readonly misplacing: number;
-  /** How lists go on: by numbers of pages, or by what each page gives; and how often such a page is empty in the middle. */
+  /**
+   * How lists go on: by numbers of pages, or by what each page gives; and how often such a page is
+   * empty in the middle.
+   */
   readonly onward: 'numbers' | 'cursors';
   readonly emptyPages: number;
   /** Gives the first page for any other one. */
@@ -42,7 +51,10 @@ export interface Traits {
   readonly countsMoreAtFirst: boolean;
   /** Keeps parts of seconds that it does not show. */
   readonly hasFractions: boolean;
-  /** A change of its clock: when, by how much it is put on (or back), and which of two instants a time stands for. */
+  /**
+   * A change of its clock: when, by how much it is put on (or back), and which of two instants a
+   * time stands for.
+   */
   readonly clockChange: {
     readonly at: number;
     readonly by: number;
@@ -62,7 +74,9 @@ export class ModelServer {
   readonly #dice: Dice;
   /** All states of the list that a response may still show, the newest last. */
   #versions: (readonly ModelRecord[])[];
-  /** Records that a response held back although its total says that it held all: nobody can tell. */
+  /**
+   * Records that a response held back although its total says that it held all: nobody can tell.
+   */
   readonly hidden = new Set<string>();
   /** All records that ever were, by sid: a cursor may name one that is gone. */
   readonly #known = new Map<string, ModelRecord>();
@@ -117,7 +131,11 @@ export class ModelServer {
   }
 
   count(range: Span<number>): number | null {
-    const found = this.#total(this.#matching(this.#version(this.traits.replicaLag), range).length, range, 1);
+    const found = this.#total(
+      this.#matching(this.#version(this.traits.replicaLag), range).length,
+      range,
+      1,
+    );
     this.counts.push({ range, found });
     return found;
   }
@@ -142,7 +160,9 @@ export class ModelServer {
     const total = this.#total(count, request.range, records.length);
     const end = first + plain.length;
     if (totals === 'lagging' && plain.length === total)
-      for (const { sid } of matches) if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
+      for (const { sid } of matches)
+        if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
+
     const answer: Answer<ModelRecord> = {
       ids: records.map(({ sid }) => sid),
       ats: records.map(({ time }) => time),
@@ -150,6 +170,7 @@ export class ModelServer {
       item: (index) => records[index] as ModelRecord,
     };
     if (onward === 'numbers') return answer;
+
     // A page that is empty has a cursor of its own, which leads to the same place.
     const last = plain.at(-1)?.sid ?? `${request.after ?? ''}~`;
     return { ...answer, next: end < matches.length ? last : null };
@@ -160,7 +181,9 @@ export class ModelServer {
     const named = this.#known.get(String(after).replaceAll('~', ''));
     if (named === undefined) return 0;
     const compare = comparing(this.traits.order);
-    const at = matches.findIndex((record) => record.sid !== named.sid && compare(record, named) > 0);
+    const at = matches.findIndex(
+      (record) => record.sid !== named.sid && compare(record, named) > 0,
+    );
     return at < 0 ? matches.length : at;
   }
 
@@ -202,7 +225,9 @@ export class ModelServer {
   }
 
   #version(lag: number): readonly ModelRecord[] {
-    return lag === 0 ? this.records : (this.#versions.at(-1 - this.#dice.below(lag + 1)) ?? this.records);
+    return lag === 0
+      ? this.records
+      : (this.#versions.at(-1 - this.#dice.below(lag + 1)) ?? this.records);
   }
 
   #move(records: readonly ModelRecord[]): void {
@@ -212,7 +237,10 @@ export class ModelServer {
   }
 }
 
-/** The server behind a network: what is possible next happens in any order, and the list moves in between. */
+/**
+ * The server behind a network: what is possible next happens in any order, and the list moves in
+ * between.
+ */
 export class ModelNetwork implements ListSource<ModelRecord> {
   readonly #server: ModelServer;
   readonly #dice: Dice;
@@ -222,7 +250,12 @@ export class ModelNetwork implements ListSource<ModelRecord> {
   #isPumping = false;
   requests = 0;
 
-  constructor(server: ModelServer, dice: Dice, tick: () => void, misplaced: (cause: unknown) => Error) {
+  constructor(
+    server: ModelServer,
+    dice: Dice,
+    tick: () => void,
+    misplaced: (cause: unknown) => Error,
+  ) {
     this.#server = server;
     this.#dice = dice;
     this.#tick = tick;

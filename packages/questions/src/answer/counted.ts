@@ -2,7 +2,10 @@ import type { Value } from '../conditions/condition.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import type { PartValue } from '../question/measures.ts';
 
-/** What was counted of the calls of one group: the values of the parts of the plan, null for a period without a call. */
+/**
+ * What was counted of the calls of one group: the values of the parts of the plan, null for a
+ * period without a call.
+ */
 export interface CountedGroup {
   /** The keys of its groups; of time these are numbers (see `buckets.ts`). */
   readonly key: readonly Value[];
@@ -15,7 +18,10 @@ export interface CountedGroup {
 /** What was counted. An answer is made of it. */
 export interface Counted {
   /** The parts over all calls of the period, and of the one it is compared with. */
-  readonly total: { readonly now: readonly PartValue[]; readonly past: readonly PartValue[] | null };
+  readonly total: {
+    readonly now: readonly PartValue[];
+    readonly past: readonly PartValue[] | null;
+  };
   /** Every group that has a call, in any order. */
   readonly groups: readonly CountedGroup[];
   /** Calls of the period that came through call extensions. */
@@ -24,7 +30,9 @@ export interface Counted {
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */
   readonly noTime: number;
-  /** How often each value occurs of the texts that conditions compare, in all calls of the accounts. */
+  /**
+   * How often each value occurs of the texts that conditions compare, in all calls of the accounts.
+   */
   readonly values: ReadonlyMap<string, ReadonlyMap<Value, number>>;
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];

@@ -12,10 +12,16 @@ import type { ReadQuestion } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 
 /** The time of the first or the last call of the period, where the question counts it. */
-const endOf = (wanted: 'first' | 'last', { parts }: ReadQuestion, total: readonly PartValue[]): PartValue =>
-  total[parts.findIndex(({ id }) => id === wanted)] ?? null;
+const endOf = (
+  wanted: 'first' | 'last',
+  { parts }: ReadQuestion,
+  total: readonly PartValue[],
+): PartValue => total[parts.findIndex(({ id }) => id === wanted)] ?? null;
 
-/** The stretch whose days count: a period up to its end or now. Of all time it is from the first call to the last. */
+/**
+ * The stretch whose days count: a period up to its end or now. Of all time it is from the first
+ * call to the last.
+ */
 export function countedStretch(
   plan: ReadQuestion,
   { from, to }: Period,
@@ -36,6 +42,7 @@ export function daysIn(
     isBucket(name) || name === 'weekday' ? [{ i, keyAt: timeKey(name, moved) }] : [],
   );
   let found: Map<string, number> | null = null;
+
   const count = (start: number, end: number): Map<string, number> => {
     const millis = new Map<string, number>();
     for (let at = start; at < end; ) {
@@ -44,11 +51,14 @@ export function daysIn(
       millis.set(id, (millis.get(id) ?? 0) + next - at);
       at = next;
     }
+
     return millis;
   };
+
   return (key) => {
     if (from === null || to === null) return null;
     if (dated.length === 0) return Math.max(0, to - from) / day;
+
     // Calls without a time are of no day.
     const own = dated.map(({ i }) => key[i] ?? null);
     if (own.includes(null)) return null;
@@ -57,13 +67,17 @@ export function daysIn(
   };
 }
 
-/** Most groups that an answer makes up for empty buckets of time, and most days that they are looked for in. */
+/**
+ * Most groups that an answer makes up for empty buckets of time, and most days that they are looked
+ * for in.
+ */
 const mostFilled = 100_000;
 
 /**
- * Each value of the other groups gets all buckets of time from the first to the last: of the period where it is given, of
- * the calls where it is open. Weekdays and hours are always all there. Only buckets that exist together are made up (a day has one
- * weekday), and none that the condition of the question keeps empty.
+ * Each value of the other groups gets all buckets of time from the first to the last: of the period
+ * where it is given, of the calls where it is open. Weekdays and hours are always all there. Only
+ * buckets that exist together are made up (a day has one weekday), and none that the condition of
+ * the question keeps empty.
  */
 export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted) {
   const { groups } = counted;
@@ -74,7 +88,8 @@ export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted) {
   for (const { key } of groups) bases.set(JSON.stringify(others.map((i) => key[i])), key);
   const names = times.map((i) => plan.groups[i]?.name ?? '');
   const points = pointsOf(plan, counted, names);
-  if (points === null || points.length * bases.size > mostFilled) return { groups, isTooMany: true };
+  if (points === null || points.length * bases.size > mostFilled)
+    return { groups, isTooMany: true };
   const known = new Set(groups.map(({ key }) => JSON.stringify(key)));
   const filled = [...groups];
   for (const base of bases.values())
@@ -83,11 +98,19 @@ export function fillEmptyBuckets(plan: ReadQuestion, counted: Counted) {
       for (const [at, i] of times.entries()) key[i] = point[at] ?? null;
       if (!known.has(JSON.stringify(key))) filled.push({ key, now: null, past: null });
     }
+
   return { groups: filled, isTooMany: false };
 }
 
-/** The keys of the groups by time that can occur together, one after the other. Null when there are too many days. */
-function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]): number[][] | null {
+/**
+ * The keys of the groups by time that can occur together, one after the other. Null when there are
+ * too many days.
+ */
+function pointsOf(
+  plan: ReadQuestion,
+  counted: Counted,
+  names: readonly string[],
+): number[][] | null {
   const hasDates = names.some(isBucket);
   const range = hasDates ? dayRange(plan, counted, names) : { first: 0, last: 6 };
   if (range === null) return [];
@@ -97,7 +120,9 @@ function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]
   const points = new Map<string, number[]>();
   const allowed = new Set<string>();
   const [first, end] = [startOfDay(range.first), startOfDay(range.last + 1)];
-  // What a condition says of times changes with an hour, or within one that stays possible. Of a week or month all days count.
+
+  // What a condition says of times changes with an hour, or within one that stays possible. Of a
+  // week or month all days count.
   const step = names.includes('hour') || plan.conditions.length > 0 ? hour : day;
   const around = hasDates ? 31 * day : 0;
   for (let at = first - around; at < end + around; at += step) {
@@ -106,10 +131,14 @@ function pointsOf(plan: ReadQuestion, counted: Counted, names: readonly string[]
     if (at >= first && at < end) points.set(id, point);
     if (isPossible(at) || isPossible(at + step - 1000)) allowed.add(id);
   }
+
   return [...points].flatMap(([id, point]) => (allowed.has(id) ? [point] : []));
 }
 
-/** The first and the last day that buckets are made up for: an open end is that of the calls, in the finest groups. */
+/**
+ * The first and the last day that buckets are made up for: an open end is that of the calls, in the
+ * finest groups.
+ */
 function dayRange(
   plan: ReadQuestion,
   { total }: Counted,
@@ -126,7 +155,10 @@ function dayRange(
   return start < end ? { first: dayNumber(start), last: dayNumber(end - 1) } : null;
 }
 
-/** Can a call at a time meet the condition? Without dates among the groups only its weekday and its hour are known. */
+/**
+ * Can a call at a time meet the condition? Without dates among the groups only its weekday and its
+ * hour are known.
+ */
 function possible({ conditions }: ReadQuestion, hasDates: boolean): (time: number) => boolean {
   const lists = readLists({ length: 1, columns: {} }, '', new Numbering());
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];

@@ -28,7 +28,9 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
   const spend = plan.spend === undefined ? null : spendOf(plan, filled.groups);
   const totals = totalsOf(plan, counted, spend);
   const all =
-    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups, spend);
+    plan.groups.length === 0
+      ? [{ key: [], cells: totals }]
+      : rowsOf(plan, counted, filled.groups, spend);
   const met = meetHaving(plan, all);
   const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
@@ -48,18 +50,26 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
       timeZone: zones.inZone ?? zones.timeZone,
     },
     compared: compared && { from: formatNaive(compared.from), to: formatNaive(compared.to) },
-    // Calls may be missing since the oldest last sync. Accounts that were never synced count from when they were stored.
-    asOf: counted.accounts.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []).sort()[0] ?? null,
+    // Calls may be missing since the oldest last sync. Accounts that were never synced count from
+    // when they were stored.
+    asOf:
+      counted.accounts.flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? []).sort()[0] ??
+      null,
     accounts: counted.accounts,
   };
   const leftOut: LeftOut[] = [];
+
   const leave = (code: LeftOut['code'], count: number, detail = ''): void => {
     if (count > 0) leftOut.push(explainLeftOut(code, count, detail));
   };
-  if (plan.calls !== 'all') leave(plan.calls === 'website' ? 'extensions' : 'website', counted.otherChannel);
+
+  if (plan.calls !== 'all')
+    leave(plan.calls === 'website' ? 'extensions' : 'website', counted.otherChannel);
   if (period.from !== null || period.to !== null) leave('no_time', counted.noTime);
   const leaving = new Map(
-    plan.measures.flatMap(({ leaves, counted: at }) => (leaves ? [[leaves.code, at ?? 0] as const] : [])),
+    plan.measures.flatMap(({ leaves, counted: at }) =>
+      leaves ? [[leaves.code, at ?? 0] as const] : [],
+    ),
   );
   for (const [code, at] of leaving) leave(code, calls - (total.now[at] ?? 0));
   leave('having', all.length - met.length);
@@ -67,7 +77,11 @@ export function finishAnswer(plan: ReadQuestion, counted: Counted): Answer {
   leave('limit', top.length - plan.limit);
   if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
   leftOut.push(...(spend?.leftOut ?? []));
-  return { ...answer, leftOut, notes: notesOf(plan, answer, { ...counted, groups: filled.groups }) };
+  return {
+    ...answer,
+    leftOut,
+    notes: notesOf(plan, answer, { ...counted, groups: filled.groups }),
+  };
 }
 
 /** A number without the noise of binary fractions. */
@@ -80,7 +94,10 @@ interface Sides<T> {
 }
 
 /** How many days a group has in each period. */
-function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
+function daysOf(
+  plan: ReadQuestion,
+  { total }: Counted,
+): Sides<(key: readonly Value[]) => number | null> {
   const { groups, period, compared } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -88,7 +105,10 @@ function daysOf(plan: ReadQuestion, { total }: Counted): Sides<(key: readonly Va
   return { now, past: daysIn(plan, countedStretch(plan, compared, []), moved) };
 }
 
-/** The measured cells of a group. A period that does not have the group gives null, one that has no calls of it what is empty. */
+/**
+ * The measured cells of a group. A period that does not have the group gives null, one that has no
+ * calls of it what is empty.
+ */
 function measuredCells(
   plan: ReadQuestion,
   { total }: Counted,
@@ -98,12 +118,15 @@ function measuredCells(
 ): Cells {
   const cells: Cells = {};
   const days = { now: () => own.now(group.key), past: () => own.past(group.key) };
+
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
     const own = group[of];
     if (own === null) return inside[of] ? measure.empty : null;
-    const pick = (values: readonly PartValue[]) => measure.parts.map((part) => values[part] ?? null);
+    const pick = (values: readonly PartValue[]) =>
+      measure.parts.map((part) => values[part] ?? null);
     return measure.value(pick(own), pick(total[of] ?? []), days[of], measure.scale);
   };
+
   for (const measure of plan.measures) {
     const { column } = measure;
     const value = cell(measure, 'now');
@@ -119,6 +142,7 @@ function measuredCells(
     const isKnown = typeof one === 'number' && typeof other === 'number';
     cells[`${column}_change`] = isKnown ? exact(one - other) : null;
   }
+
   return cells;
 }
 
@@ -132,7 +156,11 @@ function totalsOf(plan: ReadQuestion, counted: Counted, spend: SpendFound | null
   const cells = measuredCells(plan, counted, group, { now: true, past: true }, days);
   if (spend === null) return cells;
   const { amount, calls } = spend.total;
-  return { ...cells, spend: exact(amount), cost_per_call: calls === 0 ? null : exact(amount / calls) };
+  return {
+    ...cells,
+    spend: exact(amount),
+    cost_per_call: calls === 0 ? null : exact(amount / calls),
+  };
 }
 
 function rowsOf(
@@ -170,7 +198,10 @@ function meetHaving({ having }: ReadQuestion, rows: readonly Row[]): readonly Ro
   return rows.filter((row) => judge(row) === true);
 }
 
-/** Rows in the order of the question. What has no value comes last either way; ties are in the order of their groups. */
+/**
+ * Rows in the order of the question. What has no value comes last either way; ties are in the order
+ * of their groups.
+ */
 function sortRows({ order, groups }: ReadQuestion, rows: readonly Row[]): readonly Row[] {
   const sorts = [...order, ...groups.map(({ name }) => ({ column: name, descending: false }))].map(
     ({ column, descending }) => {

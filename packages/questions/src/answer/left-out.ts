@@ -29,8 +29,8 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
 }
 
 /**
- * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API leaves them out unless it is asked
- * for them. Empty when there are none.
+ * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API
+ * leaves them out unless it is asked for them. Empty when there are none.
  */
 export function extensionsSentence(
   { counted, leftOut }: { readonly counted: number; readonly leftOut: number },

@@ -8,12 +8,21 @@ import { growsWithTime, type ReadQuestion } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import { explainNothing } from './nothing-found.ts';
 
-const onlyOfV3: ReadonlySet<string> = new Set(fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])));
+const onlyOfV3: ReadonlySet<string> = new Set(
+  fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])),
+);
 
-/** Groups by fields that no call has, where nothing but the calls themselves can be the reason: not a condition, not a limit. */
-function missingFields({ groups, conditions, calls, limit }: ReadQuestion, counted: Counted): string[] {
+/**
+ * Groups by fields that no call has, where nothing but the calls themselves can be the reason: not
+ * a condition, not a limit.
+ */
+function missingFields(
+  { groups, conditions, calls, limit }: ReadQuestion,
+  counted: Counted,
+): string[] {
   const { total, groups: found } = counted;
-  if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || found.length > limit) return [];
+  if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || found.length > limit)
+    return [];
   return groups.flatMap(({ name }, at) =>
     onlyOfV3.has(name) && found.every(({ key }) => (key[at] ?? null) === null)
       ? [`No call has ${name}: only v3 has this field, and calls that were read with v2 lack it.`]
@@ -43,6 +52,7 @@ function emptyDays({ groups }: ReadQuestion, counted: Counted, first = '', last 
     const date = groupValue(field, key[at] ?? null);
     if (typeof date === 'string') days.set(date, (days.get(date) ?? 0) + (now?.[0] ?? 0));
   }
+
   const empty = [...days].flatMap(([date, calls]) =>
     calls === 0 && date >= first.slice(0, 10) && date <= last.slice(0, 10) ? [date] : [],
   );
@@ -59,15 +69,18 @@ export function notesOf(
   counted: Counted,
 ): Note[] {
   const notes: Note[] = [];
+
   const say = (code: Note['code'], ...messages: readonly string[]): void => {
     for (const message of messages) notes.push({ code, message });
   };
+
   const usesTime = plan.groups.some(({ isTime }) => isTime) || from !== null || to !== null;
   if (usesTime && timeZone === null)
     say(
       'no_time_zone',
       'Days and hours are as the API wrote the times; it does not say which time zone they are in.',
     );
+
   notes.push(...plan.periodNotes);
   say('per_day', ...changesPerDay(plan));
   say('no_match', ...explainNothing(plan, counted.total.now, counted.values));
@@ -89,5 +102,6 @@ export function notesOf(
   for (const { account, syncedAt, storedAt } of known)
     if (syncedAt === null && storedAt !== null)
       say('not_synced', `No sync of account ${account} has finished yet: calls may be missing.`);
+
   return notes;
 }

@@ -7,14 +7,21 @@ import type { PartValue } from '../question/measures.ts';
 import type { ReadQuestion } from '../question/plan.ts';
 import { formatCounted } from './left-out.ts';
 
-// A condition on a text that no call meets is explained by the texts that there are: most are misspelled.
+// A condition on a text that no call meets is explained by the texts that there are: most are
+// misspelled.
 
-/** Most different values of a field that are looked at. Of one that has more it is not said that it never has a value. */
+/**
+ * Most different values of a field that are looked at. Of one that has more it is not said that it
+ * never has a value.
+ */
 export const mostValues = 20_000;
 
-// What visitors typed may hold their own names and numbers, which a sentence must not pass on unasked.
+// What visitors typed may hold their own names and numbers, which a sentence must not pass on
+// unasked.
 const privateFields: ReadonlySet<string> = new Set([
-  ...callFields.flatMap(({ name, personal, visitorText }) => (personal || visitorText ? [name] : [])),
+  ...callFields.flatMap(({ name, personal, visitorText }) =>
+    personal || visitorText ? [name] : [],
+  ),
   'click_id',
 ]);
 
@@ -28,6 +35,7 @@ interface TextTest {
 /** The tests of those conditions of a question and of its measures that no call meets. */
 function textTests(plan: ReadQuestion, total: readonly PartValue[]): TextTest[] {
   const isUnmet = (part: number): boolean => (total[part] ?? 0) === 0;
+
   const testsOf = (condition: Condition): TextTest[] => {
     if ('parts' in condition) return condition.parts.flatMap(testsOf);
     if (!('field' in condition)) return [];
@@ -40,22 +48,31 @@ function textTests(plan: ReadQuestion, total: readonly PartValue[]): TextTest[] 
     const wanted = literals.flatMap((value) => (value.type === 'text' ? [value.text] : []));
     return wanted.length === 0 ? [] : [{ field: name, condition, wanted }];
   };
+
   return [
-    ...plan.conditions.flatMap(({ condition, asSent }) => (!asSent && isUnmet(0) ? testsOf(condition) : [])),
+    ...plan.conditions.flatMap(({ condition, asSent }) =>
+      !asSent && isUnmet(0) ? testsOf(condition) : [],
+    ),
     ...plan.parts.flatMap(({ about }, at) =>
       about !== null && typeof about === 'object' && isUnmet(at) ? testsOf(about) : [],
     ),
   ];
 }
 
-/** The text fields that conditions compare: what they hold explains why a condition is true of no call. Of so many calls it is true. */
+/**
+ * The text fields that conditions compare: what they hold explains why a condition is true of no
+ * call. Of so many calls it is true.
+ */
 export const comparedFields = (plan: ReadQuestion, calls: number): ReadonlySet<string> =>
   new Set(textTests(plan, [calls]).map(({ field }) => field));
 
 /** How often each value of a field occurs. */
 export type ValueCounts = ReadonlyMap<Value, number>;
 
-/** Sentences on conditions that no call meets: which of their texts never occur, and what is nearest. */
+/**
+ * Sentences on conditions that no call meets: which of their texts never occur, and what is
+ * nearest.
+ */
 export function explainNothing(
   plan: ReadQuestion,
   total: readonly PartValue[],
@@ -67,7 +84,8 @@ export function explainNothing(
     const holds = compileCondition<Value>(condition, allFields, () => (value) => value);
     if ([...known.keys()].some((value) => holds(value) === true)) return [];
     const texts = wanted.slice(0, 3).map(quoted).join(', ');
-    const never = condition.kind === 'like' ? `No ${field} is like ${texts}` : `${field} is never ${texts}`;
+    const never =
+      condition.kind === 'like' ? `No ${field} is like ${texts}` : `${field} is never ${texts}`;
     const near = nearestValues(wanted[0] ?? '', known);
     return [near === '' ? `${never}.` : `${never}; nearest: ${near}.`];
   });
@@ -76,7 +94,10 @@ export function explainNothing(
 
 const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`;
 
-/** Texts that hold a text, or are spelled nearly so, with how often they occur; otherwise the most frequent ones. */
+/**
+ * Texts that hold a text, or are spelled nearly so, with how often they occur; otherwise the most
+ * frequent ones.
+ */
 export function nearestValues(text: string, known: ValueCounts): string {
   const wanted = fold(text.replaceAll('%', ''));
   const texts = [...known].flatMap(([value, calls]) =>
@@ -88,7 +109,8 @@ export function nearestValues(text: string, known: ValueCounts): string {
   );
   const near = texts.filter(({ value }) => {
     const own = fold(value);
-    const isPart = wanted !== '' && (own.includes(wanted) || (own.length > 2 && wanted.includes(own)));
+    const isPart =
+      wanted !== '' && (own.includes(wanted) || (own.length > 2 && wanted.includes(own)));
     return isPart || value === spelled;
   });
   return (near.length > 0 ? near : texts)

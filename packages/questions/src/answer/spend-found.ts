@@ -5,8 +5,14 @@ import type { CountedGroup } from './counted.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
 
-/** Finds the group that each name means: the one of that value, otherwise the one that differs only by case, or `(none)`. */
-export function spendOf({ groups: [field], spend = {} }: ReadQuestion, groups: readonly CountedGroup[]) {
+/**
+ * Finds the group that each name means: the one of that value, otherwise the one that differs only
+ * by case, or `(none)`.
+ */
+export function spendOf(
+  { groups: [field], spend = {} }: ReadQuestion,
+  groups: readonly CountedGroup[],
+) {
   const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
   const known = new Map<string, number>();
   for (const group of groups) {
@@ -15,6 +21,7 @@ export function spendOf({ groups: [field], spend = {} }: ReadQuestion, groups: r
     named.set(name, [...(named.get(name) ?? []), { text: String(value), group }]);
     if (value !== null) known.set(String(value), group.now?.[0] ?? 0);
   }
+
   const amounts = new Map<Value, number>();
   const unmatched: string[] = [];
   let [amount, counted] = [0, 0];
@@ -36,6 +43,7 @@ export function spendOf({ groups: [field], spend = {} }: ReadQuestion, groups: r
     amounts.set(key, (amounts.get(key) ?? 0) + spent);
     amount += spent;
   }
+
   const more = unmatched.length > 5 ? ` and ${unmatched.length - 5} more` : '';
   const said = `There was spend but no call for ${unmatched.slice(0, 5).join(', ')}${more}. The total leaves it out.`;
   return {
@@ -43,7 +51,8 @@ export function spendOf({ groups: [field], spend = {} }: ReadQuestion, groups: r
     of: (key: Value) => amounts.get(key) ?? null,
     /** What was spent on groups that are there, and their calls. */
     total: { amount, calls: counted },
-    leftOut: unmatched.length === 0 ? [] : [explainLeftOut('spend_without_calls', unmatched.length, said)],
+    leftOut:
+      unmatched.length === 0 ? [] : [explainLeftOut('spend_without_calls', unmatched.length, said)],
   };
 }
 

@@ -1,5 +1,6 @@
-// Draws an answer as a chart, for a page of any kind: SVG as text, colors by variables of CSS, and the words around it. Nothing here
-// needs a browser or Node.js. Start with chartSvg(answer) and chartStyle.
+// Draws an answer as a chart, for a page of any kind: SVG as text, colors by variables of CSS, and
+// the words around it. Nothing here needs a browser or Node.js. Start with chartSvg(answer) and
+// chartStyle.
 
 export { formatCount, formatCounted } from '../answer/left-out.ts';
 export { chartStyle } from './style.ts';

@@ -1,8 +1,8 @@
 const colors = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'missed', 'none', 'rest'];
 
 /**
- * The style of charts, and the colors of what surrounds them, as text of a style sheet. Everything is a variable that a page may set
- * again. It is light or dark as `color-scheme` says.
+ * The style of charts, and the colors of what surrounds them, as text of a style sheet. Everything
+ * is a variable that a page may set again. It is light or dark as `color-scheme` says.
  */
 export const chartStyle: string = `
 :root { color-scheme: light dark;

@@ -12,7 +12,10 @@ export interface Charted {
   readonly rows: readonly Readonly<Record<string, AnswerValue>>[];
   /** The period: the first or last day, week or month that it does not cover is marked. */
   readonly period?: Stretch;
-  /** Instead of a period: how much there is of the days, weeks or months that are not whole, by their value. */
+  /**
+   * Instead of a period: how much there is of the days, weeks or months that are not whole, by
+   * their value.
+   */
   readonly parts?: Readonly<Record<string, string>>;
 }
 
@@ -24,9 +27,15 @@ export interface ChartOptions {
   readonly height?: number;
   /** The column that is drawn. Default: the first measure that is a number. */
   readonly measure?: string;
-  /** The answer by time alone, where the one that is drawn has not all groups: what it lacks is drawn as all others. */
+  /**
+   * The answer by time alone, where the one that is drawn has not all groups: what it lacks is
+   * drawn as all others.
+   */
   readonly totals?: Charted;
-  /** What happens when a bar is pressed, for people who do not see it, such as `Show only these`. Makes each bar a button. */
+  /**
+   * What happens when a bar is pressed, for people who do not see it, such as `Show only these`.
+   * Makes each bar a button.
+   */
   readonly press?: string;
 }
 
@@ -38,7 +47,10 @@ interface Place {
   readonly part: string | null;
 }
 
-/** What is drawn at each place: a segment of each bar, or a line. The name is empty when there is one only. */
+/**
+ * What is drawn at each place: a segment of each bar, or a line. The name is empty when there is
+ * one only.
+ */
 interface Series {
   readonly name: string;
   readonly color: string;
@@ -57,7 +69,10 @@ interface Picture {
   readonly series: readonly Series[];
 }
 
-/** Groups that are bars at most, where the groups are no time; and series that have a color of their own. */
+/**
+ * Groups that are bars at most, where the groups are no time; and series that have a color of their
+ * own.
+ */
 const [mostBars, mostColors] = [20, 6];
 
 type Row = Charted['rows'][number];
@@ -90,19 +105,31 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
     const places = drawn.map((row) => ({ label: namesOf(row), title: namesOf(row), part: null }));
     return { ...picture, kind: 'bars', places, series: splitByMissed(columns, drawn, column) };
   }
-  const keys = [...new Set((totals ?? charted).rows.map((row) => row[time.name] ?? null))].sort(byTime);
+
+  const keys = [...new Set((totals ?? charted).rows.map((row) => row[time.name] ?? null))].sort(
+    byTime,
+  );
   const places = keys.map((key): Place => {
     if (key === null) return { label: none, title: none, part: null };
     const text = String(key);
-    const part = parts[text] ?? (period === undefined ? null : partOfBucket(time.name, text, period));
+    const part =
+      parts[text] ?? (period === undefined ? null : partOfBucket(time.name, text, period));
     return { label: shortTime(time.name, text), title: longTime(time.name, text), part };
   });
+
   const laid = (own: readonly Row[]): (Row | undefined)[] => {
     const byKey = new Map(own.map((row) => [row[time.name] ?? null, row]));
     return keys.map((key) => byKey.get(key));
   };
+
   if (others.length === 0)
-    return { ...picture, kind: 'columns', places, series: splitByMissed(columns, laid(rows), column) };
+    return {
+      ...picture,
+      kind: 'columns',
+      places,
+      series: splitByMissed(columns, laid(rows), column),
+    };
+
   const found = new Map<string, Row[]>();
   for (const row of rows) found.set(namesOf(row), [...(found.get(namesOf(row)) ?? []), row]);
   const valuesOf = (own: readonly Row[]) => laid(own).map((row) => numberIn(row, column.name));
@@ -113,7 +140,13 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
       .map((one, i) => ({ ...one, color: one.name === none ? 'none' : `c${i + 1}` }));
     return { ...picture, kind: 'lines', places, series: colored };
   }
-  return { ...picture, kind: 'columns', places, series: stacked(series, totals && valuesOf(totals.rows)) };
+
+  return {
+    ...picture,
+    kind: 'columns',
+    places,
+    series: stacked(series, totals && valuesOf(totals.rows)),
+  };
 }
 
 /** Calls are shown as answered and missed where both are known. */
@@ -127,7 +160,11 @@ function splitByMissed(
   if (!isSplit) return [{ name: '', color: 'c1', values }];
   const missed = rows.map((row) => numberIn(row, 'missed') ?? 0);
   return [
-    { name: 'Answered', color: 'c1', values: values.map((calls, at) => (calls ?? 0) - (missed[at] ?? 0)) },
+    {
+      name: 'Answered',
+      color: 'c1',
+      values: values.map((calls, at) => (calls ?? 0) - (missed[at] ?? 0)),
+    },
     { name: 'Missed', color: 'missed', values: missed },
   ];
 }
@@ -135,8 +172,13 @@ function splitByMissed(
 const sum = (values: readonly (number | null | undefined)[]): number =>
   values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-/** The largest series have colors; what has no value, and all others together, are gray and on top. */
-function stacked(series: readonly Omit<Series, 'color'>[], all: Series['values'] | undefined): Series[] {
+/**
+ * The largest series have colors; what has no value, and all others together, are gray and on top.
+ */
+function stacked(
+  series: readonly Omit<Series, 'color'>[],
+  all: Series['values'] | undefined,
+): Series[] {
   const ranked = [...series].sort((a, b) => sum(b.values) - sum(a.values));
   const named = ranked.filter(({ name }) => name !== none);
   const shown = [
@@ -181,8 +223,9 @@ const widest = (texts: readonly string[]): number =>
 const round = (value: number): string => String(Number(value.toFixed(1)));
 
 /**
- * Draws an answer: bars along time where one of its groups is a time, otherwise a bar for each group. The result is an `<svg>` as text,
- * whose colors are in `chartStyle`. Empty when there is nothing to draw.
+ * Draws an answer: bars along time where one of its groups is a time, otherwise a bar for each
+ * group. The result is an `<svg>` as text, whose colors are in `chartStyle`. Empty when there is
+ * nothing to draw.
  */
 export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
   const picture = pictureOf(answer, options);
@@ -196,14 +239,18 @@ export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
   return `<svg class="chart" viewBox="0 0 ${width} ${height}" role="${role}" aria-label="${label}">\n${inside.join('\n')}\n</svg>`;
 }
 
-/** The names of the colors of a chart as a list, for below it. Empty when the chart has one color. */
+/**
+ * The names of the colors of a chart as a list, for below it. Empty when the chart has one color.
+ */
 export function chartLegend(answer: Charted, options: ChartOptions = {}): string {
   const picture = pictureOf(answer, options);
   if (picture === null) return '';
   const { series, places, bucket } = picture;
   const entries = series.length > 1 ? series.map(({ name, color }) => [color, name]) : [];
   if (places.some(({ part }) => part !== null)) entries.push(['c1 part', `Part of a ${bucket}`]);
-  const items = entries.map(([color, name = '']) => `<li><span class="${color}"></span>${markup(name)}</li>`);
+  const items = entries.map(
+    ([color, name = '']) => `<li><span class="${color}"></span>${markup(name)}</li>`,
+  );
   return items.length === 0 ? '' : `<ul class="chart-legend">${items.join('')}</ul>`;
 }
 
@@ -226,11 +273,18 @@ function inWords(picture: Picture): string {
   return `${title}${extent}; most in ${places[most]?.title ?? ''}, ${valueInWords(column, values[most] ?? null)}.`;
 }
 
-/** What is drawn at each place, as a group: a button where it can be pressed, and its value in words. */
+/**
+ * What is drawn at each place, as a group: a button where it can be pressed, and its value in
+ * words.
+ */
 function placesOf(
   picture: Picture,
   press: string | undefined,
-  draw: (place: Place, at: number, said: string) => { readonly drawn: string; readonly hit: string },
+  draw: (
+    place: Place,
+    at: number,
+    said: string,
+  ) => { readonly drawn: string; readonly hit: string },
 ): string[] {
   const { places, series, column } = picture;
   const sums = sumsOf(picture);
@@ -288,14 +342,15 @@ function bars(picture: Picture, width: number, press: string | undefined) {
 
 function overTime(picture: Picture, width: number, height: number, press: string | undefined) {
   const { kind, series, column, places } = picture;
-  const values = (kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)).flatMap(
-    (value) => value ?? [],
-  );
+  const values = (
+    kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)
+  ).flatMap((value) => value ?? []);
   const lines = gridOf(Math.min(0, ...values), Math.max(0, ...values), column);
   const [low, high] = [lines[0]?.value ?? 0, lines.at(-1)?.value ?? 1];
   const left = widest(lines.map(({ text }) => text)) + 12;
   const [top, ground] = [10, height - 26];
-  const y = (value: number): number => ground - ((value - low) / (high - low || 1)) * (ground - top);
+  const y = (value: number): number =>
+    ground - ((value - low) / (high - low || 1)) * (ground - top);
   const grid = lines.map(({ value, text }) => {
     const at = Math.round(y(value)) + 0.5;
     return `<line x1="${left}" x2="${width}" y1="${at}" y2="${at}"/><text x="${left - 8}" y="${at + 4}" text-anchor="end" aria-hidden="true">${markup(text)}</text>`;
@@ -335,7 +390,9 @@ function overTime(picture: Picture, width: number, height: number, press: string
             hit: `<rect class="hit" x="${round(left + at * step)}" y="${top}" width="${round(step)}" height="${round(ground - top)}"/>`,
           };
         });
-  // As many labels along time as fit next to each other; each stays within the chart, and apart from one that had to move.
+
+  // As many labels along time as fit next to each other; each stays within the chart, and apart
+  // from one that had to move.
   const half = Math.max(letter, widest(places.map(({ label }) => label))) / 2;
   const every = Math.max(1, Math.ceil((2 * half + 12) / step));
   let end = Number.NEGATIVE_INFINITY;
@@ -350,13 +407,21 @@ function overTime(picture: Picture, width: number, height: number, press: string
   return { height, inside: [...grid, ...drawn, ...ticks] };
 }
 
-/** Lines at numbers that a person would choose, about four of them, with what stands next to each. */
-function gridOf(low: number, high: number, { unit }: ShownColumn): { value: number; text: string }[] {
+/**
+ * Lines at numbers that a person would choose, about four of them, with what stands next to each.
+ */
+function gridOf(
+  low: number,
+  high: number,
+  { unit }: ShownColumn,
+): { value: number; text: string }[] {
   const isWhole = unit !== 'share' && unit !== 'minutes' && unit !== 'money' && unit !== 'number';
   const scale = unit === 'share' ? 100 : 1;
   const range = (high - low) * scale || 1;
   const size = 10 ** Math.floor(Math.log10(range / 4));
-  const fitting = [1, 2, 2.5, 5, 10].map((factor) => factor * size).find((each) => range / each <= 4.001);
+  const fitting = [1, 2, 2.5, 5, 10]
+    .map((factor) => factor * size)
+    .find((each) => range / each <= 4.001);
   const step = isWhole ? Math.max(1, Math.ceil(fitting ?? size)) : (fitting ?? size);
   const first = Math.floor((low * scale) / step + 1e-9);
   const last = Math.max(first + 1, Math.ceil((high * scale) / step - 1e-9));

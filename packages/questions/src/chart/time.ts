@@ -32,19 +32,26 @@ export function formatDays(first: string, last: string): string {
 export function formatPeriod({ from, to }: Stretch): string {
   const moment = (time: string): string => {
     const clock = time.slice(11, 16);
-    return clock === '' || clock === '00:00' ? formatDate(time, true) : `${formatDate(time, true)} ${clock}`;
+    return clock === '' || clock === '00:00'
+      ? formatDate(time, true)
+      : `${formatDate(time, true)} ${clock}`;
   };
+
   const isDays = [from, to].every((time) => time === null || !/[1-9]/.test(time.slice(11)));
   if (isDays && to !== null) {
     const last = dateOf(millisOf(to) - day);
     return from === null ? `up to ${formatDate(last, true)}` : formatDays(from.slice(0, 10), last);
   }
+
   if (from === null) return to === null ? 'all time' : `up to ${moment(to)}`;
   return to === null ? `since ${moment(from)}` : `${moment(from)} to ${moment(to)}`;
 }
 
 /** The first moment of a bucket, and the first after it. Null for a key that is no bucket. */
-function boundsOf(name: string, key: string): { readonly start: number; readonly end: number } | null {
+function boundsOf(
+  name: string,
+  key: string,
+): { readonly start: number; readonly end: number } | null {
   if (!isBucket(name)) return null;
   const start = millisOf(name === 'month' ? `${key.slice(0, 7)}-01` : key);
   if (Number.isNaN(start)) return null;
@@ -63,7 +70,9 @@ export function daysOfBucket(name: string, key: string): { first: string; last: 
 export function shortTime(name: string, key: string): string {
   const days = daysOfBucket(name, key);
   if (days === null) return key;
-  return name === 'month' ? formatDate(days.first, true).replace(/^\d+ /, '') : formatDate(days.first);
+  return name === 'month'
+    ? formatDate(days.first, true).replace(/^\d+ /, '')
+    : formatDate(days.first);
 }
 
 /** The same where there is space: `Sun 4 Oct 2026`, `28 Sep to 4 Oct 2026`. */
@@ -76,8 +85,8 @@ export function longTime(name: string, key: string): string {
 }
 
 /**
- * How much of a day, week or month lies in a period: `5 of 7 days`, `9 of 24 hours`, `part of the day`. Null when it lies there whole,
- * or not at all.
+ * How much of a day, week or month lies in a period: `5 of 7 days`, `9 of 24 hours`, `part of the
+ * day`. Null when it lies there whole, or not at all.
  */
 export function partOfBucket(name: string, key: string, { from, to }: Stretch): string | null {
   const bounds = boundsOf(name, key);

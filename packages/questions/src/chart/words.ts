@@ -1,13 +1,17 @@
 import { formatCount, shownValue } from '../answer/left-out.ts';
 import type { AnswerColumn, AnswerValue } from '../question/answer.ts';
 
-// How numbers and names are written wherever an answer is shown: one look for a report, a page and an app.
+// How numbers and names are written wherever an answer is shown: one look for a report, a page and
+// an app.
 
 /** A column, as far as it has to be known to write its values. */
 export type ShownColumn = Pick<AnswerColumn, 'name' | 'kind' | 'unit'> &
   Partial<Pick<AnswerColumn, 'better' | 'addsUp'>>;
 
-/** Text made safe for markup, inside and outside of attributes. What cannot be seen or turns text around is a space. */
+/**
+ * Text made safe for markup, inside and outside of attributes. What cannot be seen or turns text
+ * around is a space.
+ */
 export function markup(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -29,7 +33,10 @@ function decimal(value: number, digits: number): string {
   return `${formatCount(Number(whole))}.${fraction}`;
 }
 
-/** A value of a column as people read it: `(none)` for a group without a value, nothing for a measure without one. */
+/**
+ * A value of a column as people read it: `(none)` for a group without a value, nothing for a
+ * measure without one.
+ */
 export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | undefined): string {
   if (kind === 'group') return shownValue(value);
   if (value === null || value === undefined) return '';
@@ -37,6 +44,7 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
   const text = plainNumber(unit, Math.abs(value));
   const isZero = !/[1-9]/.test(text);
   if (kind !== 'change') return value < 0 && !isZero ? `-${text}` : text;
+
   // A share that goes from 10% to 12% has grown by a fifth, and by two points.
   const change = unit === 'share' ? text.replace('%', ' pts') : text;
   if (isZero) return change;
@@ -72,7 +80,10 @@ export function columnTitle(name: string): string {
   return titles[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null where nobody can say. */
+/**
+ * Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null
+ * where nobody can say.
+ */
 export function judgeChange(
   { better = null }: Pick<ShownColumn, 'better'> = {},
   change: number,

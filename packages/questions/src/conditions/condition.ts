@@ -1,4 +1,7 @@
-/** A value of a field: a time or the start of a day, week or month in milliseconds. Null when the call has none. */
+/**
+ * A value of a field: a time or the start of a day, week or month in milliseconds. Null when the
+ * call has none.
+ */
 export type Value = string | number | boolean | null;
 
 /** A value that a condition compares with. */
@@ -10,17 +13,25 @@ export type Literal =
   /** A naive time in milliseconds; a whole day when no time of day was given. */
   | { readonly type: 'time'; readonly millis: number; readonly isWholeDay: boolean };
 
-/** Comparison operators. Of text, `=` and `<>` ignore case and `==` does not; the order is that of the characters. */
+/**
+ * Comparison operators. Of text, `=` and `<>` ignore case and `==` does not; the order is that of
+ * the characters.
+ */
 export type Operator = '=' | '==' | '<>' | '<' | '<=' | '>' | '>=';
 
 /**
- * A condition as plain data. As in SQL, a comparison with a field that has no value is neither true nor false, and `not`
- * leaves it so: only `null` finds such calls.
+ * A condition as plain data. As in SQL, a comparison with a field that has no value is neither true
+ * nor false, and `not` leaves it so: only `null` finds such calls.
  */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly parts: readonly Condition[] }
   | { readonly kind: 'not'; readonly part: Condition }
-  | { readonly kind: 'compare'; readonly field: string; readonly operator: Operator; readonly value: Literal }
+  | {
+      readonly kind: 'compare';
+      readonly field: string;
+      readonly operator: Operator;
+      readonly value: Literal;
+    }
   | { readonly kind: 'in'; readonly field: string; readonly values: readonly Literal[] }
   /** A pattern, in which `%` is any run of characters and `_` any one. Case does not matter. */
   | { readonly kind: 'like'; readonly field: string; readonly pattern: string }
@@ -49,11 +60,13 @@ export type Vocabulary = ReadonlyMap<string, Term>;
 /** The fields that a condition names, each once. */
 export function fieldsOf(condition: Condition): ReadonlySet<string> {
   const names = new Set<string>();
+
   const walk = (part: Condition): void => {
     if ('parts' in part) for (const each of part.parts) walk(each);
     else if (part.kind === 'not') walk(part.part);
     else names.add(part.field);
   };
+
   walk(condition);
   return names;
 }
@@ -66,7 +79,10 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
  */
 export const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A text in which letters that differ only by case are the same: of the two lower-case sigmas there is one capital. */
+/**
+ * A text in which letters that differ only by case are the same: of the two lower-case sigmas there
+ * is one capital.
+ */
 export const fold = (text: string): string => text.toUpperCase();
 
 /** The order of two values. What has no value comes last either way. */
@@ -101,4 +117,6 @@ export const ambiguousNames: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** Words as a sentence lists them: a, b or c. */
 export const wordList = (words: readonly string[], before = 'or'): string =>
-  words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} ${before} ${words.at(-1)}`;
+  words.length < 2
+    ? (words[0] ?? '')
+    : `${words.slice(0, -1).join(', ')} ${before} ${words.at(-1)}`;

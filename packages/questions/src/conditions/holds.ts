@@ -4,10 +4,15 @@ import { compareValues, fold } from './condition.ts';
 
 type Plain = Exclude<Value, null>;
 
-/** Is it true of something? Null when that cannot be said, for example because there is no value. */
+/**
+ * Is it true of something? Null when that cannot be said, for example because there is no value.
+ */
 export type Judge<T> = (of: T) => boolean | null;
 
-/** How the values of a field are read. Undefined when it cannot be known: neither is then whether they are null. */
+/**
+ * How the values of a field are read. Undefined when it cannot be known: neither is then whether
+ * they are null.
+ */
 export type ReaderOf<T> = (field: string) => (of: T) => Value | undefined;
 
 /** A condition as a function. */
@@ -26,9 +31,11 @@ export function compileCondition<T>(
         if (holds === decides) return decides;
         if (holds === null) result = null;
       }
+
       return result;
     };
   }
+
   if (condition.kind === 'not') {
     const part = compileCondition(condition.part, vocabulary, readerOf);
     return (of) => {
@@ -36,6 +43,7 @@ export function compileCondition<T>(
       return holds === null ? null : !holds;
     };
   }
+
   const read = readerOf(condition.field);
   if (condition.kind === 'null') {
     return (of) => {
@@ -43,6 +51,7 @@ export function compileCondition<T>(
       return value === undefined ? null : value === null;
     };
   }
+
   const holds = testOf(condition, vocabulary.get(condition.field));
   return (of) => {
     const value = read(of);
@@ -50,41 +59,55 @@ export function compileCondition<T>(
   };
 }
 
-function testOf(test: Exclude<Test, { kind: 'null' }>, term: Term | undefined): (value: Plain) => boolean {
+function testOf(
+  test: Exclude<Test, { kind: 'null' }>,
+  term: Term | undefined,
+): (value: Plain) => boolean {
   if (test.kind === 'flag') return (value) => value === true;
   if (test.kind === 'like') {
     const pattern = likePattern(test.pattern);
     return (value) => pattern.test(fold(String(value)));
   }
+
   if (test.kind === 'compare') return comparison(test.operator, test.value, term);
   if (term?.type !== 'text') {
     const parts = test.values.map((value) => comparison('=', value, term));
     return (value) => parts.some((part) => part(value));
   }
+
   const known = new Set(test.values.map((value) => ('text' in value ? fold(value.text) : '')));
   return (value) => known.has(fold(String(value)));
 }
 
-function comparison(operator: Operator, literal: Literal, term: Term | undefined): (value: Plain) => boolean {
-  if (literal.type === 'boolean') return (value) => (value === literal.value) === (operator !== '<>');
+function comparison(
+  operator: Operator,
+  literal: Literal,
+  term: Term | undefined,
+): (value: Plain) => boolean {
+  if (literal.type === 'boolean')
+    return (value) => (value === literal.value) === (operator !== '<>');
   const meets = orders[operator];
   if (literal.type === 'number') {
     const number = Number(literal.text);
     return (value) => meets(Number(value) - number);
   }
+
   if (literal.type === 'time') {
     const { millis, isWholeDay } = literal;
     // A day means all of it.
     if (!isWholeDay || term?.type !== 'time') return (value) => meets(Number(value) - millis);
     return (value) => meets(Math.floor(Number(value) / day) - millis / day);
   }
+
   const { text } = literal;
   const { isOrdered = false, values = [] } = term ?? {};
-  const placeOf = (wanted: string): number => values.findIndex((each) => fold(each) === fold(wanted));
+  const placeOf = (wanted: string): number =>
+    values.findIndex((each) => fold(each) === fold(wanted));
   if (operator === '==') return (value) => value === text;
   const folded = fold(text);
   if (operator === '=' || operator === '<>')
     return (value) => (fold(String(value)) === folded) === (operator === '=');
+
   // Values with an order of their own.
   if (isOrdered) return (value) => meets(placeOf(String(value)) - placeOf(text));
   return (value) => meets(compareValues(String(value), text));

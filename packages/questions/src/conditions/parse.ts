@@ -125,6 +125,7 @@ function scan(text: string): Token[] {
     const end = piece.lastIndex;
     tokens.push({ kind: kinds[at] ?? 'symbol', written, start: end - written.length, end });
   }
+
   const end = text.trimEnd().length;
   return [...tokens, { kind: 'end', written: '', start: end, end }];
 }
@@ -153,7 +154,8 @@ const valueNames: Readonly<Record<Term['type'], string>> = {
 };
 
 /** The values of a field, where it has certain ones; otherwise what its values look like. */
-const namesOf = ({ type, values }: Term): string => values?.map(quote).join(', ') ?? valueNames[type];
+const namesOf = ({ type, values }: Term): string =>
+  values?.map(quote).join(', ') ?? valueNames[type];
 
 /** The value of a field that a text begins with, or is nearly spelled like. */
 function nearestOf(text: string, known: readonly string[]): string | undefined {
@@ -188,7 +190,12 @@ class Reader {
   read(): Condition {
     const example = "talk_minutes >= 2 AND state IN ('TX', 'CA')";
     if (this.#isAtEnd)
-      throw this.#wrong('empty', 'a condition', `The condition is empty. Write one such as ${example}.`);
+      throw this.#wrong(
+        'empty',
+        'a condition',
+        `The condition is empty. Write one such as ${example}.`,
+      );
+
     const condition = this.#or();
     if (!this.#isAtEnd) throw this.#between();
     return condition;
@@ -208,7 +215,8 @@ class Reader {
   #not(): Condition {
     const most = `at most ${mostNested} nested conditions`;
     this.#depth += 1;
-    if (this.#depth > mostNested) throw this.#wrong('too_deep', most, `A condition may have ${most}.`);
+    if (this.#depth > mostNested)
+      throw this.#wrong('too_deep', most, `A condition may have ${most}.`);
     const opening = this.#token;
     let condition: Condition;
     if (this.#take('not')) condition = { kind: 'not', part: this.#not() };
@@ -216,6 +224,7 @@ class Reader {
       condition = this.#or();
       if (!this.#take(')')) throw this.#isAtEnd ? this.#unclosed(opening) : this.#between();
     } else condition = this.#test();
+
     this.#depth -= 1;
     return condition;
   }
@@ -236,19 +245,24 @@ class Reader {
   #comparison(term: Term, isNot: boolean): Condition {
     const { name: field, type } = term;
     const isFlag = type === 'boolean';
+
     const compare = (operator: Operator): Condition => {
       return { kind: 'compare', field, operator, value: this.#value(term) };
     };
+
     if (this.#take('in')) return { kind: 'in', field, values: this.#list(term) };
     if (type === 'text' && this.#take('like')) {
       const pattern = this.#value({ name: field, type });
       return { kind: 'like', field, pattern: pattern.type === 'text' ? pattern.text : '' };
     }
+
     if (!isFlag && this.#take('between')) {
       const lower = compare('>=');
-      if (!this.#take('and')) throw this.#wrong('expected_and', 'AND', `Expected AND, found ${this.#found}.`);
+      if (!this.#take('and'))
+        throw this.#wrong('expected_and', 'AND', `Expected AND, found ${this.#found}.`);
       return { kind: 'and', parts: [lower, compare('<=')] };
     }
+
     const { written, start } = this.#token;
     const operator = operators.get(written);
     if (isFlag && !isNot && operator === undefined) return { kind: 'flag', field };
@@ -261,7 +275,10 @@ class Reader {
     throw new Mistake('expected_operator', place, meant, 'Nothing is equal to NULL.', meant);
   }
 
-  /** A field by one of its names, which may be several words: `landing page`, or a column such as `share(rank >= 4)`. */
+  /**
+   * A field by one of its names, which may be several words: `landing page`, or a column such as
+   * `share(rank >= 4)`.
+   */
   #field(): Term {
     const { kind, written, start } = this.#token;
     const name = nameOf(written);
@@ -270,6 +287,7 @@ class Reader {
     if (kind !== 'name' || (own === undefined && keywords.has(written.toLowerCase()))) {
       throw this.#wrong('expected_field', expected, `Expected ${expected}, found ${this.#found}.`);
     }
+
     const last = Math.min(this.#tokens.length - 2, this.#at + mostWords);
     for (let at = last; at > this.#at; at -= 1) {
       const words = this.#text.slice(start, this.#tokens[at]?.end);
@@ -278,17 +296,21 @@ class Reader {
       this.#at = at + 1;
       return term;
     }
+
     const meanings = wordList(ambiguousNames.get(name) ?? []);
     if (meanings !== '') {
       const message = `${written} may mean ${meanings}. Name one of them.`;
       throw this.#wrong('ambiguous_field', meanings, message);
     }
+
     if (own === undefined) {
       const names = [...this.#vocabulary.keys()];
       const meant = nearest(written, names);
-      const some = meant === undefined ? ` Some of the fields: ${names.slice(0, 8).join(', ')}.` : '';
+      const some =
+        meant === undefined ? ` Some of the fields: ${names.slice(0, 8).join(', ')}.` : '';
       throw this.#wrong('unknown_field', expected, `There is no field ${written}.${some}`, meant);
     }
+
     this.#at += 1;
     return own;
   }
@@ -299,6 +321,7 @@ class Reader {
       const list = `a list in brackets, of values each ${valueNames[term.type]}`;
       throw this.#wrong('expected_value', list, `After IN comes ${list}; found ${this.#found}.`);
     }
+
     const values = [this.#value(term)];
     while (this.#take(',')) values.push(this.#value(term));
     if (!this.#take(')')) throw this.#unclosed(opening);
@@ -309,25 +332,37 @@ class Reader {
     const token = this.#token;
     const { kind, written } = token;
     if (kind === 'text' && !isClosed(written)) {
-      const message = "The string has no closing quote. A quote within a string is written twice: 'O''Neil'.";
+      const message =
+        "The string has no closing quote. A quote within a string is written twice: 'O''Neil'.";
       throw this.#wrong('unclosed', 'a closing quote', message);
     }
+
     const value = literalOf(token, term);
     if (value === null) throw this.#noValue(term);
     const known = term.values;
     if (value.type === 'text' && known && !known.some((each) => fold(each) === fold(value.text))) {
       const meant = nearestOf(value.text, known);
       const rest = meant === undefined ? `; it is one of ${namesOf(term)}.` : '.';
-      throw this.#wrong('unknown_value', namesOf(term), `${term.name} is never ${written}${rest}`, meant);
+      throw this.#wrong(
+        'unknown_value',
+        namesOf(term),
+        `${term.name} is never ${written}${rest}`,
+        meant,
+      );
     }
+
     this.#at += 1;
     return value;
   }
 
-  /** What is wrong where a value should be. Words without quotes go up to the next AND, OR, comma or bracket. */
+  /**
+   * What is wrong where a value should be. Words without quotes go up to the next AND, OR, comma or
+   * bracket.
+   */
   #noValue(term: Term): Mistake {
     const { kind, written, start, end } = this.#token;
-    const rest = /^(?:(?!\s+(?:and|or)\b)[^,()'"])*/i.exec(this.#text.slice(start))?.[0].trimEnd() ?? '';
+    const rest =
+      /^(?:(?!\s+(?:and|or)\b)[^,()'"])*/i.exec(this.#text.slice(start))?.[0].trimEnd() ?? '';
     const isOpen = kind !== 'text' && rest !== '';
     const text = isOpen ? rest : unquote(written);
     const time = nearestTime(text.trim()) ?? '';
@@ -397,12 +432,16 @@ class Reader {
 function literalOf({ kind, written }: Token, { type }: Term): Literal | null {
   if (type === 'boolean')
     return /^(?:true|false)$/i.test(written) ? { type, value: /t/i.test(written.charAt(0)) } : null;
-  if (type === 'number') return kind === 'number' && decimal.test(written) ? { type, text: written } : null;
+  if (type === 'number')
+    return kind === 'number' && decimal.test(written) ? { type, text: written } : null;
   if (kind !== 'text' || !written.startsWith("'")) return null;
   const text = unquote(written);
   if (type === 'text') return { type, text };
-  const time = parseTime(type === 'month' && /^\d{4}-\d\d$/.test(text.trim()) ? `${text.trim()}-01` : text);
+  const time = parseTime(
+    type === 'month' && /^\d{4}-\d\d$/.test(text.trim()) ? `${text.trim()}-01` : text,
+  );
   if (time === null || (type !== 'time' && !time.isWholeDay)) return null;
+
   // Any day of a week or month means the one that begins it, which is what the field holds.
   let { millis } = time;
   if (type === 'week') millis = startOfWeek(millis);

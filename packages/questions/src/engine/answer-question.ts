@@ -15,18 +15,22 @@ import { KeptCalls, neededFields } from './sequences.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
-  /** About how many bytes the exact state may take: different callers, groups, sequences of callers. Default 512,000,000. */
+  /**
+   * About how many bytes the exact state may take: different callers, groups, sequences of callers.
+   * Default 512,000,000.
+   */
   readonly memory?: number | undefined;
   /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
   readonly now?: number | undefined;
 }
 
 /**
- * Answers a question over calls, in one pass. The answer is exact; when that would need more memory than it may use, the question is
- * refused. Calls are counted as often as they come.
+ * Answers a question over calls, in one pass. The answer is exact; when that would need more memory
+ * than it may use, the question is refused. Calls are counted as often as they come.
  *
  * @example
- * const { rows } = await answerQuestion({ groupBy: ['campaign', 'week'], measures: ['calls', 'missed_rate'], period: 'last quarter' }, calls);
+ * const { rows } = await answerQuestion({ groupBy: ['campaign', 'week'], measures: ['calls',
+ * 'missed_rate'], period: 'last quarter' }, calls);
  */
 export async function answerQuestion(
   question: Question,
@@ -43,13 +47,17 @@ export interface QuestionNeeds {
   /** The fields of the records. */
   readonly fields: readonly string[];
   /**
-   * The period that the calls may be left out before and after, on the clock of the records. It has no ends where something follows from
-   * the other calls of a caller: then all calls of the accounts are needed, and the answer tells which of them count.
+   * The period that the calls may be left out before and after, on the clock of the records. It has
+   * no ends where something follows from the other calls of a caller: then all calls of the
+   * accounts are needed, and the answer tells which of them count.
    */
   readonly period: Period;
 }
 
-/** Answers to several questions that are fed in parts, such as the calls of one account after those of another. */
+/**
+ * Answers to several questions that are fed in parts, such as the calls of one account after those
+ * of another.
+ */
 export class RunningAnswers {
   /** What the questions need of the calls. */
   readonly needs: QuestionNeeds;
@@ -104,13 +112,15 @@ export class RunningAnswers {
       const theirs = other.#all[i];
       if (theirs !== undefined) count.merge(theirs, callerOf);
     }
+
     this.#seen.merge(other.#seen);
     if (other.#kept !== null) this.#kept?.merge(other.#kept, callerOf);
   }
 
   /**
-   * The answers over all calls so far. More can come after them. `accounts` is what is known of them, for what the answers say of how fresh
-   * they are: otherwise how many calls came, from when to when.
+   * The answers over all calls so far. More can come after them. `accounts` is what is known of
+   * them, for what the answers say of how fresh they are: otherwise how many calls came, from when
+   * to when.
    */
   answers(accounts?: readonly AccountStatus[]): Answer[] {
     this.#records.flush();
@@ -123,7 +133,10 @@ export class RunningAnswers {
         const end = this.#seen.endOf(calls.account, known, plan.zones.timeZone);
         count.add(calls, (batch) => sequenceOf(batch, end));
       }
-    return this.#all.map((count) => finishAnswer(count.plan, (late.get(count) ?? count).counted(known)));
+
+    return this.#all.map((count) =>
+      finishAnswer(count.plan, (late.get(count) ?? count).counted(known)),
+    );
   }
 }
 
@@ -139,12 +152,16 @@ const isLate = ({ plan }: QuestionCount): boolean => plan.needsSequence;
  *   await running.addAll(store.columns(account, everything, running.needs.fields), account);
  * console.log(running.answers()[0]?.rows);
  */
-export const createAnswers = (questions: readonly Question[], options: AnswerOptions = {}): RunningAnswers =>
-  new RunningAnswers(questions, options);
+export const createAnswers = (
+  questions: readonly Question[],
+  options: AnswerOptions = {},
+): RunningAnswers => new RunningAnswers(questions, options);
 
 function needsOf(plans: readonly ReadQuestion[]): QuestionNeeds {
   const fields = [...new Set(plans.flatMap(neededFields))];
-  if (plans.some(({ needsSequence }) => needsSequence)) return { fields, period: { from: null, to: null } };
+  if (plans.some(({ needsSequence }) => needsSequence))
+    return { fields, period: { from: null, to: null } };
+
   // No two zones are further apart than 27 hours.
   const stretches = plans.flatMap(({ period, compared, zones }) => {
     const apart = zones.inZone === null || zones.inZone === zones.timeZone ? 0 : 1.125 * day;

@@ -32,13 +32,18 @@ export class QuestionCount {
     const memory = memoryOf(bytes);
     this.#now = new GroupTable(plan, unmoved, memory);
     this.#past =
-      compared === null ? null : new GroupTable(plan, alignmentOf(groups, period, compared), memory);
+      compared === null
+        ? null
+        : new GroupTable(plan, alignmentOf(groups, period, compared), memory);
     this.#shift = shiftOf(plan.zones);
     this.#judges = judgesOf(plan);
     this.#values = new Map(Array.from(comparedFields(plan, 0), (name) => [name, new Map()]));
   }
 
-  /** Counts in the calls that another one of the same question has taken. Its callers have these numbers here. */
+  /**
+   * Counts in the calls that another one of the same question has taken. Its callers have these
+   * numbers here.
+   */
   merge(other: QuestionCount, callerOf: Int32Array): void {
     this.#now.merge(other.#now, callerOf);
     if (other.#past !== null) this.#past?.merge(other.#past, callerOf);
@@ -51,7 +56,10 @@ export class QuestionCount {
         counts.set(value, (counts.get(value) ?? 0) + count);
   }
 
-  /** Counts those calls that the question is about in their groups. `sequenceOf` says what follows from the others of their callers. */
+  /**
+   * Counts those calls that the question is about in their groups. `sequenceOf` says what follows
+   * from the others of their callers.
+   */
   add(lists: CallLists, sequenceOf?: (calls: Batch) => Sequence): void {
     const calls = new Batch(lists, this.#shift, sequenceOf);
     const { period, compared, calls: channel } = this.plan;
@@ -80,6 +88,7 @@ export class QuestionCount {
         pastSize += 1;
       }
     }
+
     this.#now.count(calls, now.subarray(0, nowSize));
     this.#past?.count(calls, past.subarray(0, pastSize));
     this.#found += nowSize;
@@ -87,7 +96,8 @@ export class QuestionCount {
       const [read, counts] = [readerOf(name), this.#values.get(name) as Map<Value, number>];
       for (calls.at = 0; calls.at < length; calls.at += 1) {
         const value = read(calls);
-        if (counts.size < mostValues || counts.has(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
+        if (counts.size < mostValues || counts.has(value))
+          counts.set(value, (counts.get(value) ?? 0) + 1);
       }
     }
   }
@@ -96,11 +106,13 @@ export class QuestionCount {
   counted(accounts: readonly AccountStatus[]): Counted {
     const [now, past] = [this.#now.results(), this.#past?.results()];
     const groups = new Map<string, CountedGroup>();
-    for (const { key, parts } of now.groups) groups.set(JSON.stringify(key), { key, now: parts, past: null });
+    for (const { key, parts } of now.groups)
+      groups.set(JSON.stringify(key), { key, now: parts, past: null });
     for (const { key, parts } of past?.groups ?? []) {
       const id = JSON.stringify(key);
       groups.set(id, { key, now: groups.get(id)?.now ?? null, past: parts });
     }
+
     return {
       total: { now: now.whole, past: past?.whole ?? null },
       groups: [...groups.values()],
@@ -113,7 +125,10 @@ export class QuestionCount {
   }
 }
 
-/** The conditions of a selection as functions. A filter of the API is about the times as they were sent. */
+/**
+ * The conditions of a selection as functions. A filter of the API is about the times as they were
+ * sent.
+ */
 export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) =>
     compileCondition(condition, allFields, (field) =>
@@ -125,7 +140,9 @@ export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
 export function shiftOf({ timeZone, inZone }: Zones): Shift {
   if (timeZone === null || inZone === null) return null;
   const shown = (naive: number): number => naiveAt(instantOf(naive, timeZone).epochMs, inZone);
-  // Between two clock changes the shift is the same, and no zone changes its clocks twice within a quarter of an hour.
+
+  // Between two clock changes the shift is the same, and no zone changes its clocks twice within a
+  // quarter of an hour.
   const block = 15 * minute;
   const shifts = new Map<number, number>();
   return (naive) => {
@@ -136,6 +153,7 @@ export function shiftOf({ timeZone, inZone }: Zones): Shift {
       shift = shown(start) - start === shown(end) - end ? shown(start) - start : Number.NaN;
       shifts.set(at, shift);
     }
+
     return Number.isNaN(shift) ? shown(naive) : naive + shift;
   };
 }

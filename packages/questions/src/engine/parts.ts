@@ -151,6 +151,7 @@ class Occurrences implements Counter {
       this.#values.set(value, number);
       this.#take(bytesOfPair * 2);
     }
+
     return number;
   }
 
@@ -191,7 +192,10 @@ function counterOf({ result, needs }: Part, take: TakeMemory): Counter {
   return 'rank' in result ? new Numbers(take) : new Occurrences(needs === 'caller', take);
 }
 
-/** The groups of one period, in a tree of maps: a level for each group of the question. Only those that a call is in are kept. */
+/**
+ * The groups of one period, in a tree of maps: a level for each group of the question. Only those
+ * that a call is in are kept.
+ */
 export class GroupTable {
   readonly #plan: ReadQuestion;
   readonly #reads: readonly Read[];
@@ -245,12 +249,16 @@ export class GroupTable {
       }
       node = next;
     }
+
     const value = valueAt(last);
     const group = node.get(value) as number | undefined;
     if (group !== undefined) return group;
     node.set(value, this.#keys.length);
     const key = this.#reads.map((_, level) => valueAt(level));
-    const texts = key.reduce((sum: number, each) => sum + (typeof each === 'string' ? each.length : 0), 0);
+    const texts = key.reduce(
+      (sum: number, each) => sum + (typeof each === 'string' ? each.length : 0),
+      0,
+    );
     this.#take(bytesOfGroup + texts + bytesOfNumber * this.#counted.size);
     for (const { counter } of this.#counted.values()) counter.open();
     return this.#keys.push(key) - 1;
@@ -262,10 +270,14 @@ export class GroupTable {
     readonly whole: PartValue[];
   } {
     const parts = this.#plan.parts.map(
-      ({ id, result }) => this.#counted.get(id)?.counter.results(result) ?? { groups: [], whole: null },
+      ({ id, result }) =>
+        this.#counted.get(id)?.counter.results(result) ?? { groups: [], whole: null },
     );
     return {
-      groups: this.#keys.map((key, i) => ({ key, parts: parts.map(({ groups }) => groups[i] ?? null) })),
+      groups: this.#keys.map((key, i) => ({
+        key,
+        parts: parts.map(({ groups }) => groups[i] ?? null),
+      })),
       whole: parts.map(({ whole }) => whole),
     };
   }

@@ -47,7 +47,9 @@ export function columnsOf(calls: readonly Call[], fields: readonly string[]): Co
   const columns = Object.fromEntries(
     fields.map((name) => [
       name,
-      name === 'is_extension' ? records.map(isCallExtension) : records.map((record) => record[name]),
+      name === 'is_extension'
+        ? records.map(isCallExtension)
+        : records.map((record) => record[name]),
     ]),
   );
   return { length: calls.length, columns };

@@ -4,7 +4,10 @@ import { shownMoment } from '../question/measures.ts';
 
 const none = { calls: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
 
-/** What was seen of each account: how many calls, and when the first and the last came, in naive milliseconds. */
+/**
+ * What was seen of each account: how many calls, and when the first and the last came, in naive
+ * milliseconds.
+ */
 export class SeenAccounts {
   readonly #seen = new Map<string, typeof none>();
 
@@ -21,7 +24,8 @@ export class SeenAccounts {
 
   /** Sees what another one has seen. */
   merge(other: SeenAccounts): void {
-    for (const [account, { calls, first, last }] of other.#seen) this.add(account, calls, [first, last]);
+    for (const [account, { calls, first, last }] of other.#seen)
+      this.add(account, calls, [first, last]);
   }
 
   /** The accounts in order. Nothing is known of when they were synced. */
@@ -35,7 +39,10 @@ export class SeenAccounts {
       .sort((a, b) => (a.account < b.account ? -1 : 1));
   }
 
-  /** Until when the calls of an account are known, on the clock of its records: its last sync, otherwise its last call. */
+  /**
+   * Until when the calls of an account are known, on the clock of its records: its last sync,
+   * otherwise its last call.
+   */
   endOf(account: string, known: readonly AccountStatus[], timeZone: string | null): number | null {
     const syncedAt = known.find((status) => status.account === account)?.syncedAt;
     if (syncedAt && timeZone !== null) return naiveAt(Date.parse(syncedAt), timeZone);

@@ -15,7 +15,10 @@ import { KeptCalls, neededFields } from './sequences.ts';
 export interface CallSelector {
   /** The period, as naive times: the end is not included. Null where it is open. */
   readonly period: { readonly from: number | null; readonly to: number | null };
-  /** A condition or the order follows from the other calls of a caller: `learn` has to see all calls of the accounts first. */
+  /**
+   * A condition or the order follows from the other calls of a caller: `learn` has to see all calls
+   * of the accounts first.
+   */
   readonly needsSequence: boolean;
   /** The fields of a record that it looks at. */
   readonly fields: readonly string[];
@@ -30,8 +33,8 @@ export interface CallSelector {
 }
 
 /**
- * Makes a selector of calls, for lists of records. `order`: such as `talk_minutes desc`; the oldest first by default, and calls that
- * are equal by their `sid`.
+ * Makes a selector of calls, for lists of records. `order`: such as `talk_minutes desc`; the oldest
+ * first by default, and calls that are equal by their `sid`.
  *
  * @example
  * const { judge } = selectCalls({ period: 'last month', where: "state = 'TX'" });
@@ -52,8 +55,11 @@ export function selectCalls(
   const numbers = new Numbering();
   const shift = shiftOf(plan.zones);
   const kept = new KeptCalls([needs], memoryOf(usualMemory));
-  const learned = new Records(fields, (columns, account) => kept.add(readLists(columns, account, numbers)));
+  const learned = new Records(fields, (columns, account) =>
+    kept.add(readLists(columns, account, numbers)),
+  );
   let places: ReturnType<typeof placesOf> | null = null;
+
   const callOf = (record: Call, account: string): Batch => {
     const lists = readLists(columnsOf([record], fields), account, numbers);
     if (!isSequence) return new Batch(lists, shift);
@@ -63,6 +69,7 @@ export function selectCalls(
     if (place !== undefined) place.calls.at = place.at;
     return new Batch(lists, shift, () => place?.calls.sequences ?? null);
   };
+
   return {
     period: plan.period,
     needsSequence: isSequence,
@@ -74,8 +81,12 @@ export function selectCalls(
     },
     judge(record, account) {
       const call = callOf(record, account);
-      if (!within(call.time ?? Number.NaN, plan.period) || !judges.every((judge) => judge(call) === true))
+      if (
+        !within(call.time ?? Number.NaN, plan.period) ||
+        !judges.every((judge) => judge(call) === true)
+      )
         return 'no';
+
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
       return isOther ? 'other' : 'selected';
     },
@@ -96,12 +107,15 @@ export function selectCalls(
 const idOf = (account: string, sid: unknown): string => `${account} ${String(sid)}`;
 
 /** Where each call is among all calls of its account. */
-function placesOf(kept: KeptCalls): ReadonlyMap<string, { readonly calls: Batch; readonly at: number }> {
+function placesOf(
+  kept: KeptCalls,
+): ReadonlyMap<string, { readonly calls: Batch; readonly at: number }> {
   const places = new Map<string, { readonly calls: Batch; readonly at: number }>();
   for (const { calls: all, sequenceOf } of kept.accounts()) {
     const calls = new Batch(all, null, (batch) => sequenceOf(batch, null));
     for (const [at, sid] of (all.columns.sid ?? []).entries())
       places.set(idOf(all.account, sid), { calls, at });
   }
+
   return places;
 }

@@ -4,7 +4,8 @@ import { allFields } from '../fields/vocabulary.ts';
 import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
 import type { TakeMemory } from './parts.ts';
 
-// A question about the sequence of a caller's calls can only be answered when all calls are there: what it needs of each is kept.
+// A question about the sequence of a caller's calls can only be answered when all calls are there:
+// what it needs of each is kept.
 
 const namedInRecord = (plan: Needs): readonly string[] => [
   ...new Set(namedFields(plan).flatMap((name) => allFields.get(name)?.needs ?? [])),
@@ -29,7 +30,9 @@ export class KeptCalls {
 
   constructor(plans: readonly Needs[], take: TakeMemory) {
     const known = new Set(['date_added', 'talk_minutes']);
-    this.#fields = new Set(['sid', ...plans.flatMap(namedInRecord)].filter((name) => !known.has(name)));
+    this.#fields = new Set(
+      ['sid', ...plans.flatMap(namedInRecord)].filter((name) => !known.has(name)),
+    );
     this.#take = take;
   }
 
@@ -38,7 +41,10 @@ export class KeptCalls {
     this.#kept.push(calls);
   }
 
-  /** Keeps what is needed of calls. Those of one time are in the order of their ids, if they have any, otherwise as they come. */
+  /**
+   * Keeps what is needed of calls. Those of one time are in the order of their ids, if they have
+   * any, otherwise as they come.
+   */
   add(calls: CallLists): void {
     const own = Object.entries(calls.columns).flatMap(([name, values]) => {
       if (!this.#fields.has(name)) return [];
@@ -67,9 +73,14 @@ export class KeptCalls {
     for (const account of new Set(this.#kept.map((calls) => calls.account))) {
       const lists = this.#kept.filter((calls) => calls.account === account);
       const length = lists.reduce((sum, calls) => sum + calls.length, 0);
-      const names = [...this.#fields].filter((name) => lists.some(({ columns }) => name in columns));
+      const names = [...this.#fields].filter((name) =>
+        lists.some(({ columns }) => name in columns),
+      );
       const none = (calls: CallLists) => Array.from({ length: calls.length }, () => null);
-      const column = (name: string) => [name, lists.flatMap((calls) => calls.columns[name] ?? none(calls))];
+      const column = (name: string) => [
+        name,
+        lists.flatMap((calls) => calls.columns[name] ?? none(calls)),
+      ];
       const joined = <T extends Float64Array | Int32Array | Uint8Array>(
         all: T,
         listOf: (of: CallLists) => T,
@@ -111,12 +122,15 @@ function sequencesOf(all: CallLists): KeptAccount['sequenceOf'] {
     known[caller] = (known[caller] as number) + 1;
     nth[at] = known[caller] as number;
   }
+
   let found: Links | null = null;
   const links = (): Links => (found ??= linksOf(all, order, known.length));
+
   const apart = (from = nobody, to = nobody): number | null => {
     const millis = (sentTimes[to] ?? Number.NaN) - (sentTimes[from] ?? Number.NaN);
     return Number.isNaN(millis) ? null : millis;
   };
+
   return (calls, end) => ({
     get nth() {
       return nth[calls.at] as number;
@@ -137,7 +151,10 @@ function sequencesOf(all: CallLists): KeptAccount['sequenceOf'] {
   });
 }
 
-/** Places of calls: of each the one before and after it of its caller, and the next one that was answered; of each caller the first and the last. */
+/**
+ * Places of calls: of each the one before and after it of its caller, and the next one that was
+ * answered; of each caller the first and the last.
+ */
 type Links = Readonly<Record<'before' | 'after' | 'answered' | 'first' | 'last', Int32Array>>;
 
 function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size: number): Links {
@@ -153,6 +170,7 @@ function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size
     else after[previous] = at;
     last[caller] = at;
   }
+
   for (let i = length - 1; i >= 0; i -= 1) {
     const at = order[i] as number;
     const caller = callers[at] as number;
@@ -160,6 +178,7 @@ function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size
     answered[at] = next[caller] as number;
     if ((talks[at] as number) > 0) next[caller] = at;
   }
+
   return { before, after, answered, first, last };
 }
 
@@ -167,11 +186,14 @@ function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size
 function orderOf(times: Float64Array, sids: readonly unknown[]): Uint32Array {
   const keys = times.map((time) => (Number.isNaN(time) ? Number.POSITIVE_INFINITY : time));
   const sidAt = (at: number): string => String(sids[at] ?? '');
+
   const compare = (a: number, b: number): number => {
     const [x, y] = [keys[a] as number, keys[b] as number];
     return x === y ? compareValues(sidAt(a), sidAt(b)) || a - b : x - y;
   };
+
   const order = new Uint32Array(times.length).map((_, at) => at);
-  for (let at = 1; at < order.length; at += 1) if (compare(at - 1, at) > 0) return order.sort(compare);
+  for (let at = 1; at < order.length; at += 1)
+    if (compare(at - 1, at) > 0) return order.sort(compare);
   return order;
 }

@@ -1,7 +1,10 @@
 import type { Numbering } from './numbering.ts';
 import { callerKey, tenthsOf, timeOf } from './wire-values.ts';
 
-/** Some fields of some calls, a column each, as `store.columns` gives them: in the order of their times and ids. */
+/**
+ * Some fields of some calls, a column each, as `store.columns` gives them: in the order of their
+ * times and ids.
+ */
 export interface ColumnBatch {
   /** The number of calls. */
   readonly length: number;
@@ -19,7 +22,9 @@ export interface Sequence {
   readonly untilNext: number | null;
   /** The same until the next call of the caller that was answered. */
   readonly untilAnswered: number | null;
-  /** The same until the last sync of the account, or, where that is not known, until its last call. */
+  /**
+   * The same until the last sync of the account, or, where that is not known, until its last call.
+   */
   readonly untilEnd: number | null;
   /** A field of the first or the last call of the caller. */
   fieldOf(end: 'first' | 'last', field: string): unknown;
@@ -28,7 +33,9 @@ export interface Sequence {
 /** A call without a caller number. */
 export const nobody = -1;
 
-/** What is known of some calls of an account: a list for everything that questions ask of all calls. */
+/**
+ * What is known of some calls of an account: a list for everything that questions ask of all calls.
+ */
 export interface CallLists extends ColumnBatch {
   readonly account: string;
   /** `date_added` as it was sent, in naive milliseconds; NaN when it cannot be read. */
@@ -42,7 +49,11 @@ export interface CallLists extends ColumnBatch {
 }
 
 /** Reads the columns of some calls, and numbers their callers. */
-export function readLists({ columns, length }: ColumnBatch, account: string, numbers: Numbering): CallLists {
+export function readLists(
+  { columns, length }: ColumnBatch,
+  account: string,
+  numbers: Numbering,
+): CallLists {
   const { date_added: dates, talk_minutes: talked, is_extension: isExtension, ani } = columns;
   const [sentTimes, talks] = [new Float64Array(length), new Float64Array(length)];
   const [extensions, callers] = [new Uint8Array(length), new Int32Array(length)];
@@ -53,6 +64,7 @@ export function readLists({ columns, length }: ColumnBatch, account: string, num
     const key = callerKey(ani?.[i]);
     callers[i] = key === null ? nobody : numbers.of(key);
   }
+
   return { account, length, columns, sentTimes, talks, extensions, callers };
 }
 
@@ -72,12 +84,18 @@ export class Batch {
   readonly times: Float64Array;
 
   /** See `Shift`. */
-  constructor(lists: CallLists, shift: Shift, sequenceOf: (calls: Batch) => Sequence | null = () => null) {
+  constructor(
+    lists: CallLists,
+    shift: Shift,
+    sequenceOf: (calls: Batch) => Sequence | null = () => null,
+  ) {
     this.lists = lists;
     this.sequences = sequenceOf(this);
     const { sentTimes } = lists;
     this.times =
-      shift === null ? sentTimes : sentTimes.map((time) => (Number.isNaN(time) ? time : shift(time)));
+      shift === null
+        ? sentTimes
+        : sentTimes.map((time) => (Number.isNaN(time) ? time : shift(time)));
   }
 
   /** A field of the call. */
@@ -115,7 +133,10 @@ export class Batch {
     return this.caller === nobody ? null : this.sequences;
   }
 
-  /** Milliseconds from the first visit to the call. Null for call extensions, and where the visit is not before the call. */
+  /**
+   * Milliseconds from the first visit to the call. Null for call extensions, and where the visit is
+   * not before the call.
+   */
   get lag(): number | null {
     const { sentAt, isExtension } = this;
     const seen = isExtension ? null : timeOf(this.value('displayed_timestamp'));

@@ -1,10 +1,14 @@
 import { day, hour } from '@call-attribution/core/time';
 
-// Days, weeks and months of naive time. It knows no field, so that periods can be read without the table of fields.
+// Days, weeks and months of naive time. It knows no field, so that periods can be read without the
+// table of fields.
 
 const zeroDay = Date.parse('0001-01-01T00:00:00Z');
 
-/** Days from Monday, the 1st of January of the year 1: no division of such a number rounds a negative one. */
+/**
+ * Days from Monday, the 1st of January of the year 1: no division of such a number rounds a
+ * negative one.
+ */
 export const dayNumber = (millis: number): number => Math.floor((millis - zeroDay) / day);
 
 /** Where a day begins. */

@@ -5,21 +5,35 @@ export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
 const names = [...clickKinds, 'k_clickid', 'mkwid', 'pcrid'] as const;
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
-export type ClickIdName = 'gclid' | 'gbraid' | 'wbraid' | 'msclkid' | 'k_clickid' | 'mkwid' | 'pcrid';
+export type ClickIdName =
+  | 'gclid'
+  | 'gbraid'
+  | 'wbraid'
+  | 'msclkid'
+  | 'k_clickid'
+  | 'mkwid'
+  | 'pcrid';
 
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 
 /** The field of an id, and the addresses of a visit that may carry one, the likeliest first. */
 export const clickPlaces = [
-  ...(['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'] as const),
+  ...([
+    'ppc_gclid',
+    'first_touch',
+    'last_touch',
+    'url_tag',
+    'landing_page',
+    'conversion_page',
+  ] as const),
 ];
 
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
 
 /**
- * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave theirs. Only values
- * that look like an id are taken.
+ * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave
+ * theirs. Only values that look like an id are taken.
  */
 export function clickIdsOf(call: Call): ClickIds {
   return idsIn(
@@ -53,6 +67,7 @@ function idsIn(read: ReadPlace, accepts: (id: string) => boolean): ClickIds {
       if (isId(id) && accepts(id)) ids[known] = id;
     }
   }
+
   return ids;
 }
 

@@ -84,7 +84,12 @@ export const derived: readonly ReadField[] = [
     read: ({ lists }) => lists.account,
   },
   {
-    ...{ ...plain, name: 'is_extension', type: 'boolean', otherNames: ['call_extension', 'extension'] },
+    ...{
+      ...plain,
+      name: 'is_extension',
+      type: 'boolean',
+      otherNames: ['call_extension', 'extension'],
+    },
     meaning: 'The call came through a call extension of an ad.',
     read: ({ isExtension }) => isExtension,
   },
@@ -110,7 +115,8 @@ export const derived: readonly ReadField[] = [
   },
   {
     ...{ ...plain, name: 'lag_minutes', type: 'number', scale: minute, otherNames: ['lag'] },
-    meaning: 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
+    meaning:
+      'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
     needs: ['displayed_timestamp'],
     read: ({ lag }) => (lag === null ? null : lag / minute),
   },
@@ -130,7 +136,9 @@ export const derived: readonly ReadField[] = [
     needs: ['activity_type_id'],
     read(call) {
       const value = integerOf(call.value('activity_type_id'), true);
-      return activityTypes[activity?.values?.findIndex((each) => Number(each) === value) ?? -1] ?? null;
+      return (
+        activityTypes[activity?.values?.findIndex((each) => Number(each) === value) ?? -1] ?? null
+      );
     },
   },
   {
@@ -143,7 +151,12 @@ export const derived: readonly ReadField[] = [
     read: atTime(startOfWeek),
   },
   {
-    ...{ ...bucket, name: 'month', type: 'month', meaning: 'First day of the month of date_added.' },
+    ...{
+      ...bucket,
+      name: 'month',
+      type: 'month',
+      meaning: 'First day of the month of date_added.',
+    },
     read: atTime(monthStartOf),
   },
   {

@@ -1,10 +1,13 @@
 /**
- * Numbers different whole numbers from 0, in the order in which they come. A `Map` of a million of them takes ten times the memory, and
- * several times as long.
+ * Numbers different whole numbers from 0, in the order in which they come. A `Map` of a million of
+ * them takes ten times the memory, and several times as long.
  */
 export class Numbering {
   #keys = new Float64Array(32);
-  /** The place of a key in `#keys`, counted from 1; 0 where there is none. At most half of the slots are taken. */
+  /**
+   * The place of a key in `#keys`, counted from 1; 0 where there is none. At most half of the slots
+   * are taken.
+   */
   #slots = new Int32Array(64);
   #size = 0;
 

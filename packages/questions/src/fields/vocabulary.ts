@@ -8,15 +8,30 @@ import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 const inTenths = (tenths: number | null): number | null => (tenths === null ? null : tenths / 10);
 
 function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec): ReadField {
-  const own = { name, meaning, personal, otherNames, isTime: false, needsSequence: false, needs: [name] };
+  const own = {
+    name,
+    meaning,
+    personal,
+    otherNames,
+    isTime: false,
+    needsSequence: false,
+    needs: [name],
+  };
+
   // The times and the minutes of calls are known in any case.
   if (name === 'date_added') return { ...own, type: 'time', scale: 1, read: ({ time }) => time };
   if (name === 'talk_minutes')
     return { ...own, type: 'number', scale: 10, read: ({ talk }) => inTenths(talk) };
-  const typed = (kind: ReadField['type'], read: (value: unknown) => Value, scale = 1): ReadField => ({
+
+  const typed = (
+    kind: ReadField['type'],
+    read: (value: unknown) => Value,
+    scale = 1,
+  ): ReadField => ({
     ...{ ...own, type: kind, scale },
     read: (call) => read(call.value(name)),
   });
+
   if (type === 'datetime' || type === 'datetime-tenths') return typed('time', timeOf);
   if (type === 'decimal-string') return typed('number', (value) => inTenths(tenthsOf(value)), 10);
   if (type !== 'integer' && type !== 'integer-string') return typed('text', textOf);
@@ -28,8 +43,10 @@ function byName(): ReadonlyMap<string, ReadField> {
   const all = new Map(list.map((field) => [field.name, field]));
   const add = (name: string, field: ReadField) => void (all.has(name) || all.set(name, field));
   for (const field of list) for (const name of field.otherNames) add(name, field);
+
   // The names that the API gave to ads fields, without the prefix that people leave out.
-  for (const field of list) if (field.name.startsWith('ppc_')) add(field.name.slice('ppc_'.length), field);
+  for (const field of list)
+    if (field.name.startsWith('ppc_')) add(field.name.slice('ppc_'.length), field);
   return all;
 }
 
@@ -43,7 +60,8 @@ export const derivedFields: readonly QuestionField[] = derived;
 export const questionFields = (): ReadonlyMap<string, QuestionField> => allFields;
 
 /**
- * Reads a condition without asking anything: for editors, and for programs that change a condition before they pass it on.
+ * Reads a condition without asking anything: for editors, and for programs that change a condition
+ * before they pass it on.
  *
  * @example
  * const result = parseCondition("talk_minutes >= 2 AND state IN ('TX', 'CA')");

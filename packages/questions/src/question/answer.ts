@@ -7,13 +7,27 @@ export type AnswerValue = string | number | boolean | null;
 export interface AnswerColumn {
   /** The key of the column in each row. */
   readonly name: string;
-  /** What the column holds: a group, a measure, the measure of the period before, or the change since then. */
+  /**
+   * What the column holds: a group, a measure, the measure of the period before, or the change
+   * since then.
+   */
   readonly kind: 'group' | 'measure' | 'before' | 'change';
   /** What the values count or measure. */
-  readonly unit: 'value' | 'time' | 'calls' | 'callers' | 'minutes' | 'share' | 'money' | 'count' | 'number';
+  readonly unit:
+    | 'value'
+    | 'time'
+    | 'calls'
+    | 'callers'
+    | 'minutes'
+    | 'share'
+    | 'money'
+    | 'count'
+    | 'number';
   /** What the column says, in one sentence. */
   readonly meaning: string;
-  /** Of a measure and its change: whether more of it is better or worse. Null where nobody can say. */
+  /**
+   * Of a measure and its change: whether more of it is better or worse. Null where nobody can say.
+   */
   readonly better: 'more' | 'less' | null;
   /** Of a measure: the values of groups add up to that of all calls. */
   readonly addsUp: boolean;
@@ -34,7 +48,10 @@ export interface LeftOut {
     | 'limit'
     | 'empty_buckets'
     | 'spend_without_calls';
-  /** How many calls, or groups for `having`, `top_per` and `limit`, or names for `spend_without_calls`. */
+  /**
+   * How many calls, or groups for `having`, `top_per` and `limit`, or names for
+   * `spend_without_calls`.
+   */
   readonly count: number;
   /** The same as a sentence. */
   readonly message: string;
@@ -70,7 +87,10 @@ export interface AccountStatus {
   readonly last: string | null;
   /** When calls were last stored, as an ISO instant. */
   readonly storedAt: string | null;
-  /** When a sync last ran to its end, as an ISO instant. Null when none has yet, or when the calls came from files. */
+  /**
+   * When a sync last ran to its end, as an ISO instant. Null when none has yet, or when the calls
+   * came from files.
+   */
   readonly syncedAt: string | null;
 }
 
@@ -86,9 +106,15 @@ export interface Answer {
   readonly calls: number;
   /** How many groups there are, shown or not, empty buckets of time included. */
   readonly groups: number;
-  /** How many calls through call extensions are counted, and how many are left out; both are 0 where there are none. */
+  /**
+   * How many calls through call extensions are counted, and how many are left out; both are 0 where
+   * there are none.
+   */
   readonly extensions: { readonly counted: number; readonly leftOut: number };
-  /** The period that was counted; null where it was left open. `timeZone` is null when nobody said which it is. */
+  /**
+   * The period that was counted; null where it was left open. `timeZone` is null when nobody said
+   * which it is.
+   */
   readonly period: {
     readonly from: string | null;
     readonly to: string | null;
@@ -96,7 +122,10 @@ export interface Answer {
   };
   /** The period the measures are compared with; null without `compare`. */
   readonly compared: { readonly from: string; readonly to: string } | null;
-  /** The oldest last sync among the accounts counted, as an ISO instant: calls after it may be missing. */
+  /**
+   * The oldest last sync among the accounts counted, as an ISO instant: calls after it may be
+   * missing.
+   */
   readonly asOf: string | null;
   /** The accounts that were read, each with its calls and its last sync. */
   readonly accounts: readonly AccountStatus[];

@@ -15,8 +15,8 @@ import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
 import type { ClosedPeriod, Period } from './period.ts';
 
-// The key of a group by time is a whole number: of the day, week or month, the day of the week from 1 to 7, or the hour. So two
-// periods can be laid side by side, and empty buckets filled in.
+// The key of a group by time is a whole number: of the day, week or month, the day of the week from
+// 1 to 7, or the hour. So two periods can be laid side by side, and empty buckets filled in.
 
 type Bucket = 'day' | 'week' | 'month';
 
@@ -35,9 +35,15 @@ export function bucketStart(name: Bucket, key: number): number {
   return addMonths(monthStartOf(0), key - 1970 * 12);
 }
 
-/** How the times of the compared period are moved onto those of the period: buckets that are laid side by side have one key. */
+/**
+ * How the times of the compared period are moved onto those of the period: buckets that are laid
+ * side by side have one key.
+ */
 export interface Alignment {
-  /** Days that each time is moved, where days are groups. All buckets are then those of the moved time. */
+  /**
+   * Days that each time is moved, where days are groups. All buckets are then those of the moved
+   * time.
+   */
   readonly day: number;
   /** What is added to the number of a week or month, where days are no groups. */
   readonly week: number;
@@ -61,7 +67,10 @@ export function alignmentOf(
 }
 
 /** Reads the key of a group from a call. */
-export function keyReader({ name, read, isTime }: ReadField, moved: Alignment): (call: Batch) => Value {
+export function keyReader(
+  { name, read, isTime }: ReadField,
+  moved: Alignment,
+): (call: Batch) => Value {
   if (!isTime) return read;
   const keyAt = timeKey(name, moved);
   return ({ time }) => (time === null ? null : keyAt(time));
@@ -73,6 +82,7 @@ export function timeKey(name: string, moved: Alignment = unmoved): (time: number
   if (name === 'hour') return (time) => hourOf(time + shift);
   if (name === 'weekday') return (time) => weekdayOf(time + shift) + 1;
   if (!isBucket(name) || name === 'day') return (time) => dayNumber(time + shift);
+
   // Most calls are of the same day as the one before.
   let [known, key] = [Number.NaN, 0];
   return (time) => {
@@ -85,12 +95,16 @@ export function timeKey(name: string, moved: Alignment = unmoved): (time: number
 /** A group as an answer shows it. */
 export function groupValue({ name, type }: ReadField, key: Value): AnswerValue {
   if (typeof key !== 'number') return key;
-  if (isBucket(name)) return formatNaive(bucketStart(name, key)).slice(0, name === 'month' ? 7 : 10);
+  if (isBucket(name))
+    return formatNaive(bucketStart(name, key)).slice(0, name === 'month' ? 7 : 10);
   if (name === 'weekday') return weekdays[key - 1] ?? null;
   return type === 'time' ? shownMoment(key) : key;
 }
 
-/** Is a group within a period? Of two periods the longer one has buckets of time that the other one lacks. */
+/**
+ * Is a group within a period? Of two periods the longer one has buckets of time that the other one
+ * lacks.
+ */
 export function isInside(
   groups: readonly ReadField[],
   key: readonly Value[],
@@ -102,6 +116,9 @@ export function isInside(
     const at = key[i];
     if (!isBucket(name) || typeof at !== 'number' || (byDay && name !== 'day')) return true;
     const own = at - moved[name];
-    return (from === null || own >= bucketOf(name, from)) && (to === null || own <= bucketOf(name, to - 1));
+    return (
+      (from === null || own >= bucketOf(name, from)) &&
+      (to === null || own <= bucketOf(name, to - 1))
+    );
   });
 }

@@ -3,19 +3,27 @@ import type { Condition, Value } from '../conditions/condition.ts';
 import type { Batch } from '../fields/batch.ts';
 import type { AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 
-// The one table of measures. Help, completion, pages, assistants, charts, the documentation and the law of tests follow from it.
+// The one table of measures. Help, completion, pages, assistants, charts, the documentation and the
+// law of tests follow from it.
 
-/** What is counted of the calls of a group. Measures are made of these; times are in milliseconds. */
+/**
+ * What is counted of the calls of a group. Measures are made of these; times are in milliseconds.
+ */
 export interface Part {
   /** Parts with one id share what they count, and differ in `result` at most. */
   readonly id: string;
-  /** What it is counted of: a field by its own name, or a condition. Null for the calls themselves. */
+  /**
+   * What it is counted of: a field by its own name, or a condition. Null for the calls themselves.
+   */
   readonly about: string | Condition | null;
-  /** What else has to be known of a call: the number of its caller, or the other calls of its caller. */
+  /**
+   * What else has to be known of a call: the number of its caller, or the other calls of its
+   * caller.
+   */
   readonly needs: 'caller' | 'sequence' | null;
   /**
-   * What becomes of the values of calls: their sum, the least, the greatest, the one at rank `ceil(rank[0] / rank[1] * n)`, or how many
-   * different ones occur at least so many `times`.
+   * What becomes of the values of calls: their sum, the least, the greatest, the one at rank
+   * `ceil(rank[0] / rank[1] * n)`, or how many different ones occur at least so many `times`.
    */
   readonly result:
     | 'sum'
@@ -46,7 +54,10 @@ export interface Argument {
 export interface Measure {
   /** Its name, and that of its column; a measure with an argument has that in its column too. */
   readonly name: string;
-  /** What stands in its brackets: a field, a field that is a number and no id, a condition, or a number of hours. */
+  /**
+   * What stands in its brackets: a field, a field that is a number and no id, a condition, or a
+   * number of hours.
+   */
   readonly argument?: 'field' | 'number' | 'condition' | 'hours';
   /** What it says of a group, in a sentence; `{}` stands for the argument. */
   readonly meaning: string;
@@ -66,7 +77,10 @@ export interface CountedMeasure extends Measure {
   readonly scale: number;
   /** What it is made of. */
   parts(argument: Argument): readonly Part[];
-  /** Makes it of its parts in a group and in all calls of the period, of the days of the group, and of the steps of its field. */
+  /**
+   * Makes it of its parts in a group and in all calls of the period, of the days of the group, and
+   * of the steps of its field.
+   */
   value(
     own: readonly PartValue[],
     whole: readonly PartValue[],
@@ -99,12 +113,21 @@ export const ends = [
   part('last', null, (_, { time }) => time, { result: 'greatest' }),
 ] as const;
 const missed = part('missed', 'talk_minutes', (talk) => Number(talk === 0));
-const answered = part('answered', 'talk_minutes', (talk) => Number(talk !== null && Number(talk) > 0));
+const answered = part('answered', 'talk_minutes', (talk) =>
+  Number(talk !== null && Number(talk) > 0),
+);
 const judged = part('judged', 'talk_minutes', (talk) => Number(talk !== null && Number(talk) >= 0));
 const callersOf = (times: number): Part =>
   part('callers', null, (_, { caller }) => caller, { needs: 'caller', result: { times } });
-const withCaller = part('with_caller', null, (_, { caller }) => Number(caller >= 0), { needs: 'caller' });
-const firstTime = part('first_time', null, (_, { sequence }) => Number(sequence?.nth === 1), inSequence);
+const withCaller = part('with_caller', null, (_, { caller }) => Number(caller >= 0), {
+  needs: 'caller',
+});
+const firstTime = part(
+  'first_time',
+  null,
+  (_, { sequence }) => Number(sequence?.nth === 1),
+  inSequence,
+);
 
 // Of number fields whole numbers are counted, in steps of which `scale` make 1: so sums are exact.
 const steps = (value: Value, scale: number): number | null =>
@@ -122,28 +145,37 @@ const distinctOf = (field: string): Part =>
 const holds = (condition: Condition): Part =>
   part(JSON.stringify(condition), condition, (value) => Number(value === true));
 
-/** Missed calls of which it is known whether their caller called again in time, or was reached; and those of which it is so. */
+/**
+ * Missed calls of which it is known whether their caller called again in time, or was reached; and
+ * those of which it is so.
+ */
 const follows = (hours: number, until: 'untilEnd' | 'untilNext' | 'untilAnswered'): Part => {
   const within = hours * hour;
+
   const isSo: Part['of'] = (talk, { sequence }) => {
     const [known, next] = [sequence?.untilEnd ?? null, sequence?.[until] ?? null];
     if (talk !== 0 || known === null || known < within || next === null) return 0;
     return Number(until === 'untilEnd' || next <= within);
   };
+
   return part(`${until} ${hours}`, 'talk_minutes', isSo, inSequence);
 };
 
-// What measures have in common: numbers of calls or callers, parts of a whole, minutes of talk, times, and what is made of a number.
+// What measures have in common: numbers of calls or callers, parts of a whole, minutes of talk,
+// times, and what is made of a number.
 type Make = CountedMeasure['value'];
 const ratio = (some: PartValue | undefined, of: PartValue | undefined, scale = 1): number | null =>
   of ? (some ?? 0) / scale / of : null;
-const scaled: Make = ([value = null], _whole, _days, scale) => (value === null ? null : value / scale);
+const scaled: Make = ([value = null], _whole, _days, scale) =>
+  value === null ? null : value / scale;
 const meanOf: Make = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
 const own = { better: null, addsUp: false, empty: null, scale: 1 } as const;
 const countIn: Make = ([count]) => count ?? 0;
 const counted = { ...own, empty: 0, value: countIn } as const;
 const calls = { ...counted, unit: 'calls', addsUp: true } as const;
-const leavesTalk = { leaves: { code: 'no_talk_minutes', counted: knownOf('talk_minutes') } } as const;
+const leavesTalk = {
+  leaves: { code: 'no_talk_minutes', counted: knownOf('talk_minutes') },
+} as const;
 const leavesCallers = { leaves: { code: 'no_caller_number', counted: withCaller } } as const;
 const callers = { ...counted, unit: 'callers', ...leavesCallers } as const;
 const shareOf: Make = ([some, all]) => ratio(some, all);
@@ -224,7 +256,8 @@ export const measures: readonly CountedMeasure[] = [
   },
   {
     ...{ ...callers, name: 'first_time_callers', better: 'more' },
-    meaning: 'Callers whose first call to the account, of all calls that are known, is in the group.',
+    meaning:
+      'Callers whose first call to the account, of all calls that are known, is in the group.',
     parts: () => [firstTime],
   },
   {
@@ -253,7 +286,8 @@ export const measures: readonly CountedMeasure[] = [
   },
   {
     ...{ ...share, name: 'share', argument: 'condition' },
-    meaning: 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
+    meaning:
+      'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
     parts: ({ condition }) => [holds(condition), allCalls],
   },
   {

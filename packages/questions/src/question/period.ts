@@ -16,7 +16,8 @@ import { monthStartOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection, Question } from './question.ts';
 
-// The one home of periods: every surface reads its words here, so that they mean the same everywhere.
+// The one home of periods: every surface reads its words here, so that they mean the same
+// everywhere.
 
 /** A period of naive time, half-open. An open end is null. */
 export interface Period {
@@ -47,11 +48,16 @@ export type SaidPeriod = Pick<CallSelection, 'period' | 'from' | 'to'>;
 export interface PeriodClock {
   /** The instant, in milliseconds. */
   readonly now: number;
-  /** The zone whose days are meant, as an IANA name. Default: `machineZone()`, which an answer then has to say. */
+  /**
+   * The zone whose days are meant, as an IANA name. Default: `machineZone()`, which an answer then
+   * has to say.
+   */
   readonly timeZone?: string | null | undefined;
 }
 
-/** The zone of this machine, whose days words mean when nobody has said which zone the calls are in. */
+/**
+ * The zone of this machine, whose days words mean when nobody has said which zone the calls are in.
+ */
 export const machineZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The clock as forms of periods read it. */
@@ -72,11 +78,14 @@ interface PeriodWords {
   readonly read: (found: readonly string[], now: Now) => Period | null;
 }
 
-const months = 'january february march april may june july august september october november december';
+const months =
+  'january february march april may june july august september october november december';
 
 /** The place of a month in its year by its name, -1 for another word. */
 const monthNamed = (word = ''): number =>
-  word.length < 3 ? -1 : months.split(' ').findIndex((month) => month === word || month.slice(0, 3) === word);
+  word.length < 3
+    ? -1
+    : months.split(' ').findIndex((month) => month === word || month.slice(0, 3) === word);
 
 /** The whole day, week, month, quarter or year that holds a time, and so many units later. */
 function unitAt(unit: string, { naive }: Now, step: number, count = 1): ClosedPeriod {
@@ -85,6 +94,7 @@ function unitAt(unit: string, { naive }: Now, step: number, count = 1): ClosedPe
     const start = unit === 'day' ? Math.floor(naive / day) * day : startOfWeek(naive);
     return { from: start + step * length, to: start + (step + count) * length };
   }
+
   const length = { month: 1, quarter: 3 }[unit] ?? 12;
   const month = monthStartOf(naive);
   const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
@@ -106,7 +116,10 @@ const stretches: readonly PeriodWords[] = [
     read: ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1),
   },
   {
-    ...{ example: 'last 28 days', form: /^(?:last|past) ([1-9]\d{0,3}) (day|week|month|quarter|year)s?$/ },
+    ...{
+      example: 'last 28 days',
+      form: /^(?:last|past) ([1-9]\d{0,3}) (day|week|month|quarter|year)s?$/,
+    },
     meaning: 'the 28 whole days before today; weeks, months, quarters and years are whole too',
     read: ([count, unit = ''], now) => unitAt(unit, now, -Number(count), Number(count)),
   },
@@ -138,8 +151,13 @@ const stretches: readonly PeriodWords[] = [
     read: ([year, month]) => monthsFrom(year, Number(month ?? 1), month === undefined ? 12 : 1),
   },
   {
-    ...{ example: '2026-Q3', meaning: 'a quarter', form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/ },
-    read: ([year, quarter, first, last]) => monthsFrom(year ?? last, Number(quarter ?? first) * 3 - 2, 3),
+    ...{
+      example: '2026-Q3',
+      meaning: 'a quarter',
+      form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/,
+    },
+    read: ([year, quarter, first, last]) =>
+      monthsFrom(year ?? last, Number(quarter ?? first) * 3 - 2, 3),
   },
   {
     ...{ example: 'october', form: /^([a-z]+)(?: (\d{4}))?$/ },
@@ -188,7 +206,11 @@ const allWords: readonly PeriodWords[] = [
     },
   },
   {
-    ...{ example: 'until 2026-10-31', meaning: 'everything up to the end of that day', form: /^until (.+)$/ },
+    ...{
+      example: 'until 2026-10-31',
+      meaning: 'everything up to the end of that day',
+      form: /^until (.+)$/,
+    },
     read([last = ''], now) {
       const end = readAs(stretches, last, now);
       return end && { from: null, to: end.to };
@@ -201,14 +223,19 @@ const allWords: readonly PeriodWords[] = [
 ];
 
 /** All ways to say a period, each as an example with what it means, for help texts. */
-export const periodWords: readonly { readonly example: string; readonly meaning: string }[] = allWords;
+export const periodWords: readonly { readonly example: string; readonly meaning: string }[] =
+  allWords;
 
-/** Reads words at a time; null for what is no period. Records have years of four digits, and calls have times of whole seconds. */
+/**
+ * Reads words at a time; null for what is no period. Records have years of four digits, and calls
+ * have times of whole seconds.
+ */
 function wordsAt(text: unknown, now: Now): Period | null {
   const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
   const found = readAs(allWords, words, now);
   const isPossible = (end: number | null): boolean =>
-    end === null || (end >= Date.parse('0001-01-01') && end < Date.UTC(10_000, 0) && end % second === 0);
+    end === null ||
+    (end >= Date.parse('0001-01-01') && end < Date.UTC(10_000, 0) && end % second === 0);
   return found !== null && isPossible(found.from) && isPossible(found.to) ? found : null;
 }
 
@@ -227,8 +254,9 @@ function nowOf({ now, timeZone }: PeriodClock, look = () => {}): Now {
 }
 
 /**
- * Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date includes its day. `from: '28d'` begins
- * at the midnight 28 days ago, and ends now. Throws a `QuestionError` with the fix for what is no period.
+ * Reads a period, or its two ends: a stretch of time as an end includes all of it, as a bare date
+ * includes its day. `from: '28d'` begins at the midnight 28 days ago, and ends now. Throws a
+ * `QuestionError` with the fix for what is no period.
  */
 export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): ReadPeriod {
   let moves = false;
@@ -241,6 +269,7 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
       throw refuse`${option('period')} has both ends: leave out ${one} and ${other}.`;
     return { ...readWords('period', period, now), moves };
   }
+
   const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
   const last = to === undefined ? null : readEnd('to', to, now);
   let start: number | null = null;
@@ -254,7 +283,8 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
     : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). A date as ${other} includes its day, a time of day ends the period just before it.`;
 }
 
-const shown = (text: unknown): string => JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
+const shown = (text: unknown): string =>
+  JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
 
 /** Reads a period as people say it. */
 function readWords(name: 'period' | 'compare', words: string, now: Now): Period {
@@ -265,6 +295,7 @@ function readWords(name: 'period' | 'compare', words: string, now: Now): Period 
       "'yesterday', 'last month', 'last 28 days', 'this week', '2026-Q3', '2026-10-01 to 2026-10-15'";
     throw unreadable(name, words, 'a period', sentence`Write ${others} such as ${forms}.`);
   }
+
   if (said.from === null || said.to === null || said.from < said.to) return said;
   throw said.from === said.to && parseTime(words.trim()) !== null
     ? refuse`${option(name)} is ${shown(words)}, which is a moment. Write both ends, such as '${formatNaive(said.from)} to ${formatNaive(said.from + hour)}'.`
@@ -282,12 +313,21 @@ function readEnd(name: 'from' | 'to', text: string, now: Now): ClosedPeriod {
   throw unreadable(name, text, 'a time that exists', fix);
 }
 
-function unreadable(name: string, text: unknown, what: string, otherwise: OptionSentence): QuestionError {
+function unreadable(
+  name: string,
+  text: unknown,
+  what: string,
+  otherwise: OptionSentence,
+): QuestionError {
   const typed = typeof text === 'string' ? text.trim() : '';
   const zone = /\d(?:Z|[+-]\d\d:?\d\d)$/i.test(typed) ? ' Times here have no time zone.' : '';
   const units = ['day', 'week', 'month', 'quarter', 'year'];
   const usual = units.flatMap((unit) => [`this ${unit}`, `last ${unit}`]);
-  const words = nearest(typed.toLowerCase(), ['today', ...allWords.map(({ example }) => example), ...usual]);
+  const words = nearest(typed.toLowerCase(), [
+    'today',
+    ...allWords.map(({ example }) => example),
+    ...usual,
+  ]);
   const near = nearestTime(typed) ?? (words && `'${words}'`);
   return new QuestionError('invalid_question', [
     ...sentence`${option(name)} is ${shown(text)}, which is not ${what}.${zone} `,
@@ -295,14 +335,20 @@ function unreadable(name: string, text: unknown, what: string, otherwise: Option
   ]);
 }
 
-/** How much of a period is over at a naive time, such as `4 of 7 days`. Null when it has not begun, is over, or has no end. */
+/**
+ * How much of a period is over at a naive time, such as `4 of 7 days`. Null when it has not begun,
+ * is over, or has no end.
+ */
 export function partOver({ from, to }: Period, now: number): string | null {
   if (from === null || to === null || now < from || now >= to - second) return null;
   const [unit, length] = to - from > day ? (['days', day] as const) : (['hours', hour] as const);
   return `${Math.floor((now - from) / length)} of ${Math.ceil((to - from) / length)} ${unit}`;
 }
 
-/** What has to be said about a period: whose days are meant where nobody said it, and how much is over of one that is not. */
+/**
+ * What has to be said about a period: whose days are meant where nobody said it, and how much is
+ * over of one that is not.
+ */
 export function periodNotes(
   period: ReadPeriod,
   { now, timeZone = null }: PeriodClock,
@@ -314,7 +360,9 @@ export function periodNotes(
   const days = `The period is counted in days of this machine (${zone}): the time zone of the account is not set.`;
   return [
     ...(timeZone === null ? [{ code: 'local_clock', message: days } as const] : []),
-    ...(over ? [{ code: 'unfinished', message: `The period is not over: ${over} are.` } as const] : []),
+    ...(over
+      ? [{ code: 'unfinished', message: `The period is not over: ${over} are.` } as const]
+      : []),
   ];
 }
 
@@ -339,7 +387,9 @@ export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' |
 export function checkZone(name: string, zone: string): void {
   if (typeof zone === 'string' && isTimeZone(zone)) return;
   const meant = nearest(String(zone), Intl.supportedValuesOf('timeZone'));
-  const fix = meant ? `Did you mean ${meant}?` : 'Write an IANA name such as America/New_York or UTC.';
+  const fix = meant
+    ? `Did you mean ${meant}?`
+    : 'Write an IANA name such as America/New_York or UTC.';
   throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${fix}`;
 }
 
@@ -355,13 +405,17 @@ export function comparedPeriod(
   if (compare === 'previous') return periodBefore(from, to);
   if (compare === 'year') return yearBefore({ from, to }, byWeek);
   const given = readWords('compare', compare, nowOf(at));
-  if (given.from === null || given.to === null) throw refuse`A period to compare with needs both ends.`;
+  if (given.from === null || given.to === null)
+    throw refuse`A period to compare with needs both ends.`;
   if (given.from === from && given.to === to)
     throw refuse`A period cannot be compared with itself: name another one.`;
   return { from: given.from, to: given.to };
 }
 
-/** The same dates a year earlier; of whole weeks those 52 weeks earlier, where a year would cut them. Whole months stay months. */
+/**
+ * The same dates a year earlier; of whole weeks those 52 weeks earlier, where a year would cut
+ * them. Whole months stay months.
+ */
 function yearBefore({ from, to }: ClosedPeriod, byWeek: boolean): ClosedPeriod {
   const ends = [from, to];
   const isWeeks = byWeek && ends.every((end) => startOfWeek(end) === end);
@@ -371,9 +425,14 @@ function yearBefore({ from, to }: ClosedPeriod, byWeek: boolean): ClosedPeriod {
   return { from: addMonths(from, -12), to: addMonths(to, -12) };
 }
 
-/** How much of a period has passed, in milliseconds of begun seconds, as periods end; null where its ends are open. */
+/**
+ * How much of a period has passed, in milliseconds of begun seconds, as periods end; null where its
+ * ends are open.
+ */
 export const elapsedOf = ({ from, to }: Period, now: number): number | null =>
-  from === null || to === null ? null : Math.ceil(Math.max(0, Math.min(to, now) - from) / second) * second;
+  from === null || to === null
+    ? null
+    : Math.ceil(Math.max(0, Math.min(to, now) - from) / second) * second;
 
 /** A naive time as an answer shows it. */
 export const shownTime = (millis: number | null): string | null =>

@@ -6,7 +6,14 @@ import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
 import type { ClosedPeriod, ReadPeriod, Zones } from './period.ts';
-import { comparedPeriod, elapsedOf, machineZone, periodNotes, readPeriod, readZones } from './period.ts';
+import {
+  comparedPeriod,
+  elapsedOf,
+  machineZone,
+  periodNotes,
+  readPeriod,
+  readZones,
+} from './period.ts';
 import type { CallSelection, Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readFilter, readMeasure, readOrder, readWhere } from './resolve.ts';
@@ -37,9 +44,15 @@ export interface Plan extends SelectionPlan {
 export interface ReadSelection extends SelectionPlan {
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
-  /** What the clock shows in the zone of the answer; where nobody has said which that is, in the one of this machine. */
+  /**
+   * What the clock shows in the zone of the answer; where nobody has said which that is, in the one
+   * of this machine.
+   */
   readonly now: number;
-  /** All must hold. A filter of the API is about the times as they were sent, whatever zone the answer is in. */
+  /**
+   * All must hold. A filter of the API is about the times as they were sent, whatever zone the
+   * answer is in.
+   */
   readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
 }
 
@@ -52,7 +65,10 @@ export interface ReadQuestion extends ReadSelection, Plan {
   readonly measures: readonly PlannedMeasure[];
   /** The compared periods are of different length: changes of measures that add up are per day. */
   readonly changesPerDay: boolean;
-  /** What was spent, by the names that people wrote. Which group a name stands for is known when the groups are. */
+  /**
+   * What was spent, by the names that people wrote. Which group a name stands for is known when the
+   * groups are.
+   */
   readonly spend: Question['spend'];
   /** The columns of the answer, in order. */
   readonly columns: readonly AnswerColumn[];
@@ -83,7 +99,8 @@ export function readSelection(
   const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
   const period = readPeriod(selection, clock);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
-  const where = selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
+  const where =
+    selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
   return {
     zones,
     period,
@@ -98,7 +115,10 @@ export function readSelection(
 }
 
 /** Reads a whole question. */
-export function readQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): ReadQuestion {
+export function readQuestion(
+  question: Question,
+  { now = Date.now() }: ReadOptions = {},
+): ReadQuestion {
   const selection = readSelection(question, { now });
   const { period, zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
@@ -108,18 +128,24 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
   const hidden = personal !== 'show' ? groups.find((group) => group.personal) : undefined;
   if (hidden !== undefined)
     throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show'.`;
-  if (named.length === 0) throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
+  if (named.length === 0)
+    throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
 
   const parts: Part[] = [];
+
   const placeOf = (part: Part): number => {
     const id = ({ id, result }: Part) => `${id} ${JSON.stringify(result)}`;
     const at = parts.findIndex((each) => id(each) === id(part));
     return at >= 0 ? at : parts.push(part) - 1;
   };
+
   placeOf(allCalls);
   const measures = named.map((text) => readMeasure(text, placeOf));
   const isOpen = period.from === null || period.to === null;
-  if (isOpen && (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day')))
+  if (
+    isOpen &&
+    (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day'))
+  )
     ends.forEach(placeOf);
 
   const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
@@ -145,13 +171,17 @@ export function readQuestion(question: Question, { now = Date.now() }: ReadOptio
       kind === 'group' || unit === 'time' ? [] : [[name, { name, type: 'number' }]],
     ),
   );
-  const usual = groups[0]?.isTime ? [] : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
+  const usual = groups[0]?.isTime
+    ? []
+    : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
   return {
     ...selection,
     groups,
     measures,
     parts,
-    measured: parts.flatMap(({ about }) => (about !== null && typeof about === 'object' ? [about] : [])),
+    measured: parts.flatMap(({ about }) =>
+      about !== null && typeof about === 'object' ? [about] : [],
+    ),
     compared,
     changesPerDay,
     spend,
@@ -196,7 +226,13 @@ const groupColumn = ({ name, meaning, isTime }: ReadField): AnswerColumn => ({
   unit: isTime ? 'time' : 'value',
 });
 
-const measureColumn = ({ column, meaning, unit, better, addsUp }: PlannedMeasure): AnswerColumn => ({
+const measureColumn = ({
+  column,
+  meaning,
+  unit,
+  better,
+  addsUp,
+}: PlannedMeasure): AnswerColumn => ({
   ...{ name: column, kind: 'measure', unit, meaning, better, addsUp },
 });
 
@@ -228,7 +264,9 @@ function refuseTwice(
   measures: readonly PlannedMeasure[],
   columns: readonly AnswerColumn[],
 ): void {
-  const twice = columns.find(({ name }, i) => columns.findIndex((other) => other.name === name) !== i)?.name;
+  const twice = columns.find(
+    ({ name }, i) => columns.findIndex((other) => other.name === name) !== i,
+  )?.name;
   if (twice === undefined) return;
   if (groups.filter(({ name }) => name === twice).length > 1)
     throw refuse`${option('groupBy')} names ${twice} twice.`;
@@ -247,6 +285,7 @@ export function namedFields({ groups, conditions, parts }: Needs): readonly stri
     if (about === null) return [];
     return typeof about === 'string' ? [about] : [...fieldsOf(about)];
   };
+
   const names = [
     ...groups.map(({ name }) => name),
     ...conditions.flatMap(({ condition }) => namesIn(condition)),

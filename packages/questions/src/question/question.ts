@@ -2,16 +2,26 @@ import { checkNames } from '@call-attribution/core/options';
 
 /** Which calls to count, in which period. */
 export interface CallSelection {
-  /** First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`; `28d` is from the midnight 28 days ago to now. Default: the first call. */
+  /**
+   * First moment, `2026-10-01`, `2026-10-01 08:30:00` or `yesterday`; `28d` is from the midnight 28
+   * days ago to now. Default: the first call.
+   */
   readonly from?: string | undefined;
-  /** End of the period: a date or `last month` is included, a time ends the period just before it. Default: after the last call. */
+  /**
+   * End of the period: a date or `last month` is included, a time ends the period just before it.
+   * Default: after the last call.
+   */
   readonly to?: string | undefined;
   /**
-   * The period as people say it, instead of `from` and `to`: `yesterday`, `last month`, `this week`, `last 28 days`, `2026-Q3`,
+   * The period as people say it, instead of `from` and `to`: `yesterday`, `last month`, `this
+   * week`, `last 28 days`, `2026-Q3`,
    * `2026-10`, `2026-10-01 to 2026-10-15`, `since 2026-10-01`.
    */
   readonly period?: string | undefined;
-  /** The IANA time zone that the times of the records are in. The API does not say it; only `inZone` needs it. */
+  /**
+   * The IANA time zone that the times of the records are in. The API does not say it; only `inZone`
+   * needs it.
+   */
   readonly timeZone?: string | undefined;
   /** Report in this time zone: `from`, `to` and groups by time are then in it. Needs `timeZone`. */
   readonly inZone?: string | undefined;
@@ -20,25 +30,29 @@ export interface CallSelection {
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
   readonly where?: string | undefined;
   /**
-   * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls through call
-   * extensions are left out unless `calls` is given.
+   * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls
+   * through call extensions are left out unless `calls` is given.
    */
   readonly q?: string | undefined;
 }
 
 /** A question: which calls, grouped by what, what of each group, and which groups to show. */
 export interface Question extends CallSelection {
-  /** Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one group of all calls. */
+  /**
+   * Up to four fields or derived ones, such as `ppc_campaign`, `day` or `caller_type`. Default: one
+   * group of all calls.
+   */
   readonly groupBy?: readonly string[] | undefined;
   /**
-   * What to measure: names such as `calls`, `missed_rate`, `median(rank)` or `share(rank >= 4)`, of the table of `measures`. ` as name` after it names the column. Default `['calls']`.
+   * What to measure: names such as `calls`, `missed_rate`, `median(rank)` or `share(rank >= 4)`, of
+   * the table of `measures`. ` as name` after it names the column. Default `['calls']`.
    */
   readonly measures?: readonly string[] | undefined;
   /** A condition on the measures of a group, such as `calls >= 10 AND missed_rate > 0.2`. */
   readonly having?: string | undefined;
   /**
-   * Columns to sort by, such as `calls desc, ppc_campaign`. Default: time in its order, otherwise most of the first
-   * measure first.
+   * Columns to sort by, such as `calls desc, ppc_campaign`. Default: time in its order, otherwise
+   * most of the first measure first.
    */
   readonly order?: string | undefined;
   /** Rows at most. The answer says how many groups there are. Default 1,000. */
@@ -46,13 +60,14 @@ export interface Question extends CallSelection {
   /** Rows at most for each value of the first group, in the order of `order`. */
   readonly topPer?: number | undefined;
   /**
-   * Another period to compare with: the one before it, the same a year earlier, or one of your own, such as `last month`. Each
-   * measure then has `..._before` and `..._change` next to it.
+   * Another period to compare with: the one before it, the same a year earlier, or one of your own,
+   * such as `last month`. Each measure then has `..._before` and `..._change` next to it.
    */
   readonly compare?: 'previous' | 'year' | (string & {}) | undefined;
   /**
-   * What was spent on each value of the only group, by the text that answers show for it (`2026-05`, `Mon`, `8`, `true`), in any
-   * case: adds `spend` and `cost_per_call`. Personal values are named as they are, whatever mask shows them.
+   * What was spent on each value of the only group, by the text that answers show for it
+   * (`2026-05`, `Mon`, `8`, `true`), in any case: adds `spend` and `cost_per_call`. Personal values
+   * are named as they are, whatever mask shows them.
    */
   readonly spend?: Readonly<Record<string, number>> | undefined;
   /** Groups by personal data, such as `ani`, are shown. Without it such a question is refused. */
@@ -61,7 +76,17 @@ export interface Question extends CallSelection {
 
 const questionNames: readonly (keyof Question)[] = [
   ...(['from', 'to', 'period', 'timeZone', 'inZone', 'calls', 'where', 'q'] as const),
-  ...(['groupBy', 'measures', 'having', 'order', 'limit', 'topPer', 'compare', 'spend', 'personal'] as const),
+  ...([
+    'groupBy',
+    'measures',
+    'having',
+    'order',
+    'limit',
+    'topPer',
+    'compare',
+    'spend',
+    'personal',
+  ] as const),
 ];
 
 /** Refuses names that a question does not have: it would be answered as another question. */

@@ -27,7 +27,10 @@ export function readField(written: string, what: string): ReadField {
   );
 }
 
-/** A measure with what stands in its brackets, and the places of its parts among those of the question. */
+/**
+ * A measure with what stands in its brackets, and the places of its parts among those of the
+ * question.
+ */
 export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
   /** Its column in the answer. */
   readonly column: string;
@@ -37,7 +40,10 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
   readonly counted: number | null;
 }
 
-/** A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each part its place. */
+/**
+ * A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each
+ * part its place.
+ */
 export function readMeasure(text: string, placeOf: (part: Part) => number): PlannedMeasure {
   const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
@@ -48,8 +54,12 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
   if (measure === undefined) {
     const names = [...new Set(allMeasures.map(({ name }) => name))];
     const others = meantOr(nearest(called, names), `Measures: ${measureForms.join(', ')}.`);
-    throw new QuestionError('unknown_name', `There is no measure ${JSON.stringify(body)}. ${others}`);
+    throw new QuestionError(
+      'unknown_name',
+      `There is no measure ${JSON.stringify(body)}. ${others}`,
+    );
   }
+
   const { name, unit, meaning, leaves } = measure;
   const condition: Condition = { kind: 'and', parts: [] };
   const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
@@ -73,7 +83,9 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     about = field.name;
     column = `${name}_${about}`;
   }
+
   if (as !== undefined) column = as.toLowerCase();
+
   // Rows are objects: a column of this name would be lost, or found where there is none.
   if (column in {})
     throw refuse`A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`;
@@ -87,7 +99,8 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
 }
 
 /** Is a field a number, and no id? */
-const isQuantity = ({ name, type }: ReadField): boolean => type === 'number' && !name.endsWith('_id');
+const isQuantity = ({ name, type }: ReadField): boolean =>
+  type === 'number' && !name.endsWith('_id');
 
 /** A condition. `name` is the option it came from. */
 export function readWhere(where: string, vocabulary: Vocabulary, name: string): Condition {
@@ -116,17 +129,22 @@ export class InvalidCondition extends QuestionError {
 }
 
 /** A filter of the API as conditions, and whether it includes calls through call extensions. */
-export function readFilter(q: string): { readonly conditions: Condition[]; readonly extensions: boolean } {
+export function readFilter(q: string): {
+  readonly conditions: Condition[];
+  readonly extensions: boolean;
+} {
   const { clauses } = simplify(parse(q, { version: 'v3' }));
   const conditions = clauses.flatMap((clause): Condition[] => {
     if (clause.kind === 'flag') return [];
     const { field, lower, upper } = clause;
+
     const test = (bound: NonNullable<typeof lower>, operator: '>' | '<'): Condition => ({
       kind: 'compare',
       field,
       operator: bound.inclusive ? `${operator}=` : operator,
       value: boundOf(bound.text),
     });
+
     if (!lower && !upper) return [{ kind: 'not', part: { kind: 'null', field } }];
     return [...(lower ? [test(lower, '>')] : []), ...(upper ? [test(upper, '<')] : [])];
   });
@@ -146,14 +164,22 @@ export interface Order {
   readonly descending: boolean;
 }
 
-/** Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; those of fields may have any name of the field. */
+/**
+ * Reads `order`, such as `calls desc, ppc_campaign`. `columns` belong to `what`; those of fields
+ * may have any name of the field.
+ */
 export function readOrder(order: string, columns: readonly string[], what: string): Order[] {
   return splitList(order).map((part) => {
     const [, written = '', direction = ''] = /^\s*(.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
     const name = nameOf(written);
-    const column = [written, name, allFields.get(name)?.name ?? ''].find((each) => columns.includes(each));
+    const column = [written, name, allFields.get(name)?.name ?? ''].find((each) =>
+      columns.includes(each),
+    );
     if (column !== undefined) return { column, descending: /desc/i.test(direction) };
-    const others = meantOr(nearest(written, columns), `Its columns: ${columns.slice(0, 20).join(', ')}.`);
+    const others = meantOr(
+      nearest(written, columns),
+      `Its columns: ${columns.slice(0, 20).join(', ')}.`,
+    );
     throw new QuestionError(
       'unknown_name',
       sentence`${option('order')}: ${what} has no column ${JSON.stringify(written)}. ${others} A column may have asc or desc after it.`,
@@ -175,6 +201,7 @@ export function splitList(text: string): string[] {
     parts.push(text.slice(start, i));
     start = i + 1;
   }
+
   return [...parts, text.slice(start)];
 }
 

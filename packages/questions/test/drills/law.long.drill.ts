@@ -19,7 +19,7 @@ const mistakes = [
 ];
 test.each(mistakes)('a rule that is read in another way is found: %s', async (mistake) => {
   // It ends with the first one that is found; some mistakes show in one of 200 sets.
-  await expect(checkLaw({ sets: 2500, questions: 20, mistakes: { [mistake]: true } })).rejects.toThrow(
-    'Property failed',
-  );
+  await expect(
+    checkLaw({ sets: 2500, questions: 20, mistakes: { [mistake]: true } }),
+  ).rejects.toThrow('Property failed');
 });

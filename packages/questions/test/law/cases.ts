@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 
-// Random calls and questions about them. A question is kept as what it asks, so that the oracle need not read its texts.
+// Random calls and questions about them. A question is kept as what it asks, so that the oracle
+// need not read its texts.
 
 const pick = <T>(...values: readonly T[]) => fc.constantFrom(...values);
 
 /** Is it true of a call? Null when that cannot be said. */
 export type Truth = boolean | null;
 
-/** A call as the oracle sees it, with what follows from its fields and from the other calls of its caller. */
+/**
+ * A call as the oracle sees it, with what follows from its fields and from the other calls of its
+ * caller.
+ */
 export interface Seen {
   readonly account: string;
   /** Naive time in milliseconds, in the zone of the answer; null when it has none. */
@@ -157,11 +161,15 @@ export const condition: fc.Arbitrary<Said> = fc.letrec<{ test: Said }>((tie) => 
     leaf,
     fc
       .tuple(tie('test'), tie('test'))
-      .map(([a, b]) => said(`(${a.text} AND ${b.text})`, (call) => both(a.holds(call), b.holds(call)))),
+      .map(([a, b]) =>
+        said(`(${a.text} AND ${b.text})`, (call) => both(a.holds(call), b.holds(call))),
+      ),
     fc
       .tuple(tie('test'), tie('test'))
       .map(([a, b]) =>
-        said(`(${a.text} OR ${b.text})`, (call) => not(both(not(a.holds(call)), not(b.holds(call))))),
+        said(`(${a.text} OR ${b.text})`, (call) =>
+          not(both(not(a.holds(call)), not(b.holds(call)))),
+        ),
       ),
     tie('test').map((a) => said(`NOT (${a.text})`, (call) => not(a.holds(call)))),
   ),
@@ -192,9 +200,14 @@ const timeCondition: fc.Arbitrary<TimeSaid> = pick<TimeSaid>(
 const moment = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.integer({ min: 0, max: 31 * 48 }).map((half) => Date.UTC(2026, 8, 24) + half * (hour / 2)),
+    arbitrary: fc
+      .integer({ min: 0, max: 31 * 48 })
+      .map((half) => Date.UTC(2026, 8, 24) + half * (hour / 2)),
   },
-  { weight: 2, arbitrary: pick(Date.UTC(2026, 9, 1), Date.UTC(2026, 9, 5) - 1000, Date.UTC(2026, 9, 7, 12)) },
+  {
+    weight: 2,
+    arbitrary: pick(Date.UTC(2026, 9, 1), Date.UTC(2026, 9, 5) - 1000, Date.UTC(2026, 9, 7, 12)),
+  },
 );
 const minutes = fc.nat(999).map((tenths) => (tenths / 10).toFixed(1));
 const timeText = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
@@ -204,8 +217,20 @@ const record = fc.record({
     { weight: 20, arbitrary: moment.map(timeText) },
     { weight: 1, arbitrary: pick(null, '') },
   ),
-  talk_minutes: fc.oneof(pick('0.0', '0.0', '0', '0.1', '1.0', '1.5', '2.5', '12.0', null), minutes),
-  ani: pick('5555550100', '(555) 555-0100', '5555550101', '5555550102', '5555550103', 'Anonymous', '', null),
+  talk_minutes: fc.oneof(
+    pick('0.0', '0.0', '0', '0.1', '1.0', '1.5', '2.5', '12.0', null),
+    minutes,
+  ),
+  ani: pick(
+    '5555550100',
+    '(555) 555-0100',
+    '5555550101',
+    '5555550102',
+    '5555550103',
+    'Anonymous',
+    '',
+    null,
+  ),
   channel: pick('Tracker', 'Tracker', 'Tracker', 'Call Extension', null),
   displayed_timestamp: fc.oneof(moment.map(timeText), fc.constant(null)),
   ppc_campaign: pick('Brand', 'brand', 'Generic', '', null),
@@ -216,7 +241,10 @@ const record = fc.record({
 /** What a question asks. */
 export interface Asked {
   readonly groupBy: readonly string[];
-  /** Measures as they are written. Of those with a condition the meaning is in `conditions`, by text. */
+  /**
+   * Measures as they are written. Of those with a condition the meaning is in `conditions`, by
+   * text.
+   */
   readonly measures: readonly string[];
   readonly conditions: ReadonlyMap<string, Said>;
   readonly where: Said | null;
@@ -235,7 +263,16 @@ export interface Asked {
 
 /** Fields that the law groups by. */
 export const groups = [
-  ...['ppc_campaign', 'state', 'rank', 'missed', 'answered', 'account', 'is_extension', 'caller_type'],
+  ...[
+    'ppc_campaign',
+    'state',
+    'rank',
+    'missed',
+    'answered',
+    'account',
+    'is_extension',
+    'caller_type',
+  ],
   ...['caller_nth', 'caller_first_campaign', 'day', 'week', 'month', 'weekday', 'hour'],
 ];
 export const buckets = ['day', 'week', 'month'];
@@ -247,9 +284,11 @@ export function written(form: string): fc.Arbitrary<{ text: string; said: Said |
   const name = form.replace(/\(.*/, '');
   const list = (texts: readonly string[]) =>
     pick(...texts).map((text) => ({ text: `${name}(${text})`, said: null }));
-  if (form.endsWith('(condition)')) return condition.map((said) => ({ text: `${name}(${said.text})`, said }));
+  if (form.endsWith('(condition)'))
+    return condition.map((said) => ({ text: `${name}(${said.text})`, said }));
   if (form.endsWith('(hours)')) return list(['1', '24', '48.5']);
-  if (form.endsWith('(field)')) return list(['median', 'mean', 'p90'].includes(name) ? numbers : others);
+  if (form.endsWith('(field)'))
+    return list(['median', 'mean', 'p90'].includes(name) ? numbers : others);
   return fc.constant({ text: form, said: null });
 }
 
@@ -285,8 +324,10 @@ const question = (forms: readonly string[]): fc.Arbitrary<Asked> =>
     .map(({ measures, groupBy, period, isOpen, compare, having, topPer, ...rest }): Asked => {
       const [from, to] = period ?? [null, null];
       const isClosed = from !== null && isOpen === 0;
+
       // How days, weeks and months of two periods lie side by side is not what is asked here.
-      const compared = compare !== null && isClosed && !groupBy.some((name) => buckets.includes(name));
+      const compared =
+        compare !== null && isClosed && !groupBy.some((name) => buckets.includes(name));
       const asked = measures.filter(({ text }) => !groupBy.includes(text));
       return {
         ...rest,

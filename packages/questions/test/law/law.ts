@@ -7,19 +7,23 @@ import { measureForms } from '../../src/question/measures.ts';
 import { type Asked, cases, type Sent } from './cases.ts';
 import { answerOf, type Mistakes, type Told } from './oracle.ts';
 
-// The law of questions: records, records in parts and columns give the answer that plain loops give.
+// The law of questions: records, records in parts and columns give the answer that plain loops
+// give.
 
 /** A question as a program asks it. */
 function questionOf(asked: Asked): Question {
   const { where, time, from, to, compare, topPer, limit, having } = asked;
-  const compared = compare === null || compare === 'previous' ? compare : `${compare.from} to ${compare.to}`;
+  const compared =
+    compare === null || compare === 'previous' ? compare : `${compare.from} to ${compare.to}`;
   const conditions = [where, time].flatMap((said) => (said === null ? [] : [`(${said.text})`]));
   return {
     groupBy: asked.groupBy,
     measures: asked.measures,
     calls: asked.calls,
     personal: 'show',
-    ...(asked.inZone ? { timeZone: 'America/New_York', inZone: 'Europe/Berlin' } : { timeZone: 'UTC' }),
+    ...(asked.inZone
+      ? { timeZone: 'America/New_York', inZone: 'Europe/Berlin' }
+      : { timeZone: 'UTC' }),
     ...(conditions.length === 0 ? {} : { where: conditions.join(' AND ') }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
@@ -56,11 +60,14 @@ async function answersOf(
       const has = own.map(
         ({ fields }) => ({ ...fields, is_extension: isCallExtension(fields) }) as Sent['fields'],
       );
-      const columnsOf = Object.fromEntries(fields.map((name) => [name, has.map((of) => of[name] ?? null)]));
+      const columnsOf = Object.fromEntries(
+        fields.map((name) => [name, has.map((of) => of[name] ?? null)]),
+      );
       await columns.addAll([{ length: own.length, columns: columnsOf }], account);
     }
     found.push([whole, left, columns].map((each) => each.answers(statuses)[0] as Answer));
   }
+
   return found;
 }
 
@@ -71,14 +78,20 @@ const byTime = (a: Sent, b: Sent): number =>
 function assertSame(found: Answer, told: Told): void {
   const cell = (value: unknown): unknown =>
     typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+
   const plain = ({ rows, total, calls, groups, extensions }: Told): unknown =>
     JSON.parse(
-      JSON.stringify({ rows, total, calls, groups, extensions }, (_, value: unknown) => cell(value)),
+      JSON.stringify({ rows, total, calls, groups, extensions }, (_, value: unknown) =>
+        cell(value),
+      ),
     );
+
   assert.deepEqual(plain(found as Told), plain(told));
 }
 
-/** Checks the law for random calls and questions. With mistakes in the oracle it has to be broken. */
+/**
+ * Checks the law for random calls and questions. With mistakes in the oracle it has to be broken.
+ */
 export async function checkLaw(options: {
   readonly sets: number;
   readonly questions: number;

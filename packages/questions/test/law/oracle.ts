@@ -1,6 +1,7 @@
 import { type Asked, buckets, hourAt, type Seen, type Sent, weekdayAt } from './cases.ts';
 
-// What a question is answered with, in plain loops, as README.md of this package says it. Nothing of the package is used here.
+// What a question is answered with, in plain loops, as README.md of this package says it. Nothing
+// of the package is used here.
 
 type Cell = string | number | boolean | null;
 
@@ -26,9 +27,11 @@ const naive = (text: unknown): number | null => {
 const text = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
 const startOfDay = (at: number): number => Math.floor(at / day) * day;
 
-// From March to November New York is four hours behind; Berlin is two hours ahead until the 25th of October, and then one.
+// From March to November New York is four hours behind; Berlin is two hours ahead until the 25th of
+// October, and then one.
 const newYork = (instant: number): number => instant - 4 * hour;
-const berlin = (instant: number): number => instant + (instant < Date.UTC(2026, 9, 25, 1) ? 2 : 1) * hour;
+const berlin = (instant: number): number =>
+  instant + (instant < Date.UTC(2026, 9, 25, 1) ? 2 : 1) * hour;
 
 /** The calls with what follows from their fields, and from all calls of their callers. */
 function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] {
@@ -56,16 +59,19 @@ function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] 
       },
     };
   });
+
   const inOrder = (a: (typeof all)[number], b: (typeof all)[number]): number => {
     if (a.sent !== b.sent) return (a.sent ?? Number.MAX_VALUE) - (b.sent ?? Number.MAX_VALUE);
     return a.sid < b.sid ? -1 : 1;
   };
+
   return all.map((call): Seen => {
     if (call.caller === null) return call;
     const own = all
       .filter(({ account, caller }) => caller === call.caller && account === call.account)
       .sort(inOrder);
     const place = own.indexOf(call);
+
     const apart = (
       from: (typeof all)[number] | undefined,
       to: (typeof all)[number] | undefined,
@@ -73,6 +79,7 @@ function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] 
       from === undefined || to === undefined || from.sent === null || to.sent === null
         ? null
         : to.sent - from.sent;
+
     return {
       ...call,
       nth: place + 1,
@@ -119,6 +126,7 @@ function groupOf(call: Seen, name: string, mistakes: Mistakes): Cell {
       return nth === 1 ? 'first' : 'returning';
     default:
   }
+
   if (at === null) return null;
   if (name === 'day') return date(at);
   if (name === 'week') return date(startOfWeek(at, mistakes));
@@ -138,7 +146,8 @@ function fieldOf(call: Seen, name: string, mistakes: Mistakes): Cell {
   return groupOf(call, name === 'campaign' ? 'ppc_campaign' : name, mistakes);
 }
 
-const known = <T>(values: readonly (T | null)[]): T[] => values.filter((value): value is T => value !== null);
+const known = <T>(values: readonly (T | null)[]): T[] =>
+  values.filter((value): value is T => value !== null);
 const rank = (values: readonly number[], p: number): number | null =>
   [...values].sort((a, b) => a - b)[Math.ceil(p * values.length - 1e-9) - 1] ?? null;
 const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
@@ -159,7 +168,9 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
   const { asked, mistakes, whole, days, ends } = around;
   const [, name = measure, inside = ''] = /^(\w+)\((.*)\)$/.exec(measure) ?? [];
   const talks = known(calls.map(({ talk }) => talk));
-  const missed = talks.filter((talk) => talk === 0 || (mistakes.shortIsMissed && talk < 0.2)).length;
+  const missed = talks.filter(
+    (talk) => talk === 0 || (mistakes.shortIsMissed && talk < 0.2),
+  ).length;
   const answered = talks.filter((talk) => talk > 0).length;
   const callers = known(calls.map(({ caller }) => caller));
   const times = known(calls.map(({ at }) => at)).sort((a, b) => a - b);
@@ -199,7 +210,9 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
     case 'callers':
       return new Set(callers).size;
     case 'repeat_callers':
-      return [...new Set(callers)].filter((one) => callers.filter((each) => each === one).length > 1).length;
+      return [...new Set(callers)].filter(
+        (one) => callers.filter((each) => each === one).length > 1,
+      ).length;
     case 'first_time_callers':
       return calls.filter(({ nth }) => nth === 1).length;
     case 'lag_median': {
@@ -274,6 +287,7 @@ function timeKeys(
       keys.set(JSON.stringify(key), key);
     }
   }
+
   return keys;
 }
 
@@ -285,19 +299,27 @@ function daysOf(
   mistakes: Mistakes,
 ): number | null {
   if (from === null || to === null) return null;
-  const dated = asked.groupBy.flatMap((name, i) => ([...buckets, 'weekday'].includes(name) ? [i] : []));
+  const dated = asked.groupBy.flatMap((name, i) =>
+    [...buckets, 'weekday'].includes(name) ? [i] : [],
+  );
   let millis = 0;
   for (let at = startOfDay(from); at < to; at += day) {
-    const isIn = dated.every((i) => groupOf({ at } as Seen, asked.groupBy[i] ?? '', mistakes) === key[i]);
+    const isIn = dated.every(
+      (i) => groupOf({ at } as Seen, asked.groupBy[i] ?? '', mistakes) === key[i],
+    );
     if (isIn) millis += Math.min(to, at + day) - Math.max(from, at);
   }
+
   if (dated.some((i) => key[i] === null)) return null;
   return millis / day;
 }
 
 const all = { from: Date.UTC(2026, 7, 1), to: Date.UTC(2026, 11, 1) };
 
-/** The rows of groups by time without a call: every time that the condition on time does not exclude, for each of the other groups. */
+/**
+ * The rows of groups by time without a call: every time that the condition on time does not
+ * exclude, for each of the other groups.
+ */
 function emptyRows(
   asked: Asked,
   period: Stretch,
@@ -308,22 +330,32 @@ function emptyRows(
   const timeNames = asked.groupBy.filter((name) => [...buckets, 'weekday', 'hour'].includes(name));
   if (timeNames.length === 0) return [];
   const hasDates = timeNames.some((name) => buckets.includes(name));
+
   // An open end is that of the bucket of the first or last call.
   const finest = buckets.find((name) => timeNames.includes(name)) ?? '';
+
   const startOf = (at: number): number => {
     if (finest === 'day') return startOfDay(at);
     if (finest === 'week') return startOfWeek(at, mistakes);
     return Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth());
   };
+
   const first = times[0];
   const last = times.at(-1);
-  if (hasDates && (period.from === null || period.to === null) && (first === undefined || last === undefined))
+  if (
+    hasDates &&
+    (period.from === null || period.to === null) &&
+    (first === undefined || last === undefined)
+  )
     return [];
+
   const ends = {
     from: period.from ?? startOf(first ?? 0),
     to:
       period.to ??
-      startOf(startOf(last ?? 0) + (finest === 'month' ? 32 : ({ day: 1, week: 7 }[finest] ?? 1)) * day),
+      startOf(
+        startOf(last ?? 0) + (finest === 'month' ? 32 : ({ day: 1, week: 7 }[finest] ?? 1)) * day,
+      ),
   };
   const possible = timeKeys(asked, timeNames, all, mistakes);
   const wanted = timeKeys({ ...asked, time: null }, timeNames, hasDates ? ends : all, mistakes);
@@ -334,6 +366,7 @@ function emptyRows(
       '[]',
       asked.groupBy.map(() => null),
     );
+
   return [...bases.values()].flatMap((base) =>
     [...wanted].flatMap(([id, times]) =>
       possible.has(id)
@@ -361,7 +394,9 @@ export function answerOf(
   for (const { account, sent: at } of calls)
     if (at !== null) ends.set(account, Math.max(at, ends.get(account) ?? 0));
   if (syncedAt !== null)
-    for (const account of ends.keys()) ends.set(account, asked.inZone ? newYork(syncedAt) : syncedAt);
+    for (const account of ends.keys())
+      ends.set(account, asked.inZone ? newYork(syncedAt) : syncedAt);
+
   const period: Stretch = {
     from: asked.from === null ? null : naive(`${asked.from} 00:00:00`),
     to: asked.to === null ? null : (naive(`${asked.to} 00:00:00`) ?? 0) + day,
@@ -392,8 +427,11 @@ export function answerOf(
     from: from ?? times[0] ?? null,
     to: from === null && to === null ? (times.at(-1) ?? null) : Math.min(to ?? now, now),
   });
-  const length = ({ from, to }: Stretch): number => Math.max(0, Math.min(to ?? 0, now) - (from ?? 0));
-  const comparesPerDay = past !== null && length(past) !== length(period) && !mistakes.comparesTotals;
+
+  const length = ({ from, to }: Stretch): number =>
+    Math.max(0, Math.min(to ?? 0, now) - (from ?? 0));
+  const comparesPerDay =
+    past !== null && length(past) !== length(period) && !mistakes.comparesTotals;
 
   const cellsOf = (
     own: readonly Seen[],
@@ -404,7 +442,11 @@ export function answerOf(
     const cells: Record<string, Cell> = {};
     const keyed = { ...asked, groupBy: groups };
     for (const measure of asked.measures) {
-      const of = (list: readonly Seen[], whole: number, stretch: Stretch): [Cell, number | null] => {
+      const of = (
+        list: readonly Seen[],
+        whole: number,
+        stretch: Stretch,
+      ): [Cell, number | null] => {
         const days = daysOf(keyed, key, upTo(stretch), mistakes);
         return [measured(measure, list, { asked, mistakes, whole, days, ends }), days];
       };
@@ -424,17 +466,20 @@ export function answerOf(
       const [now, then] = [by(value, days), by(was, daysBefore)];
       cells[`${column}_change`] = now === null || then === null ? null : now - then;
     }
+
     return cells;
   };
 
   const keyOf = (call: Seen): Cell[] => asked.groupBy.map((name) => groupOf(call, name, mistakes));
   const found = new Map<string, { key: Cell[]; own: Seen[]; theirs: Seen[] }>();
+
   const add = (call: Seen, which: 'own' | 'theirs'): void => {
     const key = keyOf(call);
     const group = found.get(JSON.stringify(key)) ?? { key, own: [], theirs: [] };
     found.set(JSON.stringify(key), group);
     group[which].push(call);
   };
+
   for (const call of inPeriod) add(call, 'own');
   for (const call of before) add(call, 'theirs');
   for (const key of emptyRows(
@@ -444,7 +489,9 @@ export function answerOf(
     times,
     mistakes,
   ))
-    if (!found.has(JSON.stringify(key))) found.set(JSON.stringify(key), { key, own: [], theirs: [] });
+    if (!found.has(JSON.stringify(key)))
+      found.set(JSON.stringify(key), { key, own: [], theirs: [] });
+
   const total = cellsOf(inPeriod, before, [], []);
   let rows = [...found.values()].map(({ key, own, theirs }) => ({
     key,
@@ -454,7 +501,8 @@ export function answerOf(
   const groups = rows.length;
   if (asked.having) rows = rows.filter(({ cells }) => Number(cells.calls) >= 2);
 
-  // Time in its order, otherwise most of the first measure first; ties by their groups; what has no value comes last.
+  // Time in its order, otherwise most of the first measure first; ties by their groups; what has no
+  // value comes last.
   const compare = (a: Cell, b: Cell, isDown: boolean): number => {
     if (a === b) return 0;
     if (a === null) return 1;
@@ -462,10 +510,12 @@ export function answerOf(
     const order = Number(a > b) - Number(a < b);
     return isDown ? -order : order;
   };
+
   const placeOf = (name: string, value: Cell): Cell => {
     if (name !== 'weekday' || value === null) return value;
     return weekdays.indexOf(String(value));
   };
+
   const firstMeasure = columnOf(asked.measures[0] ?? '');
   const isByTime = [...buckets, 'weekday', 'hour'].includes(asked.groupBy[0] ?? '');
   rows.sort((a, b) => {
@@ -474,15 +524,24 @@ export function answerOf(
       : compare(a.cells[firstMeasure] ?? null, b.cells[firstMeasure] ?? null, true);
     if (byMeasure !== 0) return byMeasure;
     for (const [i, name] of asked.groupBy.entries()) {
-      const order = compare(placeOf(name, a.key[i] ?? null), placeOf(name, b.key[i] ?? null), false);
+      const order = compare(
+        placeOf(name, a.key[i] ?? null),
+        placeOf(name, b.key[i] ?? null),
+        false,
+      );
       if (order !== 0) return order;
     }
+
     return 0;
   });
+
   if (asked.topPer !== null) {
     const most = asked.topPer;
-    rows = rows.filter((row, i) => rows.slice(0, i).filter(({ key }) => key[0] === row.key[0]).length < most);
+    rows = rows.filter(
+      (row, i) => rows.slice(0, i).filter(({ key }) => key[0] === row.key[0]).length < most,
+    );
   }
+
   return {
     rows: rows.slice(0, asked.limit ?? 1000).map(({ key, cells }) => ({
       ...Object.fromEntries(asked.groupBy.map((name, i) => [name, key[i] ?? null])),

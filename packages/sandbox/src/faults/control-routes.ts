@@ -38,10 +38,15 @@ export function controlRoutes({ book, journal, advance }: Controls): Route[] {
       handle: async ({ url }) => {
         const seconds = parseDuration(needed(new URL(url).searchParams, 'by')) / 1000;
         if (!(seconds >= 0 && seconds <= 1e8)) {
-          throw new Refusal('out_of_range', 'by must be a duration of up to 150w, such as 90s or 6h.', {
-            parameter: 'by',
-          });
+          throw new Refusal(
+            'out_of_range',
+            'by must be a duration of up to 150w, such as 90s or 6h.',
+            {
+              parameter: 'by',
+            },
+          );
         }
+
         return Response.json(await advance(seconds));
       },
     },

@@ -16,8 +16,8 @@ export interface RequestFacts {
 /** Faults by key, which can be set and cleared while the sandbox runs. */
 export interface FaultBook {
   /**
-   * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting starts again at 0. A key that no
-   * account has is refused.
+   * Sets the faults for one access key or bearer token, or for all requests with `*`. Counting
+   * starts again at 0. A key that no account has is refused.
    *
    * @example
    * sandbox.faults.set('test_access_101', 'status=429, retry-after=1, times=2; latency=50ms');
@@ -27,11 +27,15 @@ export interface FaultBook {
   clear(key?: string): void;
   /** What is set, by key. */
   all(): Readonly<Record<string, readonly Fault[]>>;
-  /** The faults that apply to this request, which is counted. Throws a `ConfigurationError` for a header that cannot be read. */
+  /**
+   * The faults that apply to this request, which is counted. Throws a `ConfigurationError` for a
+   * header that cannot be read.
+   */
   choose(facts: RequestFacts): Fault[];
 }
 
-// Each header value and each key is counted separately. The oldest counts are dropped, so that a long test run stays small.
+// Each header value and each key is counted separately. The oldest counts are dropped, so that a
+// long test run stays small.
 const mostCounts = 10_000;
 
 /** An empty book for requests with these keys, or with any; `seed` decides what `share` draws. */
@@ -73,11 +77,13 @@ export function createFaultBook(
     all: () => Object.fromEntries(book),
     choose({ kind, key, header }) {
       const chosen: Fault[] = [];
+
       const look = (faults: readonly Fault[], origin: string) => {
         faults.forEach((fault, i) => {
           if (applies(fault, `${origin} ${i}`, kind)) chosen.push(fault);
         });
       };
+
       look(book.get('*') ?? [], 'key *');
       if (key !== null && key !== '*') look(book.get(key) ?? [], `key ${key}`);
       if (header !== null) look(parseFaults(header), `header ${key} ${header}`);

@@ -20,8 +20,15 @@ const faultHeader = 'x-sandbox-faults';
 
 const callsPath = /\/v[23]\/user\/bid-management(?:\/([^/]*))?$/;
 
-/** Applies the faults of each API request and writes it into the journal; other requests pass unchanged. */
-export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<Clock, 'now'>): Intercept {
+/**
+ * Applies the faults of each API request and writes it into the journal; other requests pass
+ * unchanged.
+ */
+export function createIntercept(
+  book: FaultBook,
+  journal: Journal,
+  clock: Pick<Clock, 'now'>,
+): Intercept {
   return async (request, response, next) => {
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const kind = kindOf(path);
@@ -40,6 +47,7 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
         faults: faults.map(nameOf),
       });
     });
+
     try {
       faults = book.choose({ kind, key, header: headerOf(request, faultHeader) });
     } catch (error) {
@@ -49,13 +57,16 @@ export function createIntercept(book: FaultBook, journal: Journal, clock: Pick<C
       const headers = { 'content-type': 'application/problem+json' };
       return Response.json(problem, { status: 400, headers });
     }
+
     const fault = mergeFaults(faults);
     const later = timersOf(response);
     const { latency } = fault;
     if (latency !== undefined)
       await new Promise<void>((done) => later(done, durationMillis(latency, 'latency')));
-    const isInstead = fault.reset || fault.silent || fault.notHttp || responseInstead(fault) !== undefined;
-    if (!isInstead && damages.every((name) => fault[name] === undefined)) return next(changesFor(fault));
+    const isInstead =
+      fault.reset || fault.silent || fault.notHttp || responseInstead(fault) !== undefined;
+    if (!isInstead && damages.every((name) => fault[name] === undefined))
+      return next(changesFor(fault));
     const right = isInstead ? nothing : await planned(await next(changesFor(fault)));
     sendResponse(right, fault, response, later);
     return null;
@@ -111,7 +122,9 @@ function kindOf(path: string): RequestKind | null {
 /** The key by which faults are chosen: the access key or the bearer token. */
 function keyOf(request: IncomingMessage, query: string): string | null {
   return (
-    accessKeyOf(request, query) ?? /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null
+    accessKeyOf(request, query) ??
+    /^bearer\s+(.+)$/i.exec(request.headers.authorization ?? '')?.[1] ??
+    null
   );
 }
 

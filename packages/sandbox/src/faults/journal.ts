@@ -68,4 +68,5 @@ export function withoutSecrets(query: string): string {
 }
 
 /** A name as a server reads it; one that cannot be decoded is taken as it is. */
-const plainName = (name: string): string => new URLSearchParams(`${name}=`).keys().next().value ?? name;
+const plainName = (name: string): string =>
+  new URLSearchParams(`${name}=`).keys().next().value ?? name;

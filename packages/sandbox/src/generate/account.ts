@@ -22,7 +22,9 @@ export interface GeneratedAccount {
 // Id of the first account; the others count up from it.
 const firstAccount = 101;
 
-/** Makes the account of this index (0, 1, 2, ...); the same seed and index give the same account. */
+/**
+ * Makes the account of this index (0, 1, 2, ...); the same seed and index give the same account.
+ */
 export function makeAccount(seed: number, index: number): GeneratedAccount {
   const own = mix(mix(seed) + index);
   const random = new Random(own);

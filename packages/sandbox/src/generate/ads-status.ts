@@ -15,13 +15,21 @@ export const noCourse: AdsCourse = {
   end: 'N/A',
 };
 
-/** Draws the course of one call: unprocessed for minutes, waiting for hours, then a final state; a few never get there. */
+/**
+ * Draws the course of one call: unprocessed for minutes, waiting for hours, then a final state; a
+ * few never get there.
+ */
 export function drawCourse(random: Random, mobile: boolean): AdsCourse {
   const waitsAt = 300 + random.below(5400);
   const endsAt = waitsAt + 3600 + random.below(30 * 3600);
   const end = random.next();
   if (end < 0.02)
-    return { waitsAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY, end: 'Not Processed' };
+    return {
+      waitsAt: Number.POSITIVE_INFINITY,
+      endsAt: Number.POSITIVE_INFINITY,
+      end: 'Not Processed',
+    };
+
   if (end < 0.05) return { waitsAt, endsAt: Number.POSITIVE_INFINITY, end: 'Waiting For Keyword' };
   if (end < 0.13) return { waitsAt, endsAt, end: 'No Match' };
   if (end < 0.18 && !mobile) return { waitsAt, endsAt, end: 'Desktop' };

@@ -30,7 +30,10 @@ export interface Campaign {
 const kinds = ['Generic', 'Brand', 'Remarketing', 'Seasonal'] as const;
 const matches = ['Exact', 'Phrase', 'Broad'] as const;
 
-/** The campaigns of an account, with ad groups by theme and keywords by match type. Their ids never change. */
+/**
+ * The campaigns of an account, with ad groups by theme and keywords by match type. Their ids never
+ * change.
+ */
 export function makeCampaigns(random: Random, trade: Trade): readonly Campaign[] {
   return kinds.map((kind) => ({
     id: random.digits(10),

@@ -16,8 +16,9 @@ export interface ClickTags {
 export const noTags: ClickTags = { query: '', gclid: null, isTagged: false };
 
 /**
- * Draws the ids of an ad click: one of the ad platform, unless tagging was off (`gclid` is null), and one of a bid tool. The
- * first campaign is managed with Skai, the second with Marin, the others without a tool.
+ * Draws the ids of an ad click: one of the ad platform, unless tagging was off (`gclid` is null),
+ * and one of a bid tool. The first campaign is managed with Skai, the second with Marin, the others
+ * without a tool.
  */
 export function drawTags(
   random: Random,

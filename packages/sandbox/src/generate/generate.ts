@@ -18,8 +18,9 @@ export interface GenerateOptions {
   /** The number of days over which the calls are spread. Default 90. */
   readonly days?: number | undefined;
   /**
-   * The end of these days: a date, which includes its day, or `YYYY-MM-DD HH:MM:SS`. Ad data is as it would be at this time. Default: for `startSandbox` now in
-   * UTC, for `generate`, which has no clock, `2026-11-01 00:00:00`.
+   * The end of these days: a date, which includes its day, or `YYYY-MM-DD HH:MM:SS`. Ad data is as
+   * it would be at this time. Default: for `startSandbox` now in UTC, for `generate`, which has no
+   * clock, `2026-11-01 00:00:00`.
    */
   readonly to?: string | undefined;
 }
@@ -38,6 +39,7 @@ function generateSettings({ to: given, ...options }: GenerateOptions) {
       'invalid_option',
       `to is "${given}": expected a date or a time, such as 2026-11-01 or ${sandboxDefaults.to}`,
     );
+
   return { records, seed, accounts, days, to };
 }
 
@@ -48,20 +50,28 @@ export interface GeneratedCalls {
   readonly records: number;
   /** The calls, ordered by time. */
   calls(): Iterable<Call>;
-  /** Call number `i` as it is at `asOf` (seconds of wall time). A call after the last one needs a `time`. */
+  /**
+   * Call number `i` as it is at `asOf` (seconds of wall time). A call after the last one needs a
+   * `time`.
+   */
   at(i: number, asOf: number, time?: number): GeneratedCall;
   /** When the calls end, in seconds of wall time. */
   readonly to: number;
 }
 
 /**
- * Accounts and their calls, made when they are read. Without `to`, the calls end at `present`, in seconds of wall time, and
- * those of the same day are the same: a later `present` has further calls, and as many of the first ones fewer.
+ * Accounts and their calls, made when they are read. Without `to`, the calls end at `present`, in
+ * seconds of wall time, and those of the same day are the same: a later `present` has further
+ * calls, and as many of the first ones fewer.
  */
-export function generatedAccounts(options: GenerateOptions, present?: number): readonly GeneratedCalls[] {
+export function generatedAccounts(
+  options: GenerateOptions,
+  present?: number,
+): readonly GeneratedCalls[] {
   const settings = generateSettings(options);
   const { records, seed, accounts, days } = settings;
-  const to = settings.to ?? (present === undefined ? sandboxDefaults.to : formatNaive(present * 1000));
+  const to =
+    settings.to ?? (present === undefined ? sandboxDefaults.to : formatNaive(present * 1000));
   const end = parseNaive(to) / 1000;
   const shares = shareOut(records, accounts);
   const place = settings.to === undefined && present !== undefined ? upToPresent : upToEnd;
@@ -72,7 +82,8 @@ export function generatedAccounts(options: GenerateOptions, present?: number): r
  * Generates generated calls, account after account, each ordered by time.
  *
  * @example
- * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid, call.talk_minutes);
+ * for (const call of generate({ records: 1000, seed: 7 })) console.log(call.sid,
+ * call.talk_minutes);
  */
 export function* generate(options: GenerateOptions = {}): Generator<Call, void, undefined> {
   for (const account of generatedAccounts(options)) yield* account.calls();
@@ -95,10 +106,12 @@ function source(
   let known: Timeline | undefined;
   const timeline = () => (known ??= place(account.seed, records, days, to));
   const make = callMaker(account, peopleOf(account));
+
   const at: GeneratedCalls['at'] = (i, asOf, time) => {
     const { first, timeOf } = timeline();
     return make(first + i, time ?? timeOf(first + i), asOf);
   };
+
   return {
     account,
     records,
@@ -115,16 +128,20 @@ const upToEnd: Place = (seed, records, days, end) => ({
   timeOf: timesOf(seed, records, new Rhythm(seed, end - days * day, end)),
 });
 
-/** The calls of whole days, today's included, of which the last ones before the present are taken. */
+/**
+ * The calls of whole days, today's included, of which the last ones before the present are taken.
+ */
 const upToPresent: Place = (seed, records, days, present) => {
   const today = Math.floor(present / day) * day;
   let from = today - days * day;
   let rhythm = new Rhythm(seed, from, today + day);
+
   // Where nearly all days before today are closed, it takes more of them.
   while (rhythm.shareBefore(today) < 0.05) {
     from -= day;
     rhythm = new Rhythm(seed, from, today + day);
   }
+
   const all = Math.ceil(records / rhythm.shareBefore(today)) + 1;
   const timeOf = timesOf(seed, all, rhythm);
   let [low, high] = [records, all];
@@ -133,6 +150,7 @@ const upToPresent: Place = (seed, records, days, present) => {
     if (timeOf(middle) < present) low = middle + 1;
     else high = middle;
   }
+
   return { first: low - records, timeOf };
 };
 

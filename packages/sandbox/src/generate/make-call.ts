@@ -20,7 +20,10 @@ export interface GeneratedCall {
 const networks = ['g', 's', 'd'] as const;
 const positions = ['', '1t1', '1t2', '1s3', 'none'] as const;
 
-/** Returns a function that makes call number `i`, which took place at `time`, as it is at the time `asOf`. */
+/**
+ * Returns a function that makes call number `i`, which took place at `time`, as it is at the time
+ * `asOf`.
+ */
 export function callMaker(account: GeneratedAccount, people: (caller: number) => Person) {
   const random = new Random(0);
   const clicks = new Random(0);
@@ -35,19 +38,22 @@ export function callMaker(account: GeneratedAccount, people: (caller: number) =>
     const tagged = (gclid: string | null) =>
       drawTags(clicks.reseed(account.seed + Math.imul(i + 1, 0x85ebca77)), gclid, person, ad);
     const visit = extension ? null : makeVisit(random, account.trade, person, ad, tagged);
-    const course = extension || visit?.click.isTagged ? drawCourse(random, person.mobile) : noCourse;
+    const course =
+      extension || visit?.click.isTagged ? drawCourse(random, person.mobile) : noCourse;
     const draft = { account, person, ad, visit, time, status: statusAt(course, asOf - time) };
     return { call: write(random, i, draft), time, course };
   };
 }
 
-// Six in ten calls are from a new caller, the others from one who has called before, more likely long ago than lately.
+// Six in ten calls are from a new caller, the others from one who has called before, more likely
+// long ago than lately.
 function callerOf(random: Random, i: number): number {
   const met = Math.floor(i * 0.62);
   return random.chance(0.62) ? met : Math.floor(random.next() * random.next() * met);
 }
 
-// Ids increase with time, but not one by one, so that their order cannot be mistaken for the order of the calls.
+// Ids increase with time, but not one by one, so that their order cannot be mistaken for the order
+// of the calls.
 function sidOf(account: GeneratedAccount, i: number): string {
   const block = i & ~15;
   const turned = (Math.imul(i & 15, 5) + (Math.imul(block, 0x9e3779b1) >>> 28)) & 15;
@@ -70,7 +76,9 @@ function drawDetails(random: Random, i: number, { account, person, ad, visit, ti
   const connected = time * 10 + smart * 60 + random.below(10);
   const seen = visit ? time - 90 - drawDelay(random) : time;
   const again =
-    visit && visit.last !== visit.first ? Math.max(seen + 30, time - 20 - random.below(900)) : seen + 1;
+    visit && visit.last !== visit.first
+      ? Math.max(seen + 30, time - 20 - random.below(900))
+      : seen + 1;
   const { number, label } = random.pick(account.numbers, 1);
   const sid = sidOf(account, i);
   const custom = random.next();
@@ -115,7 +123,11 @@ type Details = ReturnType<typeof drawDetails>;
 function write(random: Random, i: number, draft: Draft): Call {
   const details = drawDetails(random, i, draft);
   // Spreading as many fields takes seventy times as long.
-  return Object.assign(writeCall(draft, details), writeAds(draft, details), writeClick(draft, details));
+  return Object.assign(
+    writeCall(draft, details),
+    writeAds(draft, details),
+    writeClick(draft, details),
+  );
 }
 
 // The call, who made it, and how the caller came to the site.
@@ -223,7 +235,10 @@ function tenths(value: number): string {
   return `${Math.floor(value / 10)}.${value % 10}`;
 }
 
-/** Draws how many seconds pass between the visit and the call: minutes for most, up to 30 days for some. */
+/**
+ * Draws how many seconds pass between the visit and the call: minutes for most, up to 30 days for
+ * some.
+ */
 function drawDelay(random: Random): number {
   const at = random.next();
   const part = random.next();
@@ -253,5 +268,6 @@ function drawTalk(random: Random): number {
     if (at < share) return from + Math.floor(((at - low) / (share - low)) * (tenths - from));
     [low, from] = [share, tenths];
   }
+
   return from;
 }

@@ -28,7 +28,13 @@ const desktops = [
   ['OS X', ['10.15', '14.6'], ['Safari', 'Chrome'], null],
   ['Linux', ['6.8'], ['Firefox'], null],
 ] as const;
-const browserVersions = { Chrome: 131, Safari: 18, Edge: 130, Firefox: 132, 'Samsung Internet': 26 };
+const browserVersions = {
+  Chrome: 131,
+  Safari: 18,
+  Edge: 130,
+  Firefox: 132,
+  'Samsung Internet': 26,
+};
 
 /** A caller: everything that stays the same between their calls. */
 export interface Person extends Line {

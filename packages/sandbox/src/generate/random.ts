@@ -1,8 +1,8 @@
 import { itemAt } from '@call-attribution/core/errors';
 
 /**
- * A small seeded stream of numbers (sfc32, seeded through splitmix32). Integer arithmetic only, so that the same seed
- * gives the same numbers on every machine and in every engine.
+ * A small seeded stream of numbers (sfc32, seeded through splitmix32). Integer arithmetic only, so
+ * that the same seed gives the same numbers on every machine and in every engine.
  */
 export class Random {
   private a = 0;
@@ -49,7 +49,10 @@ export class Random {
     return this.next() < share;
   }
 
-  /** One entry of a list. The higher `lean` is, the more likely are the first ones (0: all equally likely). */
+  /**
+   * One entry of a list. The higher `lean` is, the more likely are the first ones (0: all equally
+   * likely).
+   */
   pick<T>(list: readonly T[], lean = 0): T {
     let at = this.next();
     for (let i = 0; i < lean; i++) at *= this.next();
@@ -81,7 +84,10 @@ export function pad(value: number, width: number): string {
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-';
-const pairs = Array.from({ length: 4096 }, (_, i) => `${alphabet.charAt(i >> 6)}${alphabet.charAt(i & 63)}`);
+const pairs = Array.from(
+  { length: 4096 },
+  (_, i) => `${alphabet.charAt(i >> 6)}${alphabet.charAt(i & 63)}`,
+);
 const pairOf = (bits: number): string => pairs[bits & 4095] ?? '';
 
 /** A random string of the URL-safe Base64 alphabet, `quads` groups of four characters long. */

@@ -1,6 +1,6 @@
-// Names and numbers that do not belong to anyone, so that generated data can never point at a real person or machine:
-// 555-0100 to 555-0199 of each North American area code, Ofcom's numbers for drama, the documentation networks of
-// RFC 5737 and RFC 3849, and the domains of RFC 2606.
+// Names and numbers that do not belong to anyone, so that generated data can never point at a real
+// person or machine: 555-0100 to 555-0199 of each North American area code, Ofcom's numbers for
+// drama, the documentation networks of RFC 5737 and RFC 3849, and the domains of RFC 2606.
 import { itemAt } from '@call-attribution/core/errors';
 import { pad, type Random } from './random.ts';
 
@@ -11,7 +11,8 @@ interface Place {
   readonly zip: string;
 }
 
-// Towns by country: name, state, zip code, and the area codes or prefixes whose reserved numbers are used.
+// Towns by country: name, state, zip code, and the area codes or prefixes whose reserved numbers
+// are used.
 const towns = {
   us: [
     'Denver|CO|80202|303 720 983',
@@ -98,7 +99,8 @@ function blocksOf(town: string, prefixOf: (code: string) => string): Block[] {
   return codes.split(' ').map((code) => ({ prefix: prefixOf(code), place: { city, state, zip } }));
 }
 
-// In a North American block of 100 lines the first 20 belong to businesses, so that no business calls itself.
+// In a North American block of 100 lines the first 20 belong to businesses, so that no business
+// calls itself.
 const businessLines = 20;
 const free = (prefix: string) => (prefix.startsWith('44') ? 1000 : 100 - businessLines);
 
@@ -123,8 +125,9 @@ export function businessNumber(country: Country, index: number): string {
   return block.prefix + pad((turn * 7) % businessLines, 2);
 }
 
-// Callers are spread over the blocks in turn, and each block starts at another line, so that neighbours look different.
-// The step through a block and the size of the block have no common factor: every line is used once.
+// Callers are spread over the blocks in turn, and each block starts at another line, so that
+// neighbours look different. The step through a block and the size of the block have no common
+// factor: every line is used once.
 function placeOf(country: Country, index: number): { block: Block; turn: number } {
   const list = blocks[country];
   const at = index % list.length;

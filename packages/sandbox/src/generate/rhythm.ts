@@ -5,11 +5,15 @@ import { Random } from './random.ts';
 export const day = 86_400;
 
 // Relative call volume by hour of the day, day of the week (from Sunday) and month of the year.
-const hours = [2, 1, 1, 1, 2, 5, 14, 35, 72, 96, 100, 95, 80, 88, 92, 86, 74, 55, 36, 25, 18, 12, 7, 4];
+const hours = [
+  2, 1, 1, 1, 2, 5, 14, 35, 72, 96, 100, 95, 80, 88, 92, 86, 74, 55, 36, 25, 18, 12, 7, 4,
+];
 const weekdays = [0.28, 1.12, 1.1, 1.05, 1.02, 0.95, 0.42];
 const months = [0.9, 0.94, 1.02, 1.08, 1.12, 1.1, 1.02, 0.96, 1, 1.04, 0.98, 0.84];
 
-/** When calls arrive: finds the time at which a given share of all calls of a period has arrived. */
+/**
+ * When calls arrive: finds the time at which a given share of all calls of a period has arrived.
+ */
 export class Rhythm {
   private readonly sums: Float64Array;
   private readonly from: number;
@@ -34,6 +38,7 @@ export class Rhythm {
       const busy = itemAt(hours, hour) * itemAt(weekdays, weekday) * month * mood * growth * share;
       this.sums[i + 1] = this.before(i) + busy;
     }
+
     // A period that has only closed days still needs times for its calls.
     if (this.sums[count] === 0) for (let i = 1; i <= count; i++) this.sums[i] = i;
   }
@@ -45,10 +50,14 @@ export class Rhythm {
     return this.before(Math.floor(index)) / this.before(last);
   }
 
-  /** The time, in whole seconds, at which this share (0 to 1) of all calls has arrived. It never decreases as the share grows. */
+  /**
+   * The time, in whole seconds, at which this share (0 to 1) of all calls has arrived. It never
+   * decreases as the share grows.
+   */
   at(share: number): number {
     const last = this.sums.length - 1;
     const target = share * this.before(last);
+
     // Calls are made in order, so the next one is nearly always in the same hour or soon after.
     let low = target < this.before(this.near) ? 0 : this.near;
     for (let step = 0; step < 8 && low < last - 1 && this.before(low + 1) < target; step++) low++;
@@ -60,6 +69,7 @@ export class Rhythm {
         else high = middle;
       }
     }
+
     this.near = low;
     const before = this.before(low);
     const width = this.before(low + 1) - before;

@@ -11,7 +11,10 @@ type Source = 'paid' | 'search' | 'direct' | 'referral' | 'mailing';
 /** A visit to the site that led to a call. */
 export interface Visit {
   readonly source: Source;
-  /** Ids of the ad click in the URL of the first page; without any if the visit did not come from a tagged ad. */
+  /**
+   * Ids of the ad click in the URL of the first page; without any if the visit did not come from a
+   * tagged ad.
+   */
   readonly click: ClickTags;
   readonly activity: number;
   readonly urlTag: string;
@@ -53,7 +56,10 @@ export function oddText(random: Random): string {
   return random.pick(odd);
 }
 
-/** Draws a visit; `ad` is what the account would have shown this visitor, and `tagged` the ids of its click. */
+/**
+ * Draws a visit; `ad` is what the account would have shown this visitor, and `tagged` the ids of
+ * its click.
+ */
 export function makeVisit(
   random: Random,
   trade: Trade,
@@ -100,7 +106,8 @@ function queryOf(
   ad: { campaign: Campaign; keyword: Keyword },
   click: ClickTags,
 ): string {
-  if (source === 'mailing') return '?utm_source=newsletter&utm_medium=email&utm_campaign=spring%20offer';
+  if (source === 'mailing')
+    return '?utm_source=newsletter&utm_medium=email&utm_campaign=spring%20offer';
   if (source !== 'paid') return '';
   const { campaign, keyword } = ad;
   const place = 1_000_000 + random.below(9_000_000);

@@ -14,7 +14,10 @@ export interface LiveOptions {
 
 /** Advances schedules: by the real clock, or by hand in tests. */
 export interface LiveClock {
-  /** Lets this many seconds of sandbox time pass at once. Resolves when everything that happens in them is stored. */
+  /**
+   * Lets this many seconds of sandbox time pass at once. Resolves when everything that happens in
+   * them is stored.
+   */
   advance(seconds: number): Promise<{ arrived: number; changed: number }>;
   /** Starts to follow the real clock. */
   start(): void;
@@ -22,12 +25,18 @@ export interface LiveClock {
   close(): Promise<void>;
 }
 
-/** A clock that starts at `from` (seconds of wall time) and passes what happens to `apply`, one step at a time. */
+/**
+ * A clock that starts at `from` (seconds of wall time) and passes what happens to `apply`, one step
+ * at a time.
+ */
 export function createLiveClock(
   schedules: readonly Schedule[],
   from: number,
   apply: (happening: Happening) => Promise<void>,
-  options: LiveOptions & { readonly clock: Pick<Clock, 'now'>; readonly onError?: (error: unknown) => void },
+  options: LiveOptions & {
+    readonly clock: Pick<Clock, 'now'>;
+    readonly onError?: (error: unknown) => void;
+  },
 ): LiveClock {
   const { clock, onError } = options;
   const { speed = 1, tick: every = '1s' } = options;
@@ -45,6 +54,7 @@ export function createLiveClock(
       counts.changed += happening.changed.length;
       if (happening.arrived.length + happening.changed.length > 0) await apply(happening);
     }
+
     return counts;
   }
 
@@ -58,6 +68,7 @@ export function createLiveClock(
     advance,
     start() {
       let seen = clock.now();
+
       const update = () => {
         const at = clock.now();
         advance(Math.max(0, ((at - seen) / 1000) * speed))
@@ -67,6 +78,7 @@ export function createLiveClock(
           });
         seen = at;
       };
+
       timer = setTimeout(update, tick).unref();
     },
     async close() {

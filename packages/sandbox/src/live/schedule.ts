@@ -25,7 +25,9 @@ interface Unsettled {
   readonly changesAt: number;
 }
 
-/** Plans arrivals at a steady rate with uneven gaps, and the changes in the ad data of each call. */
+/**
+ * Plans arrivals at a steady rate with uneven gaps, and the changes in the ad data of each call.
+ */
 export function createSchedule(source: GeneratedCalls, callsPerMinute: number): Schedule {
   const gap = 60 / callsPerMinute;
   let unsettled: Unsettled[] = [];
@@ -53,6 +55,7 @@ export function createSchedule(source: GeneratedCalls, callsPerMinute: number): 
         changed.push(made.call);
         watch(i, made, to);
       }
+
       while (nextArrival <= to) {
         const time = startOf(source.at(nextIndex, nextArrival, Math.floor(nextArrival)));
         const made = source.at(nextIndex, to, time);
@@ -61,12 +64,14 @@ export function createSchedule(source: GeneratedCalls, callsPerMinute: number): 
         nextIndex += 1;
         nextArrival += gapAfter(nextIndex);
       }
+
       return { accountId: source.account.id, arrived, changed };
     },
   };
 }
 
-// A record appears when its call is over, so a long call appears after shorter ones that began later.
+// A record appears when its call is over, so a long call appears after shorter ones that began
+// later.
 function startOf({ call, time }: GeneratedCall): number {
   return time - Math.ceil((Number(call.talk_minutes) + Number(call.smart_minutes)) * 60) - 1;
 }

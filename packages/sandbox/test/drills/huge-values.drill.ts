@@ -19,15 +19,20 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
     const store = await openStore(await newUrl());
     await store.putAccount({ id: '1', name: 'huge' });
     const best = new Map<number, number>();
+
     // Four times the length: 4 if linear, 16 if quadratic.
     const isLinear = () => (best.get(16) ?? Number.POSITIVE_INFINITY) / (best.get(4) ?? 1) < 8;
     const usual = rounds(3, 10);
-    // The first round is for warming up. On a busy machine it takes more of them until one was not disturbed.
+
+    // The first round is for warming up. On a busy machine it takes more of them until one was not
+    // disturbed.
     for (let round = 0; round <= usual || (round <= 5 * usual && !isLinear()); round += 1)
       for (const size of megabytes) {
         const milliseconds = await tally.run(() => readAndStore(size));
-        if (round > 0) best.set(size, Math.min(best.get(size) ?? Number.POSITIVE_INFINITY, milliseconds));
+        if (round > 0)
+          best.set(size, Math.min(best.get(size) ?? Number.POSITIVE_INFINITY, milliseconds));
       }
+
     await store.close();
     for (const size of megabytes)
       tally.happened(`ms of CPU time for ${size} MB`, Math.round(best.get(size) ?? 0));
@@ -44,9 +49,15 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
       const read: Call[] = [];
       for await (const call of createCallStream(client)) read.push(call);
       await store.upsert('1', read);
-      const page = await store.page('1', { selection: everything, version: 'v3', offset: 0, rows: 10 });
+      const page = await store.page('1', {
+        selection: everything,
+        version: 'v3',
+        offset: 0,
+        rows: 10,
+      });
       const parts: Buffer[] = [];
-      for await (const part of Buffer.isBuffer(page.body) ? [page.body] : page.body) parts.push(part);
+      for await (const part of Buffer.isBuffer(page.body) ? [page.body] : page.body)
+        parts.push(part);
       const { user, system } = process.cpuUsage(before);
       await client.close();
       await server.close();

@@ -1,4 +1,5 @@
-// The guide "Test your own code", with the packed packages and the test runners that it names, in a project of its own.
+// The guide "Test your own code", with the packed packages and the test runners that it names, in a
+// project of its own.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +17,9 @@ openDrill({
 const root = join(import.meta.dirname, '../../../..');
 const guide = readFileSync(join(root, 'docs/guides/test-your-own-code.md'), 'utf8');
 const files = new Map(
-  [...guide.matchAll(/^```javascript\n(\/\/ (\S+)\n[\s\S]*?)^```/gm)].map(([, code = '', name = '']) => [
-    name,
-    code,
-  ]),
+  [...guide.matchAll(/^```javascript\n(\/\/ (\S+)\n[\s\S]*?)^```/gm)].map(
+    ([, code = '', name = '']) => [name, code],
+  ),
 );
 const folder = mkdtempSync(join(tmpdir(), 'own-tests-'));
 const runners = [
@@ -54,5 +54,8 @@ test.each([
     env,
     encoding: 'utf8',
   });
-  expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: expect.stringMatching(passed) });
+  expect({ status, said: `${stdout}${stderr}` }).toEqual({
+    status: 0,
+    said: expect.stringMatching(passed),
+  });
 });

@@ -33,14 +33,19 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   const assets = mkdtempSync(join(tmpdir(), 'page-'));
   let browser: Browser;
   let sandbox: Sandbox;
+
   // One page for all tests: a new one costs a process. Nothing but the address has any state.
   let shared: Page;
+
   /** What went wrong in the page, and to which hosts it sent requests. */
   const errors: string[] = [];
   const hosts = new Set<string>();
 
   beforeAll(async () => {
-    const builder = new URL('page.build.mjs', import.meta.resolve('@call-attribution/service/package.json'));
+    const builder = new URL(
+      'page.build.mjs',
+      import.meta.resolve('@call-attribution/service/package.json'),
+    );
     execFileSync(process.execPath, [fileURLToPath(builder), assets]);
     sandbox = await startSandbox({ ...data, clock, service: { page: { assets } } });
     browser = await launch(chromium as string);
@@ -66,17 +71,20 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   async function leave(): Promise<void> {
     if (shared.url() !== 'about:blank') await shared.goto('about:blank');
   }
+
   async function open(url = sandbox.url): Promise<Page> {
     // An address that differs in its hash only would not load the page again.
     await leave();
     await shared.goto(url);
     return shared;
   }
+
   const loaded = async (page: Page) => {
     // All parts of the numbers have come.
     await page.waitForSelector('#results[aria-busy="false"] #days svg');
     return page;
   };
+
   const range = (page: Page) => page.locator('#calls-range');
   const filter = (page: Page) => page.getByRole('textbox', { name: 'Filter' });
   const openText = (page: Page) => page.getByText('Filter as text').click();
@@ -84,12 +92,16 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
   const until = (page: Page, text: string) =>
     page.locator('#calls-range', { hasText: new RegExp(`^${text}, newest first$`) }).waitFor();
   const ofAll = (count: number) => `1 to 25 of ${grouped(count)}`;
-  const newestFirst = [...tracked].sort((a, b) => (a.date_added + a.sid < b.date_added + b.sid ? 1 : -1));
+  const newestFirst = [...tracked].sort((a, b) =>
+    a.date_added + a.sid < b.date_added + b.sid ? 1 : -1,
+  );
   const days28 = 'date_added:[2026-09-23 00:00:00 TO 2026-10-21 00:00:00}';
 
   test('it shows accounts with their keys, the newest calls and the exact total', async () => {
     const page = await loaded(await open());
-    expect(await page.getByRole('combobox', { name: 'Account' }).textContent()).toContain('Harbor Dental');
+    expect(await page.getByRole('combobox', { name: 'Account' }).textContent()).toContain(
+      'Harbor Dental',
+    );
     await openDevelopers(page);
     expect(await page.getByText('test_access_101', { exact: true }).isVisible()).toBe(true);
     expect(await range(page).textContent()).toBe(`${ofAll(tracked.length)}, newest first`);
@@ -101,15 +113,24 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     const page = await loaded(await open(`${sandbox.url}/#period=last+7+days`));
     const week = tracked.filter(({ date_added }) => date_added >= '2026-10-14');
     const missed = week.filter(({ talk_minutes }) => talk_minutes === '0.0').length;
-    const mean = week.reduce((sum, { talk_minutes }) => sum + Number(talk_minutes), 0) / week.length;
+    const mean =
+      week.reduce((sum, { talk_minutes }) => sum + Number(talk_minutes), 0) / week.length;
     const values = await page.locator('#numbers .value').allTextContents();
-    expect(values.slice(0, 3)).toEqual([grouped(week.length), grouped(missed), `${mean.toFixed(1)} min`]);
-    expect(await page.locator('#compared').textContent()).toBe('Compared with 7 Oct to 13 Oct 2026.');
+    expect(values.slice(0, 3)).toEqual([
+      grouped(week.length),
+      grouped(missed),
+      `${mean.toFixed(1)} min`,
+    ]);
+    expect(await page.locator('#compared').textContent()).toBe(
+      'Compared with 7 Oct to 13 Oct 2026.',
+    );
     expect(await page.locator('#numbers .change').count()).toBe(4);
     const left = calls.filter(
       ({ channel, date_added }) => channel !== 'Tracker' && date_added >= '2026-10-14',
     );
-    expect(await page.locator('#extensions-note').textContent()).toBe(`${left.length} calls not included`);
+    expect(await page.locator('#extensions-note').textContent()).toBe(
+      `${left.length} calls not included`,
+    );
   });
 
   test('with a password the browser asks for it, and shows the calls of the account that is chosen', async () => {
@@ -173,7 +194,9 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await page.locator('#from').fill('2026-10-15');
     await page.locator('#to').fill('2026-10-17');
     await page.getByRole('button', { name: 'Show these days' }).click();
-    const three = long.filter(({ date_added }) => date_added >= '2026-10-15' && date_added < '2026-10-18');
+    const three = long.filter(
+      ({ date_added }) => date_added >= '2026-10-15' && date_added < '2026-10-18',
+    );
     await until(page, ofAll(three.length));
     expect(await filter(page).inputValue()).toMatch(
       /^date_added:\[2026-10-15 00:00:00 TO 2026-10-18 00:00:00\}/,
@@ -202,6 +225,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await page.locator('#breakdown-landing_page .group').first().click();
     const onPage = tracked.filter(({ landing_page }) => landing_page === most);
     await until(page, ofAll(onPage.length));
+
     // The other values of the field stay, to compare with and to add.
     expect(await page.locator('#breakdown-landing_page .group').count()).toBeGreaterThan(1);
     await page.getByRole('button', { name: /^Tue 20 Oct 2026: \d+ calls/ }).click();
@@ -248,7 +272,9 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       .trimEnd()
       .split('\r\n');
     expect(lines[0]).toBe('date_added,ani,talk_minutes,landing_page,channel,ppc_status,city');
-    expect(lines).toHaveLength(1 + tracked.filter(({ date_added }) => date_added >= '2026-10-20').length);
+    expect(lines).toHaveLength(
+      1 + tracked.filter(({ date_added }) => date_added >= '2026-10-20').length,
+    );
   });
 
   test('it points at a mistake once typing pauses, and fixes it', async () => {
@@ -260,10 +286,13 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await filter(page).fill('');
     await filter(page).pressSequentially('talk_minutes:[2 to *]', { delay: 5 });
     const problem = page.locator('#problem');
+
     // Not in the middle of a word.
     expect(await problem.textContent()).toBe('');
     await problem.locator('pre').waitFor();
-    expect(await problem.locator('pre').textContent()).toBe('talk_minutes:[2 to *]\n               ^^^');
+    expect(await problem.locator('pre').textContent()).toBe(
+      'talk_minutes:[2 to *]\n               ^^^',
+    );
     expect(await filter(page).getAttribute('aria-invalid')).toBe('true');
     expect(await problem.getAttribute('aria-live')).toBe('polite');
     await filter(page).press('Enter');
@@ -320,10 +349,14 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     );
     await expect.poll(() => page.locator('#days .column').count()).toBe(7);
     await page.getByText('As a table').click();
+
     const shown = () =>
       page
         .locator('#days tbody tr')
-        .evaluateAll((rows) => rows.map((row) => [...row.children].slice(1).map((cell) => cell.textContent)));
+        .evaluateAll((rows) =>
+          rows.map((row) => [...row.children].slice(1).map((cell) => cell.textContent)),
+        );
+
     const expected = Array.from({ length: 7 }, (_, i) => {
       const those = tracked.filter((call) => call.date_added.startsWith(`2026-10-${12 + i}`));
       return [
@@ -376,8 +409,12 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       ]);
       const own = await loaded(await open(url));
       expect(await own.locator('#calls tbody .mark-char').allTextContents()).toEqual(['U+202E']);
-      expect(await own.locator('#breakdown-ppc_campaign .name').textContent()).toBe('SaleU+202Efdp.exe');
-      expect(await own.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      expect(await own.locator('#breakdown-ppc_campaign .name').textContent()).toBe(
+        'SaleU+202Efdp.exe',
+      );
+      expect(
+        await own.evaluate('document.documentElement.scrollWidth - innerWidth'),
+      ).toBeLessThanOrEqual(0);
     } finally {
       await leave();
       await service.close();
@@ -421,8 +458,11 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
           await page.setViewportSize({ width, height: 900 });
           await page.waitForTimeout(200);
           const weak = (await page.evaluate(contrasts)).filter(({ ratio }) => ratio < 4.5);
-          const over = (await page.evaluate('document.documentElement.scrollWidth - innerWidth')) as number;
-          // Colors are measured above. Of the rest, axe finds the same in dark, and the same at any width of a desktop.
+          const over = (await page.evaluate(
+            'document.documentElement.scrollWidth - innerWidth',
+          )) as number;
+          // Colors are measured above. Of the rest, axe finds the same in dark, and the same at any
+          // width of a desktop.
           const isKnown = colorScheme === 'dark' || width === 2560;
           const wrong = isKnown && rounds(0, 1) === 0 ? [] : await axeViolations(page);
           if (weak.length + wrong.length > 0 || over > 0)
@@ -432,16 +472,25 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       await page.emulateMedia({ colorScheme: null });
       await page.setViewportSize({ width: 1280, height: 720 });
     }
+
     expect(found).toEqual([]);
   }, 240_000);
 
   test('every control has a name, and the headings form an outline', async () => {
     const page = await loaded(await open());
-    for (const role of ['button', 'checkbox', 'combobox', 'spinbutton', 'region', 'table'] as const) {
+    for (const role of [
+      'button',
+      'checkbox',
+      'combobox',
+      'spinbutton',
+      'region',
+      'table',
+    ] as const) {
       const all = await page.getByRole(role).count();
       expect([role, await page.getByRole(role, { name: /\S/ }).count()]).toEqual([role, all]);
       expect(all).toBeGreaterThan(0);
     }
+
     expect(await page.getByRole('heading').allTextContents()).toEqual([
       'Calls',
       'Which calls',
@@ -456,6 +505,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       'Calls',
       'For developers',
     ]);
+
     // One sentence says what was found, after a pause.
     await expect
       .poll(() => page.getByRole('status').first().textContent())

@@ -20,7 +20,8 @@ interface Runtime {
 
 const records = 600;
 const root = join(import.meta.dirname, '../../../..');
-const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+const run = (...args: string[]) =>
+  execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
 const runtimes = JSON.parse(run('scripts/nodes.mjs')) as Runtime[];
 const named = ({ name, version }: Runtime) => `${name} ${version}`;
 const node = runtimes.find(({ version }) => version.startsWith('24.')) ?? (runtimes[0] as Runtime);
@@ -35,7 +36,9 @@ const folder = mkdtempSync(join(tmpdir(), 'runtimes-'));
 let sandbox: Sandbox;
 beforeAll(async () => {
   execFileSync('pnpm', ['build'], { cwd: root, stdio: 'ignore' });
-  const undicis = ['7.30.2', '8.12.4'].map((version) => `undici${version[0]}@npm:undici@${version}`);
+  const undicis = ['7.30.2', '8.12.4'].map(
+    (version) => `undici${version[0]}@npm:undici@${version}`,
+  );
   run('scripts/pack.mjs', folder, 'node-stream', ...undicis, '@types/node@20');
   for (const name of ['program.mjs', 'proxied.mjs'])
     copyFileSync(join(import.meta.dirname, 'runtimes', name), join(folder, name));
@@ -63,7 +66,9 @@ function start(
   child.stderr.on('data', (data) => (stderr += data));
   return new Promise((resolve, reject) => {
     child.once('close', (code) =>
-      code === 0 ? resolve(JSON.parse(stdout)) : reject(new Error(`status ${code}\n${stdout}${stderr}`)),
+      code === 0
+        ? resolve(JSON.parse(stdout))
+        : reject(new Error(`status ${code}\n${stdout}${stderr}`)),
     );
   });
 }
@@ -76,14 +81,17 @@ const program = (runtime: Runtime, transport: string) => {
 };
 const steps = 12;
 
-describe.each(runtimes.map((runtime) => ({ title: named(runtime), runtime })))('on $title', ({ runtime }) => {
-  test.each(['default', 'fetch'])(
-    'a program lists, retries, stops, streams and syncs (%s)',
-    async (transport) => {
-      expect(await program(runtime, transport)).toHaveLength(steps);
-    },
-  );
-});
+describe.each(runtimes.map((runtime) => ({ title: named(runtime), runtime })))(
+  'on $title',
+  ({ runtime }) => {
+    test.each(['default', 'fetch'])(
+      'a program lists, retries, stops, streams and syncs (%s)',
+      async (transport) => {
+        expect(await program(runtime, transport)).toHaveLength(steps);
+      },
+    );
+  },
+);
 
 describe('dispatchers of undici', () => {
   test.each(['undici7', 'undici8'])('%s sends the same', async (undici) => {
@@ -112,7 +120,9 @@ createClient({ fetch: (url, init) => u${version}.fetch(url, init) });
     ];
     const kind = ['--module', 'nodenext', '--target', 'es2023'];
     const tsc = join(root, 'node_modules/.bin/tsc');
-    expect(execFileSync(tsc, [...strict, ...kind, 'types.ts'], { cwd: folder, encoding: 'utf8' })).toBe('');
+    expect(
+      execFileSync(tsc, [...strict, ...kind, 'types.ts'], { cwd: folder, encoding: 'utf8' }),
+    ).toBe('');
   }, 60_000);
 });
 
@@ -123,7 +133,9 @@ test('a store without the package of its database names the command that install
 for (const url of ['sqlite::memory:', 'postgres://localhost/x'])
   await openStore(url).catch(({ code, message }) => console.log(code, message));`;
   const options = { cwd: bare, encoding: 'utf8' } as const;
-  expect(execFileSync(process.execPath, ['--input-type=module', '-e', code], options).split('\n')).toEqual([
+  expect(
+    execFileSync(process.execPath, ['--input-type=module', '-e', code], options).split('\n'),
+  ).toEqual([
     'missing_package A store in SQLite needs the package libsql. Install it with: npm install libsql',
     'missing_package A store in PostgreSQL needs the package pg. Install it with: npm install pg',
     '',
@@ -163,8 +175,10 @@ describe('proxies', () => {
       const trust = runtime.name === 'deno' ? { NODE_TLS_REJECT_UNAUTHORIZED: '0' } : {};
       const result = await list({ HTTPS_PROXY: through(proxy.host), ...trust }, secure, runtime);
       expect(result).toMatchObject({ calls: records });
+
       // Deno also asks for its own latest version.
       expect(proxy.targets).toContain(`CONNECT ${new URL(secure).host}`);
+
       // The next page is requested while one is read.
       if (runtime.name === 'node') expect(proxy.targets.length).toBeLessThanOrEqual(2);
       expect(Buffer.concat(proxy.tunneled).length).toBeGreaterThan(1_000);
@@ -175,10 +189,15 @@ describe('proxies', () => {
   test('names in lower case come first, and a proxy may itself need TLS', async () => {
     const encrypted = await startTestProxy({ withTls: true });
     try {
-      const env = { https_proxy: through(encrypted.host, 'https'), HTTPS_PROXY: through(proxy.host) };
+      const env = {
+        https_proxy: through(encrypted.host, 'https'),
+        HTTPS_PROXY: through(proxy.host),
+      };
       expect(await list(env)).toMatchObject({ calls: records });
       expect([encrypted.targets.length > 0, proxy.targets]).toEqual([true, []]);
-      expect(await list({ HTTP_PROXY: through(encrypted.host, 'https') }, sandbox.url)).toMatchObject({
+      expect(
+        await list({ HTTP_PROXY: through(encrypted.host, 'https') }, sandbox.url),
+      ).toMatchObject({
         calls: records,
       });
     } finally {
@@ -188,7 +207,10 @@ describe('proxies', () => {
 
   test('a server with http is read through HTTP_PROXY', async () => {
     expect(
-      await list({ HTTP_PROXY: through(proxy.host), HTTPS_PROXY: 'http://localhost:9' }, sandbox.url),
+      await list(
+        { HTTP_PROXY: through(proxy.host), HTTPS_PROXY: 'http://localhost:9' },
+        sandbox.url,
+      ),
     ).toMatchObject({
       calls: records,
     });
@@ -200,14 +222,28 @@ describe('proxies', () => {
     { no_proxy: '*' },
     { HTTP_PROXY: 'http://localhost:9', HTTPS_PROXY: '' },
   ])('the proxy is not used with %j', async (env) => {
-    expect(await list({ HTTPS_PROXY: through(proxy.host), ...env })).toMatchObject({ calls: records });
+    expect(await list({ HTTPS_PROXY: through(proxy.host), ...env })).toMatchObject({
+      calls: records,
+    });
     expect(proxy.targets).toEqual([]);
   });
 
   test.each([
-    ['wrong credentials', 'ok', 'me:wr%2Fong@', { code: 'proxy_failed', status: 407, attempts: 1 }, 1],
+    [
+      'wrong credentials',
+      'ok',
+      'me:wr%2Fong@',
+      { code: 'proxy_failed', status: 407, attempts: 1 },
+      1,
+    ],
     ['no credentials', 'ok', '', { code: 'proxy_failed', status: 407, attempts: 1 }, 1],
-    ['a rule against the server', 403, credentials, { code: 'proxy_failed', status: 403, attempts: 1 }, 1],
+    [
+      'a rule against the server',
+      403,
+      credentials,
+      { code: 'proxy_failed', status: 403, attempts: 1 },
+      1,
+    ],
     [
       'a server that the proxy cannot reach',
       502,
@@ -215,7 +251,13 @@ describe('proxies', () => {
       { code: 'proxy_failed', status: 502, attempts: 2 },
       2,
     ],
-    ['a proxy that closes the connection', 'close', credentials, { code: 'proxy_failed', attempts: 2 }, 2],
+    [
+      'a proxy that closes the connection',
+      'close',
+      credentials,
+      { code: 'proxy_failed', attempts: 2 },
+      2,
+    ],
     [
       'a proxy that stays silent',
       'silent',
@@ -227,7 +269,10 @@ describe('proxies', () => {
     '%s is reported without the password, and the client closes at once',
     async (_, mode, given, error, connections) => {
       proxy.mode = mode;
-      const result = (await list({ HTTPS_PROXY: `http://${given}${proxy.host}` })) as Record<string, unknown>;
+      const result = (await list({ HTTPS_PROXY: `http://${given}${proxy.host}` })) as Record<
+        string,
+        unknown
+      >;
       expect(result).toMatchObject(error);
       expect(result.message).toContain(`http://${proxy.host}`);
       expect(proxy.targets).toHaveLength(connections);
@@ -240,6 +285,7 @@ describe('proxies', () => {
         Buffer.from(`me:${proxyPassword}`).toString('base64'),
       ])
         expect(result.shown).not.toContain(secret);
+
       expect(result.closedInMs).toBeLessThan(3_000);
     },
   );
@@ -248,7 +294,9 @@ describe('proxies', () => {
     const dead = (await list({ HTTPS_PROXY: through('localhost:9') })) as Record<string, unknown>;
     expect([dead.code, String(dead.shown).includes('p@ss')]).toEqual(['proxy_failed', false]);
     const env = { HTTPS_PROXY: through(proxy.host) };
-    expect(await list({ ...env, NODE_EXTRA_CA_CERTS: '' })).toMatchObject({ code: 'connection_failed' });
+    expect(await list({ ...env, NODE_EXTRA_CA_CERTS: '' })).toMatchObject({
+      code: 'connection_failed',
+    });
     expect(await list(env, 'https://localhost:9')).toMatchObject({ attempts: 2 });
   });
 });

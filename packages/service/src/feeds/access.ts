@@ -34,14 +34,20 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** Access with a password of which only the hash is known; null when the hash does not have the form of `hashPassword`. */
+/**
+ * Access with a password of which only the hash is known; null when the hash does not have the form
+ * of `hashPassword`.
+ */
 export function hashedAccess(user: string, hash: string): Access | null {
   const [, N, r, p, salt = '', expected = ''] = form.exec(hash) ?? [];
   const costs = { N: Number(N), r: Number(r), p: Number(p) };
+
   // A power of two is what scrypt takes; more than this would let one request take seconds.
-  const isSound = Number.isInteger(Math.log2(costs.N)) && costs.N <= 131_072 && costs.r * costs.p <= 32;
+  const isSound =
+    Number.isInteger(Math.log2(costs.N)) && costs.N <= 131_072 && costs.r * costs.p <= 32;
   if (expected === '' || !isSound) return null;
   const wanted = Buffer.from(expected, 'base64');
+
   // A hash takes tens of milliseconds, so a password that was right is remembered in another form.
   let known: Buffer | null = null;
   return {
@@ -50,14 +56,20 @@ export function hashedAccess(user: string, hash: string): Access | null {
       const typed = digest(name, password);
       if (known !== null && timingSafeEqual(typed, known)) return true;
       const found = await derive(password, Buffer.from(salt, 'base64'), wanted.length, costs);
-      const isRight = timingSafeEqual(found, wanted) && timingSafeEqual(digest(name, ''), digest(user, ''));
+      const isRight =
+        timingSafeEqual(found, wanted) && timingSafeEqual(digest(name, ''), digest(user, ''));
       if (isRight) known = typed;
       return isRight;
     },
   };
 }
 
-function derive(password: string, salt: Buffer, length: number, costs: typeof cost): Promise<Buffer> {
+function derive(
+  password: string,
+  salt: Buffer,
+  length: number,
+  costs: typeof cost,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const maxmem = 256 * costs.N * costs.r;
     scrypt(password, salt, length, { ...costs, maxmem }, (error, hash) =>

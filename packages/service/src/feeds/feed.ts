@@ -11,7 +11,10 @@ export interface Once {
   readonly ledger: Ledger;
 }
 
-/** An upload sheet at a fixed address, which a tool fetches by itself. `readFeeds` makes feeds from a file. */
+/**
+ * An upload sheet at a fixed address, which a tool fetches by itself. `readFeeds` makes feeds from
+ * a file.
+ */
 export interface Feed {
   /** The path of its address, which ends in `.csv` or `.tsv`. */
   readonly path: string;

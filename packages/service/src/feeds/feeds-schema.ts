@@ -17,7 +17,8 @@ import {
 import * as z from 'zod';
 import { type Access, hashedAccess, passwordAccess } from './access.ts';
 
-// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile` import it.
+// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile`
+// import it.
 
 /** Where the names in a file lead to. */
 export interface Surroundings {
@@ -60,7 +61,10 @@ const fields = rules
   .extend({
     conversionName: z.string().trim().min(1).max(100),
     minTalk: span(isDuration, 'must be a duration such as 60s'),
-    once: span((every) => parseDuration(every) >= hour, 'must be a duration of an hour or more, such as 1d'),
+    once: span(
+      (every) => parseDuration(every) >= hour,
+      'must be a duration of an hour or more, such as 1d',
+    ),
     ledger: text,
     user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon'),
     passwordEnv: shaped(
@@ -90,7 +94,9 @@ const fields = rules
 export type FeedFields = z.infer<typeof fields>;
 
 /** What a file of rules may hold. */
-export const rulesSchema = rules.superRefine((read, context) => checkValue(read, refusing(context)));
+export const rulesSchema = rules.superRefine((read, context) =>
+  checkValue(read, refusing(context)),
+);
 
 /** The rules of a file, as it has them. */
 export type RuleFields = z.infer<typeof rulesSchema>;
@@ -103,13 +109,20 @@ export type RuleFields = z.infer<typeof rulesSchema>;
 export function feedsSchema(timeZone: string | null, surroundings: Surroundings) {
   const feed = fields
     .superRefine((read, context) => checkFeed(read, refusing(context)))
-    .transform((read, context) => ({ ...read, access: accessOf(read, surroundings, refusing(context)) }));
+    .transform((read, context) => ({
+      ...read,
+      access: accessOf(read, surroundings, refusing(context)),
+    }));
   const some = 'must be a list of at least one feed';
   return fields
     .partial()
     .extend({ feeds: z.array(fields.partial(), some).min(1, some) })
     .transform(({ feeds, ...shared }) => ({
-      feeds: feeds.map((feed) => ({ ...(timeZone === null ? {} : { timeZone }), ...shared, ...feed })),
+      feeds: feeds.map((feed) => ({
+        ...(timeZone === null ? {} : { timeZone }),
+        ...shared,
+        ...feed,
+      })),
     }))
     .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
 }
@@ -120,7 +133,12 @@ type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) =>
 const refusing =
   (context: z.RefinementCtx): Refuse =>
   (name, message, hint) => {
-    context.addIssue({ code: 'custom', path: name === null ? [] : [name], message, params: { hint } });
+    context.addIssue({
+      code: 'custom',
+      path: name === null ? [] : [name],
+      message,
+      params: { hint },
+    });
     return null;
   };
 
@@ -135,18 +153,25 @@ function accessOf(feed: FeedFields, { folder, env }: Surroundings, refuse: Refus
   const [from] = given;
   if (given.length > 1) return refuse(null, 'has more than one password', passwordWays());
   if (from === undefined)
-    return user === undefined ? null : refuse(null, 'has a user without a password', passwordWays());
+    return user === undefined
+      ? null
+      : refuse(null, 'has a user without a password', passwordWays());
+
   if (user === undefined) return refuse('user', 'is missing: the feed has a password');
   if (passwordHash !== undefined)
     return (
-      hashedAccess(user, passwordHash) ?? refuse('passwordHash', 'is not a hash that hashPassword has made')
+      hashedAccess(user, passwordHash) ??
+      refuse('passwordHash', 'is not a hash that hashPassword has made')
     );
+
   const name = passwordEnv === undefined ? 'passwordFile' : 'passwordEnv';
-  const found = passwordEnv === undefined ? namedFile(from, folder) : { text: env[passwordEnv] ?? '' };
+  const found =
+    passwordEnv === undefined ? namedFile(from, folder) : { text: env[passwordEnv] ?? '' };
   if ('problem' in found) return refuse(name, found.problem);
   const password = found.text.replace(/\r?\n$/, '');
   if (password === '') return refuse(name, `names ${from}, which holds no password`);
-  if (password.length < 12) return refuse(name, `names ${from}, which must hold at least 12 characters`);
+  if (password.length < 12)
+    return refuse(name, `names ${from}, which must hold at least 12 characters`);
   return passwordAccess(user, password);
 }
 
@@ -161,7 +186,9 @@ export function namedFile(
   try {
     return { text: readSmallFile(resolve(folder, name), mostBytes).text };
   } catch (error) {
-    return { problem: `names ${name}, which cannot be read (${systemCode(error) ?? 'unknown reason'})` };
+    return {
+      problem: `names ${name}, which cannot be read (${systemCode(error) ?? 'unknown reason'})`,
+    };
   }
 }
 
@@ -178,11 +205,15 @@ function checkFeed(feed: FeedFields, refuse: Refuse): void {
   const { clickWindow } = format.accepts;
   const ending = format.delimiter === '\t' ? '.tsv' : '.csv';
   if (!path.endsWith(ending)) refuse('path', `must end in ${ending}, as the format is`);
-  if (clickWindow !== null && durationMillis(window, 'window') > durationMillis(clickWindow, 'window'))
+  if (
+    clickWindow !== null &&
+    durationMillis(window, 'window') > durationMillis(clickWindow, 'window')
+  )
     refuse(
       'window',
       `is too long: ${format.title} forgets a click after ${durationMillis(clickWindow, 'window') / day} days`,
     );
+
   if (format.needsName && conversionName === '')
     refuse('conversionName', `is missing: ${format.title} needs it, spelled as in the tool`);
   const columns = format.columns({ timeZone, conversionName, now: 0 });
@@ -192,10 +223,13 @@ function checkFeed(feed: FeedFields, refuse: Refuse): void {
       `is for ${format.title}, which adds what it gets, and so would count each call once per import`,
       'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
     );
+
   checkValue(feed, refuse);
   const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
-  if (once === undefined && ledger !== undefined) refuse('once', 'is missing: ledger needs it', both);
-  if (once !== undefined && ledger === undefined) refuse('ledger', 'is missing: once needs it', both);
+  if (once === undefined && ledger !== undefined)
+    refuse('once', 'is missing: ledger needs it', both);
+  if (once !== undefined && ledger === undefined)
+    refuse('ledger', 'is missing: once needs it', both);
 }
 
 function checkPaths(feeds: readonly FeedFields[], context: z.RefinementCtx): void {

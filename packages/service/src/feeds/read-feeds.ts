@@ -23,12 +23,13 @@ export interface FeedsContext {
 const firstCallDays = 90;
 
 /**
- * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say otherwise. Throws a `ConfigurationError`
- * with one sentence about what is wrong. zod and what makes sheets are loaded with the first file.
+ * Reads feeds from JSON. What stands next to `feeds` holds for each feed that does not say
+ * otherwise. Throws a `ConfigurationError` with one sentence about what is wrong. zod and what
+ * makes sheets are loaded with the first file.
  *
  * @example
- * const feeds = await readFeeds(await readFile('feeds.json', 'utf8'), { source: 'feeds.json', folder: '.', env: process.env });
- * const service = createService({ store, feeds });
+ * const feeds = await readFeeds(await readFile('feeds.json', 'utf8'), { source: 'feeds.json',
+ * folder: '.', env: process.env }); const service = createService({ store, feeds });
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
   const { source, folder, env, timeZone = null } = context;
@@ -41,7 +42,8 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
       read.push(await feedOf(fields, `${source}: feeds[${at}]`, folder, opened));
     return read;
   } catch (error) {
-    for (const ledger of opened.values()) await ledger.then((one) => one.close()).catch(() => undefined);
+    for (const ledger of opened.values())
+      await ledger.then((one) => one.close()).catch(() => undefined);
     throw error;
   }
 }
@@ -89,7 +91,9 @@ export type CountingRules = Pick<
   | 'consent'
 >;
 
-/** The rules of a file, and how many days before a period are read to know who has called before. */
+/**
+ * The rules of a file, and how many days before a period are read to know who has called before.
+ */
 export interface RulesFile {
   /** Which calls count, and at what value. */
   readonly rules: CountingRules;
@@ -98,14 +102,19 @@ export interface RulesFile {
 }
 
 /**
- * Reads rules from JSON: the names of a feed that say which calls count and at what value. Throws a `ConfigurationError` with one
- * sentence about what is wrong.
+ * Reads rules from JSON: the names of a feed that say which calls count and at what value. Throws a
+ * `ConfigurationError` with one sentence about what is wrong.
  *
  * @param folder that paths in it start from.
  * @example
- * const { rules } = await readRulesFile('{ "value": 25, "currency": "USD", "firstCallOnly": true }', 'rules.json', '.');
+ * const { rules } = await readRulesFile('{ "value": 25, "currency": "USD", "firstCallOnly": true
+ * }', 'rules.json', '.');
  */
-export async function readRulesFile(text: string, source: string, folder: string): Promise<RulesFile> {
+export async function readRulesFile(
+  text: string,
+  source: string,
+  folder: string,
+): Promise<RulesFile> {
   const { rulesSchema } = await import('./feeds-schema.ts');
   return rulesOf(readJsonInput(rulesSchema, text, source), source, folder);
 }
@@ -137,9 +146,11 @@ async function readValue(
   if (typeof valueRules === 'string') {
     const { namedFile } = await import('./feeds-schema.ts');
     const found = namedFile(valueRules, folder);
-    if ('problem' in found) throw new ConfigurationError('invalid_option', `${at} ${found.problem}`);
+    if ('problem' in found)
+      throw new ConfigurationError('invalid_option', `${at} ${found.problem}`);
     [text, source] = [found.text, `${at}: ${valueRules}`];
   }
+
   const { readValueRules, valueByRules } = await import('@call-attribution/conversions');
   const table = await readValueRules(text, source);
   return {

@@ -62,6 +62,7 @@ export function feedRoutes(
       ...{ making: null, latest: null, fresh: null, failedAt: null },
     }),
   );
+
   const make = async (state: FeedState): Promise<Sheet> => {
     try {
       const sheet = await makeSheet(state.feed, store, clock.now());
@@ -78,7 +79,10 @@ export function feedRoutes(
       state.making = null;
     }
   };
-  /** The sheet to send; made now unless the last one is fresh. Requests at the same time share one. */
+
+  /**
+   * The sheet to send; made now unless the last one is fresh. Requests at the same time share one.
+   */
   const sheetOf = (state: FeedState): Promise<Sheet> => {
     const { fresh } = state;
     const isCurrent = fresh?.period === periodOf(state.feed, clock.now());
@@ -86,6 +90,7 @@ export function feedRoutes(
     state.making ??= make(state);
     return state.making;
   };
+
   const routes = states.map(
     (state): AppRoute => ({
       path: state.feed.path,
@@ -114,7 +119,10 @@ export function feedRoutes(
         : statusPage(c, facts);
     },
   };
-  return { routes: [...routes, ...(states.length === 0 ? [] : [status])], metrics: () => metricsOf(states) };
+  return {
+    routes: [...routes, ...(states.length === 0 ? [] : [status])],
+    metrics: () => metricsOf(states),
+  };
 }
 
 /** The feeds among these that a request may see. It is refused when there are none. */
@@ -125,6 +133,7 @@ async function open(
 ): Promise<readonly FeedState[]> {
   const guarded = states.filter(({ feed }) => feed.access !== null);
   const unguarded = states.filter(({ feed }) => feed.access === null);
+
   // A web page can make its own name mean this machine; then the browser sends that name.
   const isLocal = isLoopback((c.req.header('host') ?? '').replace(/:\d+$/, ''));
   const given = auth(c.req.raw);
@@ -136,9 +145,13 @@ async function open(
         'feeds',
       );
     if (!isLocal)
-      throw new Refusal('strange_host', 'A feed without a password is only for this machine: use 127.0.0.1.');
+      throw new Refusal(
+        'strange_host',
+        'A feed without a password is only for this machine: use 127.0.0.1.',
+      );
     return unguarded;
   }
+
   const opened = await tryPassword(c, 'feeds', async () => {
     const found: FeedState[] = [];
     for (const state of guarded)
@@ -161,12 +174,14 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
   };
   const { body, period, entries } = sheet;
   if (once === null || period === null) return wholeReply(c, body, headers);
+
   const noted = async function* (): AsyncGenerator<Buffer> {
     for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
     c.req.raw.signal.throwIfAborted();
     // All of it was taken. If this fails, so does the response, and the tool fetches again.
     await noteSent(once.ledger, period, entries);
   };
+
   // What packs a sheet would take all of it before the client has taken anything.
   c.header('cache-control', 'private, no-cache, no-transform');
   return streamReply(c, noted(), headers);
@@ -176,7 +191,10 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
 async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: number) {
   const { feed, latest, lastFetch, fetches, refusals, failedAt } = state;
   const iso = (at: number | null = null) => (at === null ? null : new Date(at).toISOString());
-  const verdict = await store.verdict(feed.account, { from: sinceOf(feed, now, feed.history), to: null });
+  const verdict = await store.verdict(feed.account, {
+    from: sinceOf(feed, now, feed.history),
+    to: null,
+  });
   return {
     path: feed.path,
     format: feed.format.name,
@@ -232,6 +250,7 @@ ${rows}
 /** Feeds in the text format of Prometheus. */
 function metricsOf(states: readonly FeedState[]): string {
   if (states.length === 0) return '';
+
   const family = (
     name: string,
     type: 'counter' | 'gauge',
@@ -244,6 +263,7 @@ function metricsOf(states: readonly FeedState[]): string {
       return found == null ? [] : [{ value: found, labels: { feed: state.feed.path } }];
     }),
   });
+
   return metricsText([
     family('fetches_total', 'counter', 'Fetches with success.', ({ fetches }) => fetches),
     family('refusals_total', 'counter', 'Fetches that were refused.', ({ refusals }) => refusals),

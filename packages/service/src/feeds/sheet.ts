@@ -27,14 +27,21 @@ export interface Sheet {
 /** Why a call is not in a feed: as for a sheet, or because it was there in an earlier period. */
 export type FeedReason = LeftOutReason | 'sent_before';
 
-/** The time from which on a feed has calls, or reads them, so many days earlier: a midnight, or for parts of days the hours up to now. */
+/**
+ * The time from which on a feed has calls, or reads them, so many days earlier: a midnight, or for
+ * parts of days the hours up to now.
+ */
 export function sinceOf({ days, rules }: Feed, now: number, more = 0): string {
   const count = days + more;
-  const said = Number.isInteger(count) ? { from: `${count}d` } : { period: `last ${count * 24} hours` };
+  const said = Number.isInteger(count)
+    ? { from: `${count}d` }
+    : { period: `last ${count * 24} hours` };
   return formatNaive(readPeriod(said, { now, timeZone: rules.timeZone ?? 'UTC' }).from ?? 0);
 }
 
-/** What the ledger calls a feed in the period of a time; null for a feed that repeats its window. */
+/**
+ * What the ledger calls a feed in the period of a time; null for a feed that repeats its window.
+ */
 export function periodOf({ path, once }: Feed, now: number): string | null {
   if (once === null) return null;
   return `feed ${path} ${new Date(Math.floor(now / once.every) * once.every).toISOString()}`;
@@ -43,14 +50,25 @@ export function periodOf({ path, once }: Feed, now: number): string | null {
 /** Lines that are put together. */
 const linesAtOnce = 1_000;
 
-/** Makes the sheet of a feed: all conversions of its window, each checked as the tool would check it. */
-export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: number): Promise<Sheet> {
+/**
+ * Makes the sheet of a feed: all conversions of its window, each checked as the tool would check
+ * it.
+ */
+export async function makeSheet(
+  feed: Feed,
+  store: Pick<Store, 'calls'>,
+  now: number,
+): Promise<Sheet> {
   const { format, account, once, path, history } = feed;
+
   // A service without feeds starts without them.
   const { conversions, entryOf, toSheet } = await import('@call-attribution/conversions');
   const rules = { ...feed.rules, now, from: sinceOf(feed, now) };
   const read = where('date_added').from(sinceOf(feed, now, history));
-  const calls = store.calls(account, selectionOf(read, { extensions: format.accepts.onlyExtensions }));
+  const calls = store.calls(
+    account,
+    selectionOf(read, { extensions: format.accepts.onlyExtensions }),
+  );
   const period = periodOf(feed, now);
   const earlier = new Set(
     (once?.ledger.destinations() ?? [])
@@ -60,6 +78,7 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
   const entries: LedgerEntry[] = [];
   const leftOut = new Map<FeedReason, number>();
   let rows = 0;
+
   async function* counted(): AsyncGenerator<Converted> {
     for await (const outcome of conversions(unhurried(calls), rules, format)) {
       let reason: FeedReason | null = null;
@@ -74,17 +93,24 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
     }
   }
 
-  // Data Manager wants the headings in the first row; times have their offset, so the line above them is not needed.
+  // Data Manager wants the headings in the first row; times have their offset, so the line above
+  // them is not needed.
   const { columns, delimiter, preamble } = format;
   const isGoogle = format.name.startsWith('google-ads');
-  const layout = { columns, delimiter, ...(isGoogle || preamble === undefined ? {} : { preamble }) };
+  const layout = {
+    columns,
+    delimiter,
+    ...(isGoogle || preamble === undefined ? {} : { preamble }),
+  };
   const parts: Uint8Array[] = [];
   const lines: Uint8Array[] = [];
   for await (const line of toSheet(layout, rules)(counted())) {
     lines.push(line);
     if (lines.length === linesAtOnce) parts.push(Buffer.concat(lines.splice(0)));
   }
+
   const body = Buffer.concat([...parts, ...lines]);
+
   // Weak, because the same content may be sent packed or plain.
   const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
   return { body, etag, madeAt: now, rows, leftOut, period, entries };
@@ -93,7 +119,10 @@ export async function makeSheet(feed: Feed, store: Pick<Store, 'calls'>, now: nu
 /** Milliseconds of work after which other requests get their turn. */
 const sliceMs = 10;
 
-/** A store in this process returns calls without ever letting the event loop run, and a sheet may have many thousands. */
+/**
+ * A store in this process returns calls without ever letting the event loop run, and a sheet may
+ * have many thousands.
+ */
 async function* unhurried(calls: AsyncIterable<Call>): AsyncGenerator<Call> {
   let until = performance.now() + sliceMs;
   for await (const call of calls) {
@@ -107,7 +136,11 @@ async function* unhurried(calls: AsyncIterable<Call>): AsyncGenerator<Call> {
 const noting = new WeakMap<Ledger, Promise<void>>();
 
 /** Notes that the calls of a period were sent whole. A ledger takes one note after the other. */
-export function noteSent(ledger: Ledger, period: string, entries: readonly LedgerEntry[]): Promise<void> {
+export function noteSent(
+  ledger: Ledger,
+  period: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
   const note = async (): Promise<void> => {
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);
@@ -115,6 +148,7 @@ export function noteSent(ledger: Ledger, period: string, entries: readonly Ledge
     const news = entries.filter(({ sid }) => !known.has(sid));
     if (news.length > 0) await ledger.commit(await ledger.prepare(period, news));
   };
+
   const done = (noting.get(ledger) ?? Promise.resolve()).then(note);
   noting.set(
     ledger,

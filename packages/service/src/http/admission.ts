@@ -9,11 +9,15 @@ import { Refusal, type RefusalCode } from './refusal.ts';
 
 /** Who may ask, and when. */
 export interface Admission {
-  /** Lets a request through that has the credential of an account, once a place of the account is free. Returns the account. */
+  /**
+   * Lets a request through that has the credential of an account, once a place of the account is
+   * free. Returns the account.
+   */
   admit(c: AppContext, credential: AccountCredential): Promise<string>;
   /**
-   * Waits until fewer requests of the account are in progress than it may have; the request has its place until its response has
-   * ended. A response that its client does not read holds a place of its own account, so that others do not notice.
+   * Waits until fewer requests of the account are in progress than it may have; the request has its
+   * place until its response has ended. A response that its client does not read holds a place of
+   * its own account, so that others do not notice.
    */
   takePlace(c: AppContext, account: string): Promise<void>;
   /** How many requests wait for a place. */
@@ -29,12 +33,18 @@ interface AdmissionOptions {
   readonly atOnce: number;
 }
 
-/** How long the refusal of wrong keys takes: whoever guesses waits, instead of keeping others waiting. */
+/**
+ * How long the refusal of wrong keys takes: whoever guesses waits, instead of keeping others
+ * waiting.
+ */
 const refusalMs = 200;
 
-/** Admits requests with the keys of a store. Several processes count rates and places separately. */
+/**
+ * Admits requests with the keys of a store. Several processes count rates and places separately.
+ */
 export function createAdmission({ store, rateLimit, clock, atOnce }: AdmissionOptions): Admission {
   const countRate = rateLimit === null ? null : rateCounter(rateLimit, clock);
+
   /** What starts the requests that wait, by account, in the order in which they came. */
   const queues = new Map<string, Set<() => void>>();
   const taken = new Map<string, number>();
@@ -49,6 +59,7 @@ export function createAdmission({ store, rateLimit, clock, atOnce }: AdmissionOp
       queues.delete(account);
     }
   };
+
   const takePlace = async ({ env, req }: AppContext, account: string): Promise<void> => {
     const { signal } = req.raw;
     env.exchange.audit = { ...env.exchange.audit, account };
@@ -64,16 +75,20 @@ export function createAdmission({ store, rateLimit, clock, atOnce }: AdmissionOp
           signal.removeEventListener('abort', giveUp);
           resolve();
         };
+
         const giveUp = (): void => {
           queue.delete(start);
           reject(signal.reason);
         };
+
         queue.add(start);
         signal.addEventListener('abort', giveUp, { once: true });
       });
     }
+
     env.exchange.ends.push(() => leave(account));
   };
+
   return {
     takePlace,
     waiting: () => [...queues.values()].reduce((sum, { size }) => sum + size, 0),
@@ -86,16 +101,25 @@ export function createAdmission({ store, rateLimit, clock, atOnce }: AdmissionOp
           'These credentials do not belong to an account: they are wrong or were revoked.',
         );
       }
+
       if (account.disabled)
-        throw new Refusal('account_disabled', 'This account is disabled. Ask the operator of the service.');
-      for (const [name, value] of Object.entries(countRate?.(credential) ?? {})) c.header(name, value);
+        throw new Refusal(
+          'account_disabled',
+          'This account is disabled. Ask the operator of the service.',
+        );
+
+      for (const [name, value] of Object.entries(countRate?.(credential) ?? {}))
+        c.header(name, value);
       await takePlace(c, account.id);
       return account.id;
     },
   };
 }
 
-/** Counts one request, and returns the headers that say how many are left; throws a refusal with 429 when the key has none left. */
+/**
+ * Counts one request, and returns the headers that say how many are left; throws a refusal with 429
+ * when the key has none left.
+ */
 function rateCounter({ requests, per: span }: RateLimit, clock: Pick<Clock, 'now'>) {
   const per = durationMillis(span, 'rateLimit.per');
   let spans = new Map<string, { used: number; ends: number }>();
@@ -110,6 +134,7 @@ function rateCounter({ requests, per: span }: RateLimit, clock: Pick<Clock, 'now
       current = { used: 0, ends: time + per };
       spans.set(key, current);
     }
+
     const wait = Math.ceil((current.ends - time) / 1000);
     const isOver = current.used >= requests;
     current.used += isOver ? 0 : 1;
@@ -119,11 +144,16 @@ function rateCounter({ requests, per: span }: RateLimit, clock: Pick<Clock, 'now
     };
     if (!isOver) return headers;
     const detail = `This key may make ${requests} requests in ${per / 1000} s. Wait ${wait} s.`;
-    throw new Refusal('too_many_requests', detail, { headers: { ...headers, 'retry-after': String(wait) } });
+    throw new Refusal('too_many_requests', detail, {
+      headers: { ...headers, 'retry-after': String(wait) },
+    });
   };
 }
 
-/** Reads the credentials of a request in the given version; refuses with 401 when they are missing or incomplete. */
+/**
+ * Reads the credentials of a request in the given version; refuses with 401 when they are missing
+ * or incomplete.
+ */
 export function readCredential({ headers }: Request, version: 'v2' | 'v3'): AccountCredential {
   const single = (name: string): string | undefined => {
     const value = headers.get(name) ?? undefined;
@@ -133,6 +163,7 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
       parameter: name,
     });
   };
+
   const authorization = single('authorization');
   const [accessKey, secretKey] = [single('access_key'), single('secret_key')];
   if (version === 'v3' && (accessKey !== undefined || secretKey !== undefined)) {
@@ -148,6 +179,7 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
       `The header ${accessKey ? 'secret_key' : 'access_key'} is missing: v3 needs both access_key and secret_key.`,
     );
   }
+
   if (authorization === undefined)
     throw unauthenticated(
       'missing_credentials',
@@ -155,6 +187,7 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
         ? 'v2 needs the header "Authorization: Bearer <token>".'
         : 'v3 needs the headers access_key and secret_key, or "Authorization: Bearer <token>".',
     );
+
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
   if (token !== undefined) return { kind: 'bearer', token };
   throw unauthenticated(

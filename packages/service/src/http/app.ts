@@ -12,8 +12,8 @@ import { problemOf, Refusal } from './refusal.ts';
 import { smsReply } from './sms.ts';
 
 /**
- * The routes as an app: what all requests go through, in order, then one entry for each path. `prefix` comes before all paths and has no
- * slash at its end.
+ * The routes as an app: what all requests go through, in order, then one entry for each path.
+ * `prefix` comes before all paths and has no slash at its end.
  */
 export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
@@ -29,8 +29,10 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
     refuseHead(c.req);
     return c.env.exchange.changes.isPlain ? next() : pack(c, next);
   });
+
   // The links of the page need the slash at the end.
-  if (prefix !== '') app.get(prefix, (c) => c.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`, 308));
+  if (prefix !== '')
+    app.get(prefix, (c) => c.redirect(`${prefix.slice(prefix.lastIndexOf('/') + 1)}/`, 308));
   for (const { path, methods = ['GET'], handle } of routes) {
     const at = prefix + path.replaceAll('{', ':').replaceAll('}', '');
     app.on([...methods], at, (c) => {
@@ -40,9 +42,12 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
     app.all(at, (c) => {
       c.env.exchange.route = path;
       const allow = methods.map((method) => (method === 'GET' ? 'GET, HEAD' : method)).join(', ');
-      throw new Refusal('method_not_allowed', `This path accepts only ${allow}.`, { headers: { allow } });
+      throw new Refusal('method_not_allowed', `This path accepts only ${allow}.`, {
+        headers: { allow },
+      });
     });
   }
+
   return app;
 }
 
@@ -50,6 +55,7 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
 export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): AppRoute[] {
   const options = { store, shape, salt: randomBytes(9) };
   type Reply = typeof listReply;
+
   const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({
     path: `/${version}/user/bid-management${path}`,
     async handle(c) {
@@ -58,6 +64,7 @@ export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): App
       return reply(c, account, version, options);
     },
   });
+
   return [
     route('', 'v3', listReply),
     route('/{sid}', 'v3', singleReply),
@@ -68,7 +75,10 @@ export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): App
   ];
 }
 
-/** A path of the application that embeds the service. Its response may be one whose headers cannot be changed. */
+/**
+ * A path of the application that embeds the service. Its response may be one whose headers cannot
+ * be changed.
+ */
 export function ownRoute({ path, methods, handle }: Route): AppRoute {
   return {
     path,
@@ -80,9 +90,13 @@ export function ownRoute({ path, methods, handle }: Route): AppRoute {
   };
 }
 
-/** An error as a response: why a request is refused, or that the service failed, of which the log says more. */
+/**
+ * An error as a response: why a request is refused, or that the service failed, of which the log
+ * says more.
+ */
 function refusalReply(error: unknown, { env: { exchange }, req }: AppContext): Response {
   if (error instanceof Refusal) return problemOf(error, exchange.requestId);
+
   // The client has left, and nobody reads this.
   if (req.raw.signal.aborted) return new Response(null, { status: 499 });
   exchange.fault = error;
@@ -101,15 +115,24 @@ function refusalReply(error: unknown, { env: { exchange }, req }: AppContext): R
 function refuseHead(req: AppContext['req']): void {
   const { url } = req;
   if (url.length - url.indexOf('/', 'https://'.length) > limits.urlBytes) {
-    throw new Refusal('url_too_long', `The URL is longer than ${limits.urlBytes} bytes. Shorten the filter.`);
+    throw new Refusal(
+      'url_too_long',
+      `The URL is longer than ${limits.urlBytes} bytes. Shorten the filter.`,
+    );
   }
+
   if (req.header('host')?.includes(',')) {
-    throw new Refusal('host_header', 'The request must have exactly one header Host.', { parameter: 'host' });
+    throw new Refusal('host_header', 'The request must have exactly one header Host.', {
+      parameter: 'host',
+    });
   }
 }
 
 function refuseBody({ req }: AppContext): void {
-  if (req.header('transfer-encoding') === undefined && Number(req.header('content-length') ?? 0) === 0)
+  if (
+    req.header('transfer-encoding') === undefined &&
+    Number(req.header('content-length') ?? 0) === 0
+  )
     return;
   throw new Refusal(
     'unexpected_body',

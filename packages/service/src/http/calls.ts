@@ -10,14 +10,19 @@ import { Refusal } from './refusal.ts';
 
 type Version = 'v2' | 'v3';
 
-/** A page waits for a turn of the event loop for so many of its rows, for so many milliseconds at most. */
+/**
+ * A page waits for a turn of the event loop for so many of its rows, for so many milliseconds at
+ * most.
+ */
 const [rowsPerTurn, mostWaitMs] = [4, 500];
 
 /** What the API needs to respond. */
 export interface CallsOptions {
   readonly store: Store;
   readonly shape: Shape;
-  /** Goes into tags: under another service, the same position of an account may be something else. */
+  /**
+   * Goes into tags: under another service, the same position of an account may be something else.
+   */
   readonly salt: Buffer;
 }
 
@@ -35,22 +40,40 @@ export async function listReply(
   const rows = Math.min(readRows(parameters, shape), changes.clampRows ?? shape.maxRows);
   const most = Math.floor((Number.MAX_SAFE_INTEGER - rows) / rows);
   const requested = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * rows;
-  // A shifted page still names the range that was requested, as when records come or go between two pages.
+
+  // A shifted page still names the range that was requested, as when records come or go between two
+  // pages.
   const offset = Math.max(0, requested + (changes.shift ?? 0));
   const { signal } = c.req.raw;
-  const tag = await tagOf(options, account, [version, parameters.get('q') ?? '', rows, offset, requested]);
+  const tag = await tagOf(options, account, [
+    version,
+    parameters.get('q') ?? '',
+    rows,
+    offset,
+    requested,
+  ]);
   c.header('etag', tag);
   if (hasTag(tag, c.req.header('if-none-match'))) return c.body(null, 304);
-  // Node.js accepts one connection a turn: behind large pages alone, those of other accounts would wait for seconds.
+
+  // Node.js accepts one connection a turn: behind large pages alone, those of other accounts would
+  // wait for seconds.
   const until = performance.now() + mostWaitMs;
-  for (let turns = rows / rowsPerTurn; turns >= 1 && performance.now() < until; turns -= 1) await nextTurn();
-  const { body, count, total } = await store.page(account, { selection, version, offset, rows, signal });
+  for (let turns = rows / rowsPerTurn; turns >= 1 && performance.now() < until; turns -= 1)
+    await nextTurn();
+  const { body, count, total } = await store.page(account, {
+    selection,
+    version,
+    offset,
+    rows,
+    signal,
+  });
   return jsonReply(c, body, { 'content-range': formatContentRange(requested, count, total) });
 }
 
 /**
- * The tag of a page. It follows from the question and from how often the calls of the account have changed, so nothing is read for
- * it. A change while the page is read gives the page an older tag, never a newer one.
+ * The tag of a page. It follows from the question and from how often the calls of the account have
+ * changed, so nothing is read for it. A change while the page is read gives the page an older tag,
+ * never a newer one.
  */
 async function tagOf(
   { store, salt }: CallsOptions,
@@ -77,6 +100,7 @@ export async function singleReply(
     const hint = version === 'v3' && sid === 'count' ? ' The count request exists in v2 only.' : '';
     throw new Refusal('unknown_record', `This account has no call with that sid.${hint}`);
   }
+
   const singleAs = c.env.exchange.changes.singleAs ?? shape.singleAs;
   return jsonReply(
     c,
@@ -90,9 +114,13 @@ function sidOf({ req }: AppContext): string {
   try {
     return decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
   } catch {
-    throw new Refusal('malformed_encoding', 'The sid in the path is not valid percent-encoded UTF-8.', {
-      parameter: 'sid',
-    });
+    throw new Refusal(
+      'malformed_encoding',
+      'The sid in the path is not valid percent-encoded UTF-8.',
+      {
+        parameter: 'sid',
+      },
+    );
   }
 }
 
@@ -125,12 +153,19 @@ function readFilter(parameters: ReadonlyMap<string, string>, version: Version): 
 export function parsedFilter(parameters: ReadonlyMap<string, string>, version: Version): Filter {
   const parsed = safeParse(parameters.get('q') ?? '', { version });
   if (!parsed.ok) {
-    throw new Refusal('invalid_filter', parsed.problem.message, { parameter: 'q', filter: parsed.problem });
+    throw new Refusal('invalid_filter', parsed.problem.message, {
+      parameter: 'q',
+      filter: parsed.problem,
+    });
   }
+
   return parsed.filter;
 }
 
-/** v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has `inc_gce:1`. */
+/**
+ * v2 returns calls of both channels; v3 leaves out calls from call extensions unless the filter has
+ * `inc_gce:1`.
+ */
 export function selectionFor(filter: Filter, version: Version): Selection {
   return selectionOf(filter, { extensions: version === 'v2' });
 }

@@ -12,7 +12,10 @@ export interface Exchange {
   readonly changes: ReplyChanges;
   /** The path pattern, for logs and metrics: never holds a value that a caller sent. */
   route: string;
-  /** What the log says besides: the account whose credentials were accepted, and what was fetched. Never anything about a caller. */
+  /**
+   * What the log says besides: the account whose credentials were accepted, and what was fetched.
+   * Never anything about a caller.
+   */
   audit: Pick<LogEntry, 'account' | 'user' | 'rows'>;
   /** What went wrong in the service. */
   fault?: unknown;
@@ -45,6 +48,7 @@ export function wholeReply(
   status: ContentfulStatusCode = 200,
 ): Response {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+
   // A stream of one piece: bytes and strings would be copied.
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -69,7 +73,10 @@ export function jsonReply(
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** In each round of the event loop one piece of one response is made, so that short requests are heard in between. */
+/**
+ * In each round of the event loop one piece of one response is made, so that short requests are
+ * heard in between.
+ */
 function nextTurn(): Promise<unknown> {
   turn = turn.then(() => setImmediate());
   return turn;
@@ -82,6 +89,7 @@ export function streamReply(
   headers: Record<string, string>,
 ): Response {
   const { exchange, outgoing } = c.env;
+
   async function* paced(): AsyncGenerator<Uint8Array> {
     try {
       for await (const piece of pieces) {
@@ -95,6 +103,7 @@ export function streamReply(
       outgoing.destroy();
     }
   }
+
   return c.body(ReadableStream.from(paced()), 200, headers);
 }
 
@@ -104,7 +113,9 @@ export function queryOf({ req }: AppContext): string {
   return mark < 0 ? '' : req.url.slice(mark + 1);
 }
 
-/** Does the client have the response with this tag already? `given` is its header `if-none-match`. */
+/**
+ * Does the client have the response with this tag already? `given` is its header `if-none-match`.
+ */
 export function hasTag(etag: string, given = ''): boolean {
   const bare = (tag: string): string => tag.trim().replace(/^W\//, '');
   return given.split(',').some((tag) => tag.trim() === '*' || bare(tag) === bare(etag));

@@ -25,7 +25,10 @@ export type Follow = (
   changes?: ReplyChanges,
 ) => Promise<Response>;
 
-/** Follows each request to the last byte of its response: its headers, its place, the log and the metrics. */
+/**
+ * Follows each request to the last byte of its response: its headers, its place, the log and the
+ * metrics.
+ */
 export function followed(options: FollowOptions): Follow {
   const { app, metrics, isStopping } = options;
   return async (request, { incoming, outgoing } = {}, changes = {}) => {
@@ -39,11 +42,17 @@ export function followed(options: FollowOptions): Follow {
     headers.set('x-request-id', requestId);
     if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
     headers.set('x-content-type-options', 'nosniff');
+
     const end = (isWhole: boolean, hasBegun: boolean): void => {
       for (const each of exchange.ends.splice(0)) each();
       const seconds = (performance.now() - startedAt) / 1000;
-      report(options, request, exchange, { isWhole, seconds, status: hasBegun ? response.status : 499 });
+      report(options, request, exchange, {
+        isWhole,
+        seconds,
+        status: hasBegun ? response.status : 499,
+      });
     };
+
     if (outgoing === undefined) {
       const ended = options.progress.begin(() => cut());
       const { body, cut } = whenRead(request, response, (isWhole) => {
@@ -52,6 +61,7 @@ export function followed(options: FollowOptions): Follow {
       });
       return body;
     }
+
     if (isStopping()) headers.set('connection', 'close');
     if (outgoing.closed) end(false, false);
     else {
@@ -64,6 +74,7 @@ export function followed(options: FollowOptions): Follow {
       });
       outgoing.once('close', () => end(isWhole, outgoing.headersSent));
     }
+
     return response;
   };
 }
@@ -125,14 +136,17 @@ function whenRead(
     ended(true);
     return { body: response, cut: () => {} };
   }
+
   let cut = (): void => {};
   let isOver = false;
+
   const end = (isWhole: boolean): void => {
     if (isOver) return;
     isOver = true;
     signal.removeEventListener('abort', cut);
     ended(isWhole);
   };
+
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {

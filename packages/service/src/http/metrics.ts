@@ -35,24 +35,39 @@ export function createMetrics(): Metrics {
   let dropped = 0;
   let inFlight = 0;
   const requests = new Map<string, MetricSample>();
-  /** For each route its requests by the bound that they took at most; the last are those beyond all bounds. */
+
+  /**
+   * For each route its requests by the bound that they took at most; the last are those beyond all
+   * bounds.
+   */
   const times = new Map<string, { readonly counts: number[]; sum: number }>();
-  const family = (type: MetricFamily['type'], name: string, help: string, value: number): MetricFamily => ({
+
+  const family = (
+    type: MetricFamily['type'],
+    name: string,
+    help: string,
+    value: number,
+  ): MetricFamily => ({
     ...{ name, type, help },
     samples: [{ value }],
   });
+
   return {
     started() {
       inFlight += 1;
     },
     finished({ route, method, status, seconds }) {
       inFlight -= 1;
+
       // A client may send any method; only the usual ones become labels.
       const known = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/.test(method) ? method : 'other';
       const key = `${route} ${known} ${status}`;
       const value = (requests.get(key)?.value ?? 0) + 1;
       requests.set(key, { value, labels: { route, method: known, status: String(status) } });
-      const time = times.get(route) ?? { counts: new Array<number>(bounds.length + 1).fill(0), sum: 0 };
+      const time = times.get(route) ?? {
+        counts: new Array<number>(bounds.length + 1).fill(0),
+        sum: 0,
+      };
       times.set(route, time);
       const place = bounds.findIndex((bound) => seconds <= bound);
       const at = place < 0 ? bounds.length : place;
@@ -79,7 +94,11 @@ export function createMetrics(): Metrics {
             let count = 0;
             const buckets = counts.map((more, i): MetricSample => {
               count += more;
-              return { suffix: '_bucket', labels: { route, le: String(bounds[i] ?? '+Inf') }, value: count };
+              return {
+                suffix: '_bucket',
+                labels: { route, le: String(bounds[i] ?? '+Inf') },
+                value: count,
+              };
             });
             return [
               ...buckets,
@@ -96,8 +115,18 @@ export function createMetrics(): Metrics {
           waiting,
         ),
         family('gauge', 'calls_http_connections', 'Connections.', connections),
-        family('counter', 'calls_http_connections_dropped_total', 'Connections beyond the limit.', dropped),
-        family('gauge', 'process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
+        family(
+          'counter',
+          'calls_http_connections_dropped_total',
+          'Connections beyond the limit.',
+          dropped,
+        ),
+        family(
+          'gauge',
+          'process_resident_memory_bytes',
+          'Resident memory.',
+          process.memoryUsage.rss(),
+        ),
         family('counter', 'process_cpu_seconds_total', 'CPU time used.', (user + system) / 1e6),
       ]);
     },
@@ -113,7 +142,10 @@ interface Reported {
   readonly metrics: () => Promise<string>;
 }
 
-/** `/healthz`, `/readyz` and `/metrics`. The service is ready when its store responds and it is not stopping. */
+/**
+ * `/healthz`, `/readyz` and `/metrics`. The service is ready when its store responds and it is not
+ * stopping.
+ */
 export function statusRoutes({ store, isStopping, ready, metrics }: Reported): AppRoute[] {
   const isReady = async (): Promise<string | null> => {
     if (isStopping()) return 'stopping';

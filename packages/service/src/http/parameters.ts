@@ -1,8 +1,8 @@
 import { Refusal } from './refusal.ts';
 
 /**
- * The parameters of a query or form, decoded (a `+` is a space, as in forms). One that is unknown, repeated or wrongly encoded
- * is refused by name: nothing is ignored.
+ * The parameters of a query or form, decoded (a `+` is a space, as in forms). One that is unknown,
+ * repeated or wrongly encoded is refused by name: nothing is ignored.
  */
 export function readParameters(query: string, allowed: readonly string[]): Map<string, string> {
   const found = new Map<string, string>();
@@ -12,12 +12,20 @@ export function readParameters(query: string, allowed: readonly string[]): Map<s
     const name = decoded(equals < 0 ? piece : piece.slice(0, equals), 'The name of a parameter');
     if (!allowed.includes(name)) throw unknownParameter(name, allowed);
     if (found.has(name)) {
-      throw new Refusal('repeated_parameter', `The parameter ${name} is given twice. Send it once.`, {
-        parameter: name,
-      });
+      throw new Refusal(
+        'repeated_parameter',
+        `The parameter ${name} is given twice. Send it once.`,
+        {
+          parameter: name,
+        },
+      );
     }
-    found.set(name, decoded(equals < 0 ? '' : piece.slice(equals + 1), `The parameter ${name}`, name));
+    found.set(
+      name,
+      decoded(equals < 0 ? '' : piece.slice(equals + 1), `The parameter ${name}`, name),
+    );
   }
+
   return found;
 }
 
@@ -39,7 +47,10 @@ function unknownParameter(name: string, allowed: readonly string[]): Refusal {
   return new Refusal('unknown_parameter', detail, { parameter: name.slice(0, 40) });
 }
 
-/** The value of a whole-number parameter within bounds, or the default when the request does not have it. */
+/**
+ * The value of a whole-number parameter within bounds, or the default when the request does not
+ * have it.
+ */
 export function integerOf(
   parameters: ReadonlyMap<string, string>,
   name: string,
@@ -54,6 +65,7 @@ export function integerOf(
       { parameter: name },
     );
   }
+
   const value = Number(text);
   if (value < bounds.least || value > bounds.most) {
     throw new Refusal(
@@ -62,5 +74,6 @@ export function integerOf(
       { parameter: name },
     );
   }
+
   return value;
 }

@@ -10,9 +10,16 @@ const mostAtOnce = 20;
 const refusalMs = 500;
 
 /** Checks a password, and refuses the request when it is wrong. */
-export type Try = <Found>(c: AppContext, realm: string, check: () => Promise<Found | null>) => Promise<Found>;
+export type Try = <Found>(
+  c: AppContext,
+  realm: string,
+  check: () => Promise<Found | null>,
+) => Promise<Found>;
 
-/** Guesses take time, and one address can make only a few at once: behind one of these proxies, the address that the proxy names. */
+/**
+ * Guesses take time, and one address can make only a few at once: behind one of these proxies, the
+ * address that the proxy names.
+ */
 export function createTries(proxies: readonly string[]): Try {
   const clientOf = clientsBehind(proxies);
   const atOnce = new Map<string, number>();
@@ -23,6 +30,7 @@ export function createTries(proxies: readonly string[]): Try {
       throw new Refusal('too_many_tries', 'Too many passwords at once. Wait 1 s.', {
         headers: { 'retry-after': '1' },
       });
+
     atOnce.set(address, others + 1);
     try {
       const found = await check();
@@ -43,7 +51,9 @@ export const unauthorized = (
   detail: string,
   realm: string,
 ): Refusal =>
-  new Refusal(code, detail, { headers: { 'www-authenticate': `Basic realm="${realm}", charset="UTF-8"` } });
+  new Refusal(code, detail, {
+    headers: { 'www-authenticate': `Basic realm="${realm}", charset="UTF-8"` },
+  });
 
 /** Finds the addresses by which clients are counted; empty where one is not known. */
 function clientsBehind(proxies: readonly string[]): (c: AppContext) => string {
@@ -62,13 +72,15 @@ function addTo(list: BlockList, proxy: string): void {
   const [address = '', bits] = proxy.split('/');
   const family = isIPv4(address) ? 'ipv4' : 'ipv6';
   const isNetwork =
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 'ipv4' ? 32 : 128));
+    bits === undefined ||
+    (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 'ipv4' ? 32 : 128));
   if (isIP(address) === 0 || !isNetwork) {
     throw new ConfigurationError(
       'invalid_option',
       `The proxy ${JSON.stringify(proxy)} is not an IP address or network. Write it as 127.0.0.1, 10.0.0.0/8 or ::1.`,
     );
   }
+
   if (bits === undefined) list.addAddress(address, family);
   else list.addSubnet(address, Number(bits), family);
 }

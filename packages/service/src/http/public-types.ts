@@ -1,4 +1,5 @@
-// What users of the package name. It names no type of Hono, whose declarations need those of a browser.
+// What users of the package name. It names no type of Hono, whose declarations need those of a
+// browser.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duration } from '@call-attribution/core/time';
@@ -19,7 +20,8 @@ export interface ReplyChanges {
 }
 
 /**
- * Sees each request that reaches the service through Node.js before the API does: those of `listen` and `handler`, not of `fetch`.
+ * Sees each request that reaches the service through Node.js before the API does: those of `listen`
+ * and `handler`, not of `fetch`.
  * `next` resolves to the response of the service; what the intercept returns is sent. Null: it sends a response itself.
  *
  * @example
@@ -78,8 +80,8 @@ export interface LogEntry extends Partial<LoggedRequest> {
   /** `error` when the service failed or the response was cut short. */
   readonly level: 'info' | 'error';
   /**
-   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before the end of the response. A
-   * sentence for anything else.
+   * For a request `completed`, `failed`, or `abandoned` when the client left or was closed before
+   * the end of the response. A sentence for anything else.
    */
   readonly message: string;
 }

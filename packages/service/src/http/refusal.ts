@@ -8,8 +8,8 @@ import {
 } from '@call-attribution/core/errors';
 import type { Problem } from '@call-attribution/query-dsl';
 
-// All problems that the service reports: the status of each, what it means, and then what to do. Responses, the OpenAPI document and
-// docs/errors.md follow from this table.
+// All problems that the service reports: the status of each, what it means, and then what to do.
+// Responses, the OpenAPI document and docs/errors.md follow from this table.
 
 /** The status of a problem, and the two sentences about it. */
 export type ProblemEntry = readonly [status: number, words: string];
@@ -34,7 +34,10 @@ export const apiProblems = {
   unexpected_body: [400, 'A GET request has a body. Send it without one.'],
   two_credentials: [400, 'The request has keys and a bearer token. Send one of the two.'],
   missing_credentials: [401, 'The request has no credentials. Send keys or a bearer token.'],
-  malformed_authorization: [401, 'The header Authorization cannot be read. Write it as `Bearer <token>`.'],
+  malformed_authorization: [
+    401,
+    'The header Authorization cannot be read. Write it as `Bearer <token>`.',
+  ],
   invalid_credentials: [401, 'The service does not know these credentials. Check them.'],
   account_disabled: [403, 'The account has been disabled. Ask who runs the service.'],
   unknown_path: [404, 'There is nothing at this path. Check it.'],
@@ -44,22 +47,39 @@ export const apiProblems = {
   too_many_requests: [429, 'The key made too many requests. Wait as long as Retry-After says.'],
   internal_error: [500, 'The service failed. Its log has the cause under the request id.'],
   store_unavailable: [503, 'The database does not respond. Try again as Retry-After says.'],
-  closing: [503, 'The service is mounted in a server and has been closed. Send the request to another one.'],
+  closing: [
+    503,
+    'The service is mounted in a server and has been closed. Send the request to another one.',
+  ],
 } as const satisfies Readonly<Record<string, ProblemEntry>>;
 
-/** Those of everything else. The listing of SMS numbers writes its own into XML, with status 200. */
+/**
+ * Those of everything else. The listing of SMS numbers writes its own into XML, with status 200.
+ */
 const otherProblems = {
   missing_parameter: [400, 'A parameter is missing. Add it.'],
   form_too_long: [400, 'A form is too long. Send only the parameters of the API.'],
-  form_lost: [400, 'A parser of the application has read the form. Mount the service before the parser.'],
+  form_lost: [
+    400,
+    'A parser of the application has read the form. Mount the service before the parser.',
+  ],
   unknown_form: [400, 'The body is not a form. Send it as application/x-www-form-urlencoded.'],
   unknown_action: [400, 'The action of the SMS listing does not exist. Use sms.get_numbers.'],
   unknown_field: [400, 'There is no such field. Use a name from the field table.'],
   missing_password: [401, 'A feed or the page needs a password. Send it with HTTP Basic.'],
   wrong_password: [401, 'The user name or the password is wrong. Check both.'],
-  strange_host: [403, 'The header Host names another server. Use the name that the service is served under.'],
-  too_many_tries: [429, 'The address sends too many passwords at once. Wait as long as Retry-After says.'],
-  out_of_range: [400, 'A value is too small or too large. Use a value within the limits of the message.'],
+  strange_host: [
+    403,
+    'The header Host names another server. Use the name that the service is served under.',
+  ],
+  too_many_tries: [
+    429,
+    'The address sends too many passwords at once. Wait as long as Retry-After says.',
+  ],
+  out_of_range: [
+    400,
+    'A value is too small or too large. Use a value within the limits of the message.',
+  ],
   fault_syntax: [400, 'A fault cannot be read. The message says what was expected.'],
 } as const satisfies Readonly<Record<string, ProblemEntry>>;
 
@@ -109,7 +129,9 @@ export class Refusal extends CallsError<RefusalCode> {
 
   constructor(code: RefusalCode, detail: string, details: RefusalDetails = {}) {
     const [status] = refusalCodes[code];
-    // A response to whoever sent the request, of which there may be many: its stack is for nobody, and takes time.
+
+    // A response to whoever sent the request, of which there may be many: its stack is for nobody,
+    // and takes time.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(code, detail, { status });

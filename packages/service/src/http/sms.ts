@@ -7,8 +7,15 @@ import { Refusal } from './refusal.ts';
 const names = ['action', 'access_key', 'secret_access_key'];
 const mostFormBytes = 8_192;
 
-/** GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with status 200. */
-export async function smsReply(c: AppContext, store: Store, admit: Admission['admit']): Promise<Response> {
+/**
+ * GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with
+ * status 200.
+ */
+export async function smsReply(
+  c: AppContext,
+  store: Store,
+  admit: Admission['admit'],
+): Promise<Response> {
   try {
     const parameters = await readAll(c);
     if (parameters.get('action') !== 'sms.get_numbers') {
@@ -21,7 +28,8 @@ export async function smsReply(c: AppContext, store: Store, admit: Admission['ad
     return wholeReply(c, documentOf('', `[${numbers.length}] Number(s) Returned`, numbers), xml);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // Failures are in the XML, with status 200; a client that is too fast still gets 429, so that it slows down.
+    // Failures are in the XML, with status 200; a client that is too fast still gets 429, so that
+    // it slows down.
     const status = error.status === 429 ? 429 : 200;
     const headers = { ...error.details.headers, ...xml };
     return wholeReply(c, documentOf('failed', error.message, []), headers, status);
@@ -34,6 +42,7 @@ async function readAll(c: AppContext): Promise<Map<string, string>> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(type)) {
     throw new Refusal('unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
   }
+
   if (c.env.incoming?.readableDidRead)
     throw new Refusal('form_lost', 'The form was read before it reached the service');
   const chunks: Uint8Array[] = [];
@@ -44,8 +53,12 @@ async function readAll(c: AppContext): Promise<Map<string, string>> {
       throw new Refusal('form_too_long', `The form is longer than ${mostFormBytes} bytes`);
     chunks.push(chunk);
   }
+
   // A parameter in both places counts as given twice.
-  return readParameters([queryOf(c), new TextDecoder().decode(Buffer.concat(chunks))].join('&'), names);
+  return readParameters(
+    [queryOf(c), new TextDecoder().decode(Buffer.concat(chunks))].join('&'),
+    names,
+  );
 }
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {
@@ -71,7 +84,12 @@ ${items.join('')}  </data>
 `;
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
 
 function escaped(text: string): string {
   return (

@@ -22,7 +22,9 @@ type Version = 'v2' | 'v3';
  * @example
  * writeFileSync('openapi.json', JSON.stringify(await openApiDocument({ maxRows: 500 })));
  */
-export async function openApiDocument(options: OpenApiOptions = {}): Promise<Record<string, unknown>> {
+export async function openApiDocument(
+  options: OpenApiOptions = {},
+): Promise<Record<string, unknown>> {
   const { serverUrl = '/' } = options;
   const shape = shapeOf(options);
   return {
@@ -63,7 +65,8 @@ export async function openApiDocument(options: OpenApiOptions = {}): Promise<Rec
           schema: { type: 'string', pattern: '^(\\d+-\\d+|\\*)/\\d+$', examples: ['3-4/18'] },
         },
         ETag: {
-          description: 'Follows from the question and the changes of the account; for `If-None-Match`.',
+          description:
+            'Follows from the question and the changes of the account; for `If-None-Match`.',
           schema: text(),
         },
       },
@@ -149,9 +152,14 @@ function single(version: Version, { singleAs }: Shape): Schema {
     tags: [version],
     summary: `Get one call (${version})`,
     security: security[version],
-    parameters: [{ name: 'sid', in: 'path', required: true, description: 'Id of the call.', schema: text() }],
+    parameters: [
+      { name: 'sid', in: 'path', required: true, description: 'Id of the call.', schema: text() },
+    ],
     responses: {
-      '200': { description: 'The call.', content: json(singleAs === 'array' ? listOf(call, one) : call) },
+      '200': {
+        description: 'The call.',
+        content: json(singleAs === 'array' ? listOf(call, one) : call),
+      },
       ...refusals(404),
     },
   };
@@ -183,7 +191,12 @@ function smsNumbers(): Schema {
     description: 'A failure also has status 200; its `result` is `failed`.',
     security: [{ legacyAccessKey: [], legacySecretKey: [] }],
     parameters: [
-      { name: 'action', in: 'query', required: true, schema: { type: 'string', const: 'sms.get_numbers' } },
+      {
+        name: 'action',
+        in: 'query',
+        required: true,
+        schema: { type: 'string', const: 'sms.get_numbers' },
+      },
     ],
     responses: {
       '200': {
@@ -208,17 +221,22 @@ function filterParameter(version: Version): Schema {
   };
 }
 
-/** The schemas of a call record: every field is there, null when it is empty. zod is loaded with the first document. */
+/**
+ * The schemas of a call record: every field is there, null when it is empty. zod is loaded with the
+ * first document.
+ */
 async function recordSchemas(): Promise<Schema> {
   const [{ callV2Schema, callV3Schema }, { toJSONSchema }] = await Promise.all([
     import('@call-attribution/core/schemas'),
     import('zod'),
   ]);
+
   const record = (version: Version, given: ZodType): Schema => {
     const { $schema: _, ...schema } = toJSONSchema(given);
     const description = `One call in ${version}. Most numbers are strings, and times have no time zone.`;
     return { ...schema, description, additionalProperties: false };
   };
+
   return { CallV3: record('v3', callV3Schema), CallV2: record('v2', callV2Schema) };
 }
 
@@ -278,7 +296,11 @@ function refusalResponses(): Schema {
   const lines = new Map<number, string[]>();
   for (const [code, [status, words]] of Object.entries<ProblemEntry>(apiProblems))
     lines.set(status, [...(lines.get(status) ?? []), `- \`${code}\`: ${words}`]);
-  const headers: Readonly<Record<number, string>> = { 405: 'Allow', 429: 'Retry-After', 503: 'Retry-After' };
+  const headers: Readonly<Record<number, string>> = {
+    405: 'Allow',
+    429: 'Retry-After',
+    503: 'Retry-After',
+  };
   const responses = [...lines].map(([status, words]) => {
     const header = headers[status];
     const response = {

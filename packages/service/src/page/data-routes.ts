@@ -26,7 +26,10 @@ const names = fields.map(({ name }) => name);
 export interface PageGate {
   /** Lets a request for a file of the page through. */
   enter(c: AppContext): Promise<void>;
-  /** Lets a request for calls through, and returns the account whose calls they are. `wanted` is the parameter `account`. */
+  /**
+   * Lets a request for calls through, and returns the account whose calls they are. `wanted` is the
+   * parameter `account`.
+   */
   admit(c: AppContext, wanted: string | null): Promise<string>;
   /** Whether one password opens the calls of all accounts, and `account` chooses one. */
   readonly hasPassword: boolean;
@@ -35,6 +38,7 @@ export interface PageGate {
 /** The numbers and calls that the page shows, as JSON and CSV. */
 export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
   const choice = gate.hasPassword ? ['account'] : [];
+
   const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
     path,
     async handle(c) {
@@ -43,6 +47,7 @@ export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
       return answer({ c, source, account, parameters });
     },
   });
+
   return [
     route('/page/summary.json', [...selecting, 'by'], summary),
     route('/page/groups.csv', [...selecting, 'field'], groupsCsv),
@@ -79,7 +84,9 @@ async function groupsCsv({ c, source, account, parameters }: PageRequest): Promi
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(parameters, 'field', pageDimensions);
   const groups = await source.groups(account, readQuestion(parameters), field, leftSignal(c));
-  const lines = groups.map(({ value, calls, missed }) => csvLine([value, calls, missed], { safe: true }));
+  const lines = groups.map(({ value, calls, missed }) =>
+    csvLine([value, calls, missed], { safe: true }),
+  );
   return wholeReply(c, [csvLine([field, 'calls', 'missed']), ...lines].join(''), {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': `attachment; filename="${field}.csv"`,
@@ -90,14 +97,19 @@ async function calls({ c, source, account, parameters }: PageRequest): Promise<R
   const sid = parameters.get('sid');
   if (sid !== undefined) {
     const call = await source.call(account, sid);
-    if (call === null) throw new Refusal('unknown_record', 'This account has no call with that sid.');
+    if (call === null)
+      throw new Refusal('unknown_record', 'This account has no call with that sid.');
     return jsonReply(c, call);
   }
+
   const columns = fieldsOf(parameters);
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
   const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
   const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-  const { total, calls: found } = await source.calls(account, readQuestion(parameters), { offset, limit });
+  const { total, calls: found } = await source.calls(account, readQuestion(parameters), {
+    offset,
+    limit,
+  });
   const all: object[] = [];
   for await (const call of found)
     all.push(Object.fromEntries(columns.map((name) => [name, propertyOf(call, name) ?? null])));
@@ -126,6 +138,7 @@ async function* csvLines({ calls }: PageCalls, columns: readonly string[]): Asyn
     yield Buffer.from(lines.join(''));
     lines = [];
   }
+
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
@@ -146,8 +159,10 @@ function readOnly(text = '{}'): PageQuestion['only'] {
   try {
     content = JSON.parse(text);
   } catch {}
+
   // What is no object gets a name that no field has.
-  const lists = typeof content === 'object' ? Object.entries(content ?? { '': null }) : [['', null] as const];
+  const lists =
+    typeof content === 'object' ? Object.entries(content ?? { '': null }) : [['', null] as const];
   return new Map(
     lists.map(([name, values]) => {
       const dimension = pageDimensions.find((each) => each === name);
@@ -162,7 +177,8 @@ function readOnly(text = '{}'): PageQuestion['only'] {
   );
 }
 
-const isValue = (value: unknown): value is string | null => value === null || typeof value === 'string';
+const isValue = (value: unknown): value is string | null =>
+  value === null || typeof value === 'string';
 
 function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
   const text = parameters.get('fields');
@@ -187,7 +203,11 @@ function choiceOf<Choice extends string>(
   const value = parameters.get(name) ?? choices[0];
   const choice = choices.find((each) => each === value);
   if (choice !== undefined) return choice;
-  throw new Refusal('malformed_parameter', `The parameter ${name} must be one of ${choices.join(', ')}.`, {
-    parameter: name,
-  });
+  throw new Refusal(
+    'malformed_parameter',
+    `The parameter ${name} must be one of ${choices.join(', ')}.`,
+    {
+      parameter: name,
+    },
+  );
 }

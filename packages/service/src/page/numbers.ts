@@ -13,11 +13,16 @@ import {
 
 // The questions that the page asks, and what it makes of the answers.
 
-/** The condition that calls have one of the values to keep of each field but one; none when nothing is narrowed. */
+/**
+ * The condition that calls have one of the values to keep of each field but one; none when nothing
+ * is narrowed.
+ */
 function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
   const parts = [...only].flatMap(([field, values]) => {
     if (field === except) return [];
-    const tests = values.map((text) => `${field} ${text === null ? 'IS NULL' : `== ${quote(text)}`}`);
+    const tests = values.map(
+      (text) => `${field} ${text === null ? 'IS NULL' : `== ${quote(text)}`}`,
+    );
     return [`(${tests.join(' OR ')})`];
   });
   return parts.length === 0 ? {} : { where: parts.join(' AND ') };
@@ -53,8 +58,15 @@ export function pageQuestions(question: PageQuestion, by: PageBucket): Question[
   ];
 }
 
-/** The question about the most frequent values of a field. The values to keep of a field do not apply to its own groups. */
-export const pageGroups = (question: PageQuestion, name: PageDimension, limit: number): Question => ({
+/**
+ * The question about the most frequent values of a field. The values to keep of a field do not
+ * apply to its own groups.
+ */
+export const pageGroups = (
+  question: PageQuestion,
+  name: PageDimension,
+  limit: number,
+): Question => ({
   ...callsOf(question),
   groupBy: [name],
   measures: ['calls', 'missed'],
@@ -62,7 +74,10 @@ export const pageGroups = (question: PageQuestion, name: PageDimension, limit: n
   ...keptValues(question.only, name),
 });
 
-/** The numbers of the page, made of the answers to `pageQuestions` and `pageTotals`, and of what is known of all calls. */
+/**
+ * The numbers of the page, made of the answers to `pageQuestions` and `pageTotals`, and of what is
+ * known of all calls.
+ */
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket,
@@ -106,11 +121,15 @@ function measuresOf(answer: Answer | undefined): PageMeasures {
   };
 }
 
-const textOf = (value: AnswerValue | undefined): string | null => (value == null ? null : String(value));
+const textOf = (value: AnswerValue | undefined): string | null =>
+  value == null ? null : String(value);
 
 /** Something for each dimension, made from its name and its place in `pageDimensions`. */
 function perDimension<T>(of: (name: PageDimension, place: number) => T): Record<PageDimension, T> {
-  return Object.fromEntries(pageDimensions.map((name, i) => [name, of(name, i)])) as Record<PageDimension, T>;
+  return Object.fromEntries(pageDimensions.map((name, i) => [name, of(name, i)])) as Record<
+    PageDimension,
+    T
+  >;
 }
 
 /** The most frequent values of a field that the page shows. */
@@ -126,7 +145,10 @@ const bucketDays = [
   ['month', 28],
 ] as const;
 
-/** The columns of the chart: those that are wanted, unless there would be too many of them, or those that show the period best. */
+/**
+ * The columns of the chart: those that are wanted, unless there would be too many of them, or those
+ * that show the period best.
+ */
 export function pageBucket(
   question: PageQuestion,
   wanted: PageBucket | 'auto',
@@ -139,7 +161,10 @@ export function pageBucket(
   return bucketDays.find(([, length]) => length >= least && days / length <= most)?.[0] ?? 'month';
 }
 
-/** The dates of the first and the last day of a period; where it is open, of the first and the last call. */
+/**
+ * The dates of the first and the last day of a period; where it is open, of the first and the last
+ * call.
+ */
 function datesOf(
   { from, to }: Pick<PageQuestion, 'from' | 'to'>,
   earliest: string | null,
@@ -159,8 +184,14 @@ function daysBetween(first: string, last: string): number {
 
 const firstYear = parseNaive('0001-01-01 00:00:00');
 
-/** The period before, or null when the period is open, or the one before is none that can be written. */
-export function pastOf({ from, to }: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
+/**
+ * The period before, or null when the period is open, or the one before is none that can be
+ * written.
+ */
+export function pastOf({
+  from,
+  to,
+}: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
   if (from === null || to === null || from >= to) return null;
   const past = periodBefore(from, to);
   return past.from < firstYear ? null : past;

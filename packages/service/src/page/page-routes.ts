@@ -23,9 +23,12 @@ interface PageParts {
   readonly tryPassword: Try;
 }
 
-/** One password opens the page with the calls of all accounts. Browsers ask for it and remember it. */
+/**
+ * One password opens the page with the calls of all accounts. Browsers ask for it and remember it.
+ */
 function passwordGate(password: string, { store, admission, tryPassword }: PageParts): PageGate {
   const access = passwordAccess('', password);
+
   const enter = async (c: AppContext): Promise<void> => {
     const given = auth(c.req.raw);
     if (given === undefined)
@@ -34,8 +37,12 @@ function passwordGate(password: string, { store, admission, tryPassword }: PageP
         'This page needs its password (HTTP Basic, any user name).',
         'calls',
       );
-    await tryPassword(c, 'calls', async () => ((await access.accepts('', given.password)) ? true : null));
+
+    await tryPassword(c, 'calls', async () =>
+      (await access.accepts('', given.password)) ? true : null,
+    );
   };
+
   return {
     enter,
     hasPassword: true,
@@ -44,9 +51,14 @@ function passwordGate(password: string, { store, admission, tryPassword }: PageP
       const known = await store.accounts();
       const account = wanted === null ? known[0] : known.find(({ id }) => id === wanted);
       if (account === undefined)
-        throw new Refusal('malformed_parameter', 'The store has no account of the parameter account.', {
-          parameter: 'account',
-        });
+        throw new Refusal(
+          'malformed_parameter',
+          'The store has no account of the parameter account.',
+          {
+            parameter: 'account',
+          },
+        );
+
       await admission.takePlace(c, account.id);
       return account.id;
     },
@@ -61,19 +73,24 @@ const files = [
   ['/page/icon.svg', 'icon.svg', 'image/svg+xml'],
 ] as const;
 
-// Nothing may be loaded from or sent to another host, and nobody may frame the page; it has no inline script or style.
+// Nothing may be loaded from or sent to another host, and nobody may frame the page; it has no
+// inline script or style.
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** What the page knows of an account whose keys it does not have. */
 const keyless = { records: null, accessKey: '', secretKey: '', bearerToken: '' };
 
-/** The routes of the page for people: its files, what it has to know of the service, numbers and calls. */
+/**
+ * The routes of the page for people: its files, what it has to know of the service, numbers and
+ * calls.
+ */
 export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
   const { accounts = [], live = false, assets = built, password } = options;
   const { store, clock, admission } = parts;
   const kind = accounts.length > 0 ? 'sandbox' : 'mirror';
   const timeZone = options.timeZone ?? (kind === 'sandbox' ? 'UTC' : null);
+
   // Without a password everybody may see the page, and keys open the calls of their account.
   const gate: PageGate = password
     ? passwordGate(password, parts)
@@ -98,8 +115,14 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
         const known = hasPassword ? await store.accounts() : [];
         const about = {
           ...{ kind, live, hasPassword },
-          accounts: hasPassword ? known.map(({ id, name }) => ({ id, name, ...keyless })) : accounts,
-          ...{ now: clock.now(), timeZone: timeZone ?? machineZone(), isZoneKnown: timeZone !== null },
+          accounts: hasPassword
+            ? known.map(({ id, name }) => ({ id, name, ...keyless }))
+            : accounts,
+          ...{
+            now: clock.now(),
+            timeZone: timeZone ?? machineZone(),
+            isZoneKnown: timeZone !== null,
+          },
         };
         return jsonReply(c, JSON.stringify(about));
       },

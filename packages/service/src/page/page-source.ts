@@ -9,7 +9,13 @@ import {
   pageTotals,
   pastOf,
 } from './numbers.ts';
-import type { PageBucket, PageCalls, PageDimension, PageQuestion, PageSummary } from './question.ts';
+import type {
+  PageBucket,
+  PageCalls,
+  PageDimension,
+  PageQuestion,
+  PageSummary,
+} from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
@@ -18,7 +24,10 @@ const mostTurned = 500;
 /** Values of a field that a file has. */
 const mostGroups = 1_000_000;
 
-/** Where the page reads: calls of an account, summed up and listed. Nothing of the calls stays in memory but the last answers. */
+/**
+ * Where the page reads: calls of an account, summed up and listed. Nothing of the calls stays in
+ * memory but the last answers.
+ */
 export class PageSource {
   readonly #store: Store;
   readonly #kept = new Map<string, { readonly revision: number; readonly summary: PageSummary }>();
@@ -40,6 +49,7 @@ export class PageSource {
     if (known?.revision === revision) return known.summary;
     const summary = await this.#count(account, question, by, signal);
     this.#kept.delete(key);
+
     // A sync that finds no calls does not change the revision.
     if (summary.none === null) this.#kept.set(key, { revision, summary });
     const [oldest] = this.#kept.keys();
@@ -67,18 +77,23 @@ export class PageSource {
       const part = { offset, limit, newestFirst: true, only };
       return { total: null, calls: store.calls(account, selection, part) };
     }
+
     const total = await store.count(account, selection);
     const end = Math.max(0, total - offset);
     const part = { offset: Math.max(0, end - limit), limit: Math.min(limit, end) };
     const calls: object[] = [];
-    if (part.limit > 0) for await (const call of store.calls(account, selection, part)) calls.unshift(call);
+    if (part.limit > 0)
+      for await (const call of store.calls(account, selection, part)) calls.unshift(call);
     return { total, calls };
   }
 
   /** One call as a record of v3, or null. */
   readonly call = (account: string, sid: string) => this.#store.document(account, sid, 'v3');
 
-  /** Counts the calls of the period. Those before it are read as well, for whose first calls are in it and in the period before. */
+  /**
+   * Counts the calls of the period. Those before it are read as well, for whose first calls are in
+   * it and in the period before.
+   */
   async #count(
     account: string,
     question: PageQuestion,
@@ -88,27 +103,46 @@ export class PageSource {
     const store = this.#store;
     let none: string | null = null;
     if ((await store.count(account, everything)) === 0)
-      none = (await store.note(account)) ? 'This account has no calls yet.' : 'Nothing was synced yet.';
-    const [earliest, latest] = [await this.#timeOf(account, false), await this.#timeOf(account, true)];
+      none = (await store.note(account))
+        ? 'This account has no calls yet.'
+        : 'Nothing was synced yet.';
+
+    const [earliest, latest] = [
+      await this.#timeOf(account, false),
+      await this.#timeOf(account, true),
+    ];
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
     const past = pastOf(question);
     const [totals, parts] = [pageTotals(question, past), pageQuestions(question, bucket)];
+
     // A service whose page nobody opens starts without it.
     const { createAnswers } = await import('@call-attribution/questions');
     const answers = createAnswers([...parts, ...totals]);
+
     const feed = async (of: Pick<Selection, 'from' | 'to'>, { needs } = answers) =>
-      answers.addAll(store.columns(account, { ...everything, ...of }, needs.fields, signal), account);
+      answers.addAll(
+        store.columns(account, { ...everything, ...of }, needs.fields, signal),
+        account,
+      );
+
     if (from === null || to === null || from < to) {
       const start = past === null ? selection.from : past.from / 1000;
-      await feed({ from: everything.from, to: start }, createAnswers([{ measures: ['first_time_callers'] }]));
+      await feed(
+        { from: everything.from, to: start },
+        createAnswers([{ measures: ['first_time_callers'] }]),
+      );
       await feed({ from: start, to: selection.from }, createAnswers(totals));
       await feed({ from: selection.from, to: selection.to });
     }
+
     return pageSummary(question, bucket, answers.answers(), { none, earliest, latest });
   }
 
-  /** The time of the first call of an account, or of the last one; null without calls that have a time. */
+  /**
+   * The time of the first call of an account, or of the last one; null without calls that have a
+   * time.
+   */
   async #timeOf(account: string, newestFirst: boolean): Promise<string | null> {
     for await (const { date_added } of this.#store.calls(account, dated, { limit: 1, newestFirst }))
       return date_added;

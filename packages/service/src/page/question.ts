@@ -26,7 +26,10 @@ export interface PageQuestion {
   readonly from: number | null;
   /** The first moment after the period. */
   readonly to: number | null;
-  /** Values to keep, by field; null is a call without the field, and an empty text another value. Calls have to match all fields. */
+  /**
+   * Values to keep, by field; null is a call without the field, and an empty text another value.
+   * Calls have to match all fields.
+   */
   readonly only: ReadonlyMap<PageDimension, readonly (string | null)[]>;
 }
 
@@ -65,8 +68,15 @@ export interface PageSummary {
   /** What the columns of the chart are. */
   readonly by: PageBucket;
   /** Calls by time, without gaps, each with its day, the Monday of its week, or its month. */
-  readonly buckets: readonly { readonly from: string; readonly calls: number; readonly missed: number }[];
-  /** The most frequent values of each field. Values to keep of a field do not apply to its own groups. */
+  readonly buckets: readonly {
+    readonly from: string;
+    readonly calls: number;
+    readonly missed: number;
+  }[];
+  /**
+   * The most frequent values of each field. Values to keep of a field do not apply to its own
+   * groups.
+   */
   readonly groups: Readonly<Record<PageDimension, readonly PageGroup[]>>;
   /** How many values each field has. */
   readonly values: Readonly<Record<PageDimension, number>>;
@@ -80,7 +90,10 @@ export interface PageSummary {
 
 /** Calls of the table: as many of them as were requested, newest first, and how many there are. */
 export interface PageCalls {
-  /** All calls that match; null where the numbers of the page say it, and counting them again would take as long. */
+  /**
+   * All calls that match; null where the numbers of the page say it, and counting them again would
+   * take as long.
+   */
   readonly total: number | null;
   /** The calls, as records. */
   readonly calls: AsyncIterable<object> | Iterable<object>;

@@ -1,4 +1,5 @@
-// The attackers of the drill, in a process of their own. A message names the attack, and `end` lets go of its connections.
+// The attackers of the drill, in a process of their own. A message names the attack, and `end` lets
+// go of its connections.
 import { getPriority, setPriority } from 'node:os';
 import {
   greedyReaders,
@@ -10,7 +11,8 @@ import {
   wrongKeysOn,
 } from './attacks.ts';
 
-// They represent other machines, which take less CPU time from the service than a program on its own.
+// They represent other machines, which take less CPU time from the service than a program on its
+// own.
 setPriority(Math.min(19, getPriority() + 5));
 const port = Number(process.argv[2]);
 const keys = 'access_key: bad_access\r\nsecret_key: bad_secret\r\n';
@@ -21,10 +23,12 @@ const fromMany: Target = { ...target, from: addresses };
 const attacks: Readonly<Record<string, (until: Promise<void>) => Promise<Outcome>>> = {
   '600 pages sent ahead on one connection': () => pipelinedPages(target, 600),
   '300 connections of one address that do not read': (until) => slowReaders(target, 300, 1, until),
-  '300 connections of 40 addresses that do not read': (until) => slowReaders(fromMany, 300, 1, until),
+  '300 connections of 40 addresses that do not read': (until) =>
+    slowReaders(fromMany, 300, 1, until),
   '200 connections that read compressed large pages without pause': (until) =>
     greedyReaders(fromMany, 200, until),
-  'wrong keys on 50 connections as fast as they are refused': (until) => wrongKeysOn(fromMany, 50, until),
+  'wrong keys on 50 connections as fast as they are refused': (until) =>
+    wrongKeysOn(fromMany, 50, until),
   '2,000 silent connections': (until) => silentConnections(fromMany, 2_000, until),
 };
 

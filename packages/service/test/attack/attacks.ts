@@ -1,4 +1,5 @@
-// Hostile clients, all on loopback and each bounded in number and time. Used by the fast tests and by the drill.
+// Hostile clients, all on loopback and each bounded in number and time. Used by the fast tests and
+// by the drill.
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
@@ -67,6 +68,7 @@ export async function silentConnections(
     sockets.push(socket);
     if (i % 20 === 19) await pause(40);
   }
+
   await until;
   result.open = count - result.closed;
   for (const socket of sockets) socket.destroy();
@@ -96,6 +98,7 @@ export async function slowReaders(
     sockets.push(socket);
     if (i % 50 === 49) await pause(100);
   }
+
   await until;
   result.open = count - result.closed;
   for (const socket of sockets) socket.destroy();
@@ -122,6 +125,7 @@ export async function pipelinedPages(
     await pause(leaveAfterMs);
     socket.destroy();
   }
+
   await Promise.race([closed, pause(60_000)]);
   result.closed = socket.destroyed ? 1 : 0;
   socket.destroy();
@@ -129,13 +133,21 @@ export async function pipelinedPages(
 }
 
 /** Connections that request compressed large pages, read them, and request the next one at once. */
-export async function greedyReaders(target: Target, count: number, until: Promise<void>): Promise<Outcome> {
+export async function greedyReaders(
+  target: Target,
+  count: number,
+  until: Promise<void>,
+): Promise<Outcome> {
   const keys = `${target.keys}accept-encoding: gzip\r\n`;
   return repeated(target, count, pageRequest({ ...target, keys }, 1_000), until);
 }
 
 /** Connections that send wrong keys as fast as they are refused. */
-export async function wrongKeysOn(target: Target, count: number, until: Promise<void>): Promise<Outcome> {
+export async function wrongKeysOn(
+  target: Target,
+  count: number,
+  until: Promise<void>,
+): Promise<Outcome> {
   return repeated(target, count, get(list, wrongKeys), until);
 }
 
@@ -166,8 +178,8 @@ async function repeated(
 }
 
 /**
- * Requests that are wrong in many ways; `lanes` connections send `count` of them, each one after the response before it, and all
- * together at most `perSecond`.
+ * Requests that are wrong in many ways; `lanes` connections send `count` of them, each one after
+ * the response before it, and all together at most `perSecond`.
  */
 export async function badRequests(
   target: Target,
@@ -178,6 +190,7 @@ export async function badRequests(
   const result = outcome();
   const began = performance.now();
   let sent = 0;
+
   const lane = async (index: number): Promise<void> => {
     while (sent < count) {
       const socket = openSocket(target, index);
@@ -192,6 +205,7 @@ export async function badRequests(
             setTimeout(() => socket.write(bytes), Math.max(0, due - performance.now()));
           }
         };
+
         socket.once(target.isSecure ? 'secureConnect' : 'connect', () => send());
         socket.on('data', send);
         socket.once('close', () => done());
@@ -202,6 +216,7 @@ export async function badRequests(
       await pause(5);
     }
   };
+
   await Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
   return result;
 }

@@ -6,7 +6,11 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 
 /** Where Debian has them. */
-export const programs = { nginx: '/usr/sbin/nginx', caddy: '/usr/bin/caddy', promtool: '/usr/bin/promtool' };
+export const programs = {
+  nginx: '/usr/sbin/nginx',
+  caddy: '/usr/bin/caddy',
+  promtool: '/usr/bin/promtool',
+};
 
 /** Whether the program is there; says so when it is not. */
 export function hasProgram(name: keyof typeof programs, debianPackage: string): boolean {
@@ -25,7 +29,9 @@ export async function freePort(): Promise<number> {
   return free;
 }
 
-/** Starts nginx with the content of a block `http`, and waits until `isUp`. Returns what stops it. */
+/**
+ * Starts nginx with the content of a block `http`, and waits until `isUp`. Returns what stops it.
+ */
 export async function startNginx(
   place: string,
   http: string,
@@ -63,12 +69,16 @@ export async function startCaddy(
   return started(spawn(programs.caddy, from, { stdio: 'ignore', env }), isUp);
 }
 
-async function started(child: ChildProcess, isUp: () => Promise<boolean>): Promise<() => Promise<void>> {
+async function started(
+  child: ChildProcess,
+  isUp: () => Promise<boolean>,
+): Promise<() => Promise<void>> {
   const ended = once(child, 'exit');
   while (!(await isUp().catch(() => false))) {
     if (child.exitCode !== null) throw new Error(`The proxy ended with status ${child.exitCode}.`);
     await new Promise((done) => setTimeout(done, 20));
   }
+
   return async () => {
     child.kill('SIGTERM');
     await ended;

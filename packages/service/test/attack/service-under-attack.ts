@@ -1,4 +1,5 @@
-// A service in a process of its own, for the drill: prints where it listens, and its largest memory when it has to end.
+// A service in a process of its own, for the drill: prints where it listens, and its largest memory
+// when it has to end.
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { createService } from '../../src/index.ts';
@@ -20,7 +21,13 @@ const service = createService({
       secretKey: 'good_secret',
       bearerToken: 'good_bearer',
     },
-    { id: '102', name: 'Two', accessKey: 'bad_access', secretKey: 'bad_secret', bearerToken: 'bad_bearer' },
+    {
+      id: '102',
+      name: 'Two',
+      accessKey: 'bad_access',
+      secretKey: 'bad_secret',
+      bearerToken: 'bad_bearer',
+    },
   ],
 });
 const { url, adminUrl } = await service.listen({ adminPort: 0 });

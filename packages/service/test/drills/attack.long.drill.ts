@@ -14,7 +14,10 @@ const tally = openDrill({
   what: 'pages sent ahead, clients that do not read, greedy ones, wrong keys and silent connections, each in turn; the small requests of another customer, 40 a second, are answered without an error within 3 s, and memory stays under 500 MB',
 });
 const seconds = rounds(6, 20);
-/** Other work on the machine can only make an attack look worse, so it is repeated when requests took too long. */
+/**
+ * Other work on the machine can only make an attack look worse, so it is repeated when requests
+ * took too long.
+ */
 const mostTries = 3;
 const perSecond = 40;
 const slowestMs = 3_000;
@@ -52,7 +55,10 @@ interface Sample {
   readonly fault: string | null;
 }
 
-/** Sends small requests at a steady pace, every tenth on a new connection, whether or not earlier ones have been answered. */
+/**
+ * Sends small requests at a steady pace, every tenth on a new connection, whether or not earlier
+ * ones have been answered.
+ */
 async function goodClient(forMs: number): Promise<Sample[]> {
   const kept = new Agent({ keepAlive: true });
   const samples: Promise<Sample>[] = [];
@@ -60,6 +66,7 @@ async function goodClient(forMs: number): Promise<Sample[]> {
     samples.push(ask(samples.length % 10 === 9 ? new Agent() : kept));
     await new Promise((done) => setTimeout(done, 1_000 / perSecond));
   }
+
   const all = await Promise.all(samples);
   kept.destroy();
   return all;
@@ -76,7 +83,8 @@ function ask(agent: Agent): Promise<Sample> {
       response.on('data', (part: Buffer) => parts.push(part));
       response.once('error', (error) => end(String(error)));
       response.once('end', () => {
-        const rows = response.statusCode === 200 ? JSON.parse(Buffer.concat(parts).toString()).length : 0;
+        const rows =
+          response.statusCode === 200 ? JSON.parse(Buffer.concat(parts).toString()).length : 0;
         end(rows === 5 ? null : `status ${response.statusCode}, ${rows} rows`);
       });
     });
@@ -105,13 +113,17 @@ const slowest = (samples: readonly Sample[]) => Math.max(...samples.map(({ ms })
 const faultsOf = (samples: readonly Sample[]) =>
   samples.flatMap(({ fault }) => (fault === null ? [] : [fault]));
 
-/** One attack, and what follows it. Returns how long the slowest request of the other customer took meanwhile. */
+/**
+ * One attack, and what follows it. Returns how long the slowest request of the other customer took
+ * meanwhile.
+ */
 async function attacked(attack: string): Promise<number> {
   const outcome = message<object>(attackers);
   attackers.send(attack);
   const during = await goodClient(seconds * 1_000);
   attackers.send('end');
   const seen = await outcome;
+
   // Five seconds later all is as before.
   const metrics = async () => (await fetch(`${urls.adminUrl}/metrics`)).text();
   await expect.poll(metrics, { timeout: 5_000 }).toMatch(/^calls_http_requests_in_flight 1$/m);

@@ -55,15 +55,18 @@ async function send(bytes: string, to = port): Promise<string> {
   socket.setEncoding('latin1').on('data', (part) => {
     seen += part;
   });
+
   // A refusal may come before all was sent.
   socket.on('error', () => {});
+
   // To the service a client that closes its side has left.
   socket[to === port ? 'write' : 'end'](Buffer.from(bytes, 'latin1'));
   await once(socket, 'close');
   return seen;
 }
 
-const sidsIn = (text: string, calls: typeof own) => calls.filter(({ sid }) => text.includes(`"${sid}"`));
+const sidsIn = (text: string, calls: typeof own) =>
+  calls.filter(({ sid }) => text.includes(`"${sid}"`));
 const statuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.\d (\d{3}) /g)].map(([, status]) => Number(status));
 
@@ -81,7 +84,11 @@ const requests: readonly (readonly [name: string, bytes: string, may: 'none' | '
   ['a wrong secret', get('access_key: access_101_key', 'secret_key: wrong'), 'none'],
   ['an access key alone', get('access_key: access_101_key'), 'none'],
   ['a secret alone', get('secret_key: secret_101_key'), 'none'],
-  ['the secret of another account', get('access_key: access_101_key', 'secret_key: secret_102_key'), 'none'],
+  [
+    'the secret of another account',
+    get('access_key: access_101_key', 'secret_key: secret_102_key'),
+    'none',
+  ],
   ['empty keys', get('access_key:', 'secret_key:'), 'none'],
   ['a NUL in a key', get('access_key: access_101_key\0', 'secret_key: secret_101_key'), 'none'],
   ['two access keys', get('access_key: access_102_key', keys), 'none'],
@@ -126,7 +133,11 @@ const requests: readonly (readonly [name: string, bytes: string, may: 'none' | '
   ['HTTP/2.0', head(`GET ${path} HTTP/2.0`, keys), 'own'],
   ['no Host', `GET ${path} HTTP/1.1\r\nConnection: close\r\n${keys}\r\n\r\n`, 'none'],
   ['two Hosts', get('Host: evil.example', keys), 'own'],
-  ['length and chunks', `${get(keys, 'Content-Length: 4', 'Transfer-Encoding: chunked')}${body}`, 'none'],
+  [
+    'length and chunks',
+    `${get(keys, 'Content-Length: 4', 'Transfer-Encoding: chunked')}${body}`,
+    'none',
+  ],
   ['two lengths', `${get(keys, 'Content-Length: 4', 'Content-Length: 5')}aaaaa`, 'none'],
   ['a negative length', get(keys, 'Content-Length: -1'), 'none'],
   ['a length with a sign', `${get(keys, 'Content-Length: +4')}aaaa`, 'none'],
@@ -134,11 +145,19 @@ const requests: readonly (readonly [name: string, bytes: string, may: 'none' | '
   ['a folded encoding', `${get(keys, 'Transfer-Encoding:\r\n chunked')}${body}`, 'own'],
   [
     'a folded key',
-    get('access_key:\r\n access_102_key', 'access_key: access_101_key', 'secret_key: secret_101_key'),
+    get(
+      'access_key:\r\n access_102_key',
+      'access_key: access_101_key',
+      'secret_key: secret_101_key',
+    ),
     'none',
   ],
   ['bare line feeds', get(keys).replaceAll('\r\n', '\n'), 'none'],
-  ['a space before a colon', get('access_key : access_101_key', 'secret_key: secret_101_key'), 'none'],
+  [
+    'a space before a colon',
+    get('access_key : access_101_key', 'secret_key: secret_101_key'),
+    'none',
+  ],
   ['a tab in a name', get('access\t_key: access_101_key', 'secret_key: secret_101_key'), 'none'],
   ['a header of 256 KB', get(keys, `X-Long: ${'a'.repeat(262_144)}`), 'none'],
   ['a URL of 256 KB', at(`${path}&x=${'a'.repeat(262_144)}`), 'none'],
@@ -167,7 +186,8 @@ const smuggled = `GET ${path}&rows=3 HTTP/1.1\r\nHost: calls.example\r\n${keyLin
 const chunked = `0\r\n\r\n${smuggled}`;
 const withLength = (...lines: string[]) =>
   `POST ${path} HTTP/1.1\r\nHost: calls.example\r\n${lines.join('\r\n')}\r\n\r\n${chunked}`;
-const te = (value: string) => withLength(`Content-Length: ${chunked.length}`, `Transfer-Encoding${value}`);
+const te = (value: string) =>
+  withLength(`Content-Length: ${chunked.length}`, `Transfer-Encoding${value}`);
 const cl = (value: string) => withLength(`Content-Length${value}`);
 const chunks = (text: string) =>
   `POST ${path} HTTP/1.1\r\nHost: calls.example\r\nTransfer-Encoding: chunked\r\n\r\n${text}`;
@@ -236,11 +256,17 @@ describe.runIf(hasProgram('nginx', 'nginx-light'))('smuggling through nginx', ()
 
   test.each(tricks)('%s', async (_, bytes) => {
     const seen = await send(bytes, front);
-    // Whoever comes next, on the same connection to the service, gets the answer to the own request.
+
+    // Whoever comes next, on the same connection to the service, gets the answer to the own
+    // request.
     const good = await send(get('Authorization: Bearer bearer_101_key'), front);
     expect(unseen).toEqual([]);
     expect(sidsIn(seen, own)).toEqual([]);
-    expect([statuses(good), sidsIn(good, own).length, sidsIn(good, foreign).length]).toEqual([[200], 5, 0]);
+    expect([statuses(good), sidsIn(good, own).length, sidsIn(good, foreign).length]).toEqual([
+      [200],
+      5,
+      0,
+    ]);
   });
 });
 
@@ -254,7 +280,9 @@ describe('a feed', () => {
     'of 200 guesses at once at %s only some are checked, and others are let in',
     async (at) => {
       const address = at === feed.path ? '203.0.113.1' : '203.0.113.2';
-      const seen = await Promise.all(Array.from({ length: 200 }, (_, i) => ask(`wrong ${i}`, address, at)));
+      const seen = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => ask(`wrong ${i}`, address, at)),
+      );
       expect(new Set(seen)).toEqual(new Set([401, 429]));
       expect(await ask(password, '198.51.100.7')).toBe(200);
     },

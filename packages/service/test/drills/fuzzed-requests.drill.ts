@@ -20,7 +20,12 @@ const store = await openStore('sqlite::memory:');
 const account = accountOf('101');
 const feeds = await feedsOf([openFeed]);
 const log: LogEntry[] = [];
-const service = createService({ store, feeds, accounts: [account], log: (entry) => log.push(entry) });
+const service = createService({
+  store,
+  feeds,
+  accounts: [account],
+  log: (entry) => log.push(entry),
+});
 const { url } = await service.listen();
 await store.upsert('101', fixtureCalls(300));
 afterAll(async () => {
@@ -32,7 +37,20 @@ const odd = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 6 }),
   fc.constantFrom(
-    ...['', '0', '-1', '1e9', '99999999999999999999', '%', '%E0%A4%A', '%00', '+', 'null', '__proto__', '{}'],
+    ...[
+      '',
+      '0',
+      '-1',
+      '1e9',
+      '99999999999999999999',
+      '%',
+      '%E0%A4%A',
+      '%00',
+      '+',
+      'null',
+      '__proto__',
+      '{}',
+    ],
   ),
 );
 const filters = ['date_added', 'talk_minutes', 'inc_gce', 'sid'].flatMap((field) =>
@@ -44,14 +62,26 @@ const filters = ['date_added', 'talk_minutes', 'inc_gce', 'sid'].flatMap((field)
 const filter = fc.array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...filters) }, odd), {
   maxLength: 3,
 });
-const only = ['{"ppc_campaign":["Brand",null]}', '{"ppc_campaign":[1]}', '[', '{"x":[]}', '{"channel":null}'];
+const only = [
+  '{"ppc_campaign":["Brand",null]}',
+  '{"ppc_campaign":[1]}',
+  '[',
+  '{"x":[]}',
+  '{"channel":null}',
+];
 const parameter = fc.oneof(
-  fc.tuple(fc.constantFrom('rows', 'start'), fc.oneof(fc.integer({ min: -3, max: 2_000 }).map(String), odd)),
+  fc.tuple(
+    fc.constantFrom('rows', 'start'),
+    fc.oneof(fc.integer({ min: -3, max: 2_000 }).map(String), odd),
+  ),
   fc.tuple(
     fc.constantFrom('q'),
     filter.map((parts) => encodeURI(parts.join(','))),
   ),
-  fc.tuple(fc.constantFrom('only'), fc.oneof(fc.constantFrom(...only).map(encodeURIComponent), odd)),
+  fc.tuple(
+    fc.constantFrom('only'),
+    fc.oneof(fc.constantFrom(...only).map(encodeURIComponent), odd),
+  ),
   fc.tuple(
     fc.constantFrom('version', 'by', 'fields', 'sid'),
     fc.oneof(fc.constantFrom('v2', 'v3', 'week', 'sid,rank'), odd),
@@ -67,13 +97,27 @@ const path = fc.oneof(
     weight: 6,
     arbitrary: fc.constantFrom(
       ...['/v3/user/bid-management', '/v2/user/bid-management', '/v2/user/bid-management/count'],
-      ...['/page/summary.json', '/page/calls.json', '/page/calls.csv', '/', '/page.js', '/openapi.json'],
+      ...[
+        '/page/summary.json',
+        '/page/calls.json',
+        '/page/calls.csv',
+        '/',
+        '/page.js',
+        '/openapi.json',
+      ],
       ...['/ibp_api.php', '/feeds/clicks.csv', '/feeds', '/healthz', '/readyz', '/metrics'],
     ),
   },
   fc
     .tuple(
-      fc.constantFrom('/v3/user/bid-management/', '/v2/user/bid-management/', '/page/', '/', '//', '/../'),
+      fc.constantFrom(
+        '/v3/user/bid-management/',
+        '/v2/user/bid-management/',
+        '/page/',
+        '/',
+        '//',
+        '/../',
+      ),
       odd,
     )
     .map((parts) => parts.join('')),
@@ -81,12 +125,20 @@ const path = fc.oneof(
 const header = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.constantFrom(`authorization: Bearer ${account.bearerToken}`, keyLinesOf('101').trimEnd()),
+    arbitrary: fc.constantFrom(
+      `authorization: Bearer ${account.bearerToken}`,
+      keyLinesOf('101').trimEnd(),
+    ),
   },
   fc.constantFrom(
     ...['accept-encoding: gzip', 'accept-encoding: deflate, *;q=0', 'if-none-match: *'],
     ...['if-modified-since: never', 'range: bytes=0-5', 'expect: 100-continue', 'upgrade: h2c'],
-    ...['x-request-id: {}', 'accept: application/json', 'x-forwarded-for: ::1, x', 'content-length: 7'],
+    ...[
+      'x-request-id: {}',
+      'accept: application/json',
+      'x-forwarded-for: ::1, x',
+      'content-length: 7',
+    ],
     ...['content-type: application/x-www-form-urlencoded', 'transfer-encoding: chunked'],
   ),
   fc
@@ -120,18 +172,46 @@ const request = fc
 
 // Bytes that are nearly HTTP, in all combinations.
 const pieces = [
-  ...['GET / HTTP/1.1\r\n', 'GET /v3/user/bid-management HTTP/1.1\r\n', 'POST /ibp_api.php HTTP/1.1\r\n'],
+  ...[
+    'GET / HTTP/1.1\r\n',
+    'GET /v3/user/bid-management HTTP/1.1\r\n',
+    'POST /ibp_api.php HTTP/1.1\r\n',
+  ],
   ...['GET /v3/user/bid-management?rows=2 HTTP/1.1\r\nHost: x\r\n', 'OPTIONS * HTTP/1.1\r\n'],
   ...['GET http://x/v3/user/bid-management HTTP/1.0\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-  ...['QUERY /v3/user/bid-management/count HTTP/1.1\r\n', 'HEAD /v2/user/bid-management/count HTTP/1.1\r\n'],
-  ...['Host: x\r\n', 'Content-Length: 5\r\n', 'Content-Length: -1\r\n', 'Transfer-Encoding: chunked\r\n'],
-  ...['Transfer-Encoding: gzip, chunked\r\n', 'Content-Type: application/x-www-form-urlencoded\r\n'],
-  ...['Upgrade: websocket\r\nConnection: Upgrade\r\n', 'Expect: 100-continue\r\n', 'Connection: close\r\n'],
-  ...['\r\n', '5\r\nabcde\r\n0\r\n\r\n', 'ffffffffffffffff\r\n', 'zz\r\n', 'a=b&c=%zz', '\0', '\r\n\r\n'],
+  ...[
+    'QUERY /v3/user/bid-management/count HTTP/1.1\r\n',
+    'HEAD /v2/user/bid-management/count HTTP/1.1\r\n',
+  ],
+  ...[
+    'Host: x\r\n',
+    'Content-Length: 5\r\n',
+    'Content-Length: -1\r\n',
+    'Transfer-Encoding: chunked\r\n',
+  ],
+  ...[
+    'Transfer-Encoding: gzip, chunked\r\n',
+    'Content-Type: application/x-www-form-urlencoded\r\n',
+  ],
+  ...[
+    'Upgrade: websocket\r\nConnection: Upgrade\r\n',
+    'Expect: 100-continue\r\n',
+    'Connection: close\r\n',
+  ],
+  ...[
+    '\r\n',
+    '5\r\nabcde\r\n0\r\n\r\n',
+    'ffffffffffffffff\r\n',
+    'zz\r\n',
+    'a=b&c=%zz',
+    '\0',
+    '\r\n\r\n',
+  ],
   ...['a'.repeat(9_000), 'b'.repeat(40_000), '0\r\n\r\n', keyLinesOf('101')],
 ];
 const piece = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...pieces) }, odd);
-const behindRefused = 'HEAD / HTTP/1.1\r\n\r\nGET http://x/ HTTP/1.0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n%';
+const behindRefused =
+  'HEAD / HTTP/1.1\r\n\r\nGET http://x/ HTTP/1.0\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n%';
 const garbage = fc.array(piece, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(''));
 
 /** Sends a request and resolves to the statuses of what comes back until the connection ends. */
@@ -142,6 +222,7 @@ async function statusesOf(bytes: string): Promise<string[]> {
   socket.on('data', (part) => {
     seen += part;
   });
+
   // A refusal may come before all was sent.
   socket.on('error', () => {});
   socket.end(bytes);
@@ -156,6 +237,7 @@ test(`none of ${count} is a fault of the service`, async () => {
   const requests = fc.sample(bytes, { numRuns: count, seed });
   const seen: Record<string, number> = {};
   const faults: string[] = [];
+
   const lane = async (): Promise<void> => {
     for (let bytes = requests.pop(); bytes !== undefined; bytes = requests.pop()) {
       const statuses = await statusesOf(bytes);
@@ -163,11 +245,13 @@ test(`none of ${count} is a fault of the service`, async () => {
       if (statuses.some((status) => status >= '500')) faults.push(bytes);
     }
   };
+
   await Promise.all(Array.from({ length: 24 }, lane));
   tally.add({ runs: count, lied: faults.length });
   process.stdout.write(`fuzzed-requests: ${JSON.stringify(seen)}\n`);
   expect(faults).toEqual([]);
   expect(log.filter(({ level }) => level === 'error')).toEqual([]);
+
   // Requests got as far as each of these answers.
   expect(Object.keys(seen)).toEqual(expect.arrayContaining(['200', '400', '401', '404', '405']));
   const headers = { authorization: `Bearer ${account.bearerToken}` };

@@ -52,13 +52,20 @@ async function started(options: Omit<ServiceOptions, 'store'> & { store?: Store 
   afterAll(() => service.close());
   const isSecure = url.startsWith('https:');
   const port = Number(new URL(url).port);
-  const target: Target = { port, isSecure, from: ['127.0.0.2', '127.0.0.3'], keys: keyLinesOf('101') };
+  const target: Target = {
+    port,
+    isSecure,
+    from: ['127.0.0.2', '127.0.0.3'],
+    keys: keyLinesOf('101'),
+  };
+
   const metric = async (line: string) => {
     const found = new RegExp(`^${line.replace(/[{}"]/g, '\\$&')} (.+)$`, 'm').exec(
       await (await fetch(`${adminUrl}/metrics`)).text(),
     );
     return found === null ? 0 : Number(found[1]);
   };
+
   return { url, target, metric, log, service };
 }
 
@@ -67,8 +74,14 @@ const until = async (condition: () => boolean | Promise<boolean>) => {
 };
 const later = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 
-/** The status and body of the first response to some bytes, and whether the connection ended after it. */
-async function reply(target: Target, bytes: string | Buffer): Promise<{ status: number; body: string }> {
+/**
+ * The status and body of the first response to some bytes, and whether the connection ended after
+ * it.
+ */
+async function reply(
+  target: Target,
+  bytes: string | Buffer,
+): Promise<{ status: number; body: string }> {
   const socket = openSocket(target, 0);
   let received = '';
   socket.on('data', (chunk: Buffer) => {
@@ -77,12 +90,15 @@ async function reply(target: Target, bytes: string | Buffer): Promise<{ status: 
   socket.write(bytes);
   await new Promise((done) => {
     socket.once('close', done);
+
     const check = () => {
       const [, length] = /content-length: (\d+)/i.exec(received) ?? [];
       const start = received.indexOf('\r\n\r\n') + 4;
-      if (length !== undefined && Buffer.byteLength(received.slice(start)) >= Number(length)) done(undefined);
+      if (length !== undefined && Buffer.byteLength(received.slice(start)) >= Number(length))
+        done(undefined);
       if (received.endsWith('\r\n0\r\n\r\n')) done(undefined);
     };
+
     socket.on('data', check);
   });
   socket.destroy();
@@ -128,9 +144,14 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test.each(['proxy.example', '10.0.0.0/33', '10.0.0', ''])('"%s" is refused as a proxy', (proxy) => {
-    expect(() => createService({ store, proxies: [proxy] })).toThrow(/is not an IP address or network/);
-  });
+  test.each(['proxy.example', '10.0.0.0/33', '10.0.0', ''])(
+    '"%s" is refused as a proxy',
+    (proxy) => {
+      expect(() => createService({ store, proxies: [proxy] })).toThrow(
+        /is not an IP address or network/,
+      );
+    },
+  );
 });
 
 describe('requests sent ahead', () => {
@@ -138,6 +159,7 @@ describe('requests sent ahead', () => {
     let atOnce = 0;
     let most = 0;
     const rows: number[] = [];
+
     const page: Store['page'] = async (id, query) => {
       atOnce += 1;
       most = Math.max(most, atOnce);
@@ -146,6 +168,7 @@ describe('requests sent ahead', () => {
       atOnce -= 1;
       return store.page(id, query);
     };
+
     const { target, metric } = await started({ store: { ...store, page } });
     const socket = openSocket(target, 0);
     const statuses: Record<string, number> = {};
@@ -159,11 +182,13 @@ describe('requests sent ahead', () => {
 
   test('none is handled any more when the client has left', async () => {
     let pages = 0;
+
     const page: Store['page'] = async (...query) => {
       pages += 1;
       await later(20);
       return store.page(...query);
     };
+
     const { target, metric, log } = await started({ store: { ...store, page } });
     await pipelinedPages(target, 60, { leaveAfterMs: 50 });
     await until(async () => (await metric('calls_http_requests_in_flight')) === 1);
@@ -197,20 +222,26 @@ describe('places', () => {
   test('an account has so many requests at a time; others of it wait, and those of another account do not', async () => {
     const started_: string[] = [];
     const held: (() => void)[] = [];
+
     const page: Store['page'] = async (id, query) => {
       started_.push(id);
       if (id === '101') await new Promise<void>((done) => held.push(done));
       return store.page(id, query);
     };
+
     const { target, metric } = await started({ store: { ...store, page }, atOnce: 3 });
     const bad = Array.from({ length: 10 }, () => reply(target, pageRequest(target, 5)));
     await until(async () => (await metric('calls_http_requests_waiting')) === 7);
     expect(started_).toEqual(['101', '101', '101']);
-    expect((await reply(target, pageRequest({ ...target, keys: keyLinesOf('102') }, 5))).status).toBe(200);
+    expect(
+      (await reply(target, pageRequest({ ...target, keys: keyLinesOf('102') }, 5))).status,
+    ).toBe(200);
+
     while (started_.filter((id) => id === '101').length < 10 || held.length > 0) {
       held.shift()?.();
       await later(1);
     }
+
     expect((await Promise.all(bad)).map(({ status }) => status)).toEqual(
       Array.from({ length: 10 }, () => 200),
     );
@@ -230,7 +261,9 @@ describe('places', () => {
     });
     const slow = slowReaders(target, 12, 1, ended);
     await until(async () => (await metric('calls_http_requests_waiting')) === 8);
-    expect((await reply(target, pageRequest({ ...target, keys: keyLinesOf('102') }, 5))).status).toBe(200);
+    expect(
+      (await reply(target, pageRequest({ ...target, keys: keyLinesOf('102') }, 5))).status,
+    ).toBe(200);
     end();
     await slow;
     expect((await reply(target, pageRequest(target, 5))).status).toBe(200);
@@ -243,6 +276,7 @@ describe('abandoned work', () => {
     let read = 0;
     let ended = false;
     const [call] = fixtureCalls(1);
+
     const calls: Store['calls'] = async function* () {
       try {
         for (; read < 1_000_000; read += 1) yield call as Call;
@@ -250,6 +284,7 @@ describe('abandoned work', () => {
         ended = true;
       }
     };
+
     const { target, log } = await started({ store: { ...store, calls } });
     const socket = openSocket(target, 0);
     socket.write(pageRequest(target, 1_000).replace(/^GET \S+/, 'GET /page/calls.csv'));
@@ -263,10 +298,14 @@ describe('abandoned work', () => {
 
   test('the store gets a signal that ends with the client', async () => {
     const seen: (AbortSignal | undefined)[] = [];
+
     const page: Store['page'] = (_account, { signal }) => {
       seen.push(signal);
-      return new Promise((_done, fail) => signal?.addEventListener('abort', () => fail(signal.reason)));
+      return new Promise((_done, fail) =>
+        signal?.addEventListener('abort', () => fail(signal.reason)),
+      );
     };
+
     const { target, log, metric } = await started({ store: { ...store, page } });
     const socket = openSocket(target, 0);
     socket.write(pageRequest(target, 10));
@@ -307,7 +346,16 @@ describe('bad requests', () => {
     const { statuses } = await badRequests(target, 170, 6);
     const total = Object.values(statuses).reduce((sum, n) => sum + n, 0);
     expect(total).toBe(170);
-    expect(Object.keys(statuses).sort()).toEqual(['200', '400', '401', '404', '405', '414', '417', '431']);
+    expect(Object.keys(statuses).sort()).toEqual([
+      '200',
+      '400',
+      '401',
+      '404',
+      '405',
+      '414',
+      '417',
+      '431',
+    ]);
     expect(log.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
@@ -316,6 +364,7 @@ describe('bad requests', () => {
     async (_title, bytes) => {
       const { target } = await shared;
       const { status, body } = await reply(target, bytes);
+
       // What is not HTTP, Node.js refuses with a status alone.
       if ([400, 417, 431].includes(status) && /^(?:0\r\n\r\n)?$/.test(body)) return;
       if (body.startsWith('<')) return expect(body).toMatch(/<result_description>[A-Z][^<]+</);

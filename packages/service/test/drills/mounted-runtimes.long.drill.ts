@@ -1,4 +1,5 @@
-// The service in Bun and in Deno, as the README says. Express, Fastify, Hono and Node.js are in the drill `mounted` of the cli.
+// The service in Bun and in Deno, as the README says. Express, Fastify, Hono and Node.js are in the
+// drill `mounted` of the cli.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -56,7 +57,10 @@ describe.each(runtimes)('in $name', ({ path, args }) => {
     const known = { ...headers, 'if-none-match': page.headers.get('etag') ?? '' };
     expect((await fetch(list(), { headers: known })).status).toBe(304);
     const refused = await fetch(list());
-    expect([refused.status, await refused.json()]).toMatchObject([401, { code: 'missing_credentials' }]);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      401,
+      { code: 'missing_credentials' },
+    ]);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
   });
 
@@ -68,6 +72,7 @@ describe.each(runtimes)('in $name', ({ path, args }) => {
       await response.body?.getReader().read();
       leaving.abort();
     }
+
     expect(await (await fetch(list(), { headers })).json()).toHaveLength(1_000);
     const metrics = async () => (await fetch(`${url}/metrics`)).text();
     await expect.poll(metrics).toMatch(/^calls_http_requests_in_flight 1$/m);
@@ -78,7 +83,10 @@ describe.each(runtimes)('in $name', ({ path, args }) => {
     const [status] = await once(child, 'exit');
     await expect.poll(() => said.split('\n').length).toBe(3);
     const [, line = ''] = said.split('\n');
-    const { afterwards, log } = JSON.parse(line) as { afterwards: number; log: { level: string }[] };
+    const { afterwards, log } = JSON.parse(line) as {
+      afterwards: number;
+      log: { level: string }[];
+    };
     expect([status, afterwards]).toEqual([0, 503]);
     expect(log.filter(({ level }) => level === 'error')).toEqual([]);
     expect(log.length).toBeGreaterThan(10);

@@ -1,4 +1,5 @@
-// The files of docs/proxies with the real programs: only names, ports and certificates are replaced.
+// The files of docs/proxies with the real programs: only names, ports and certificates are
+// replaced.
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -38,11 +39,13 @@ const service = createService({
 /** A body that no buffer on the way takes whole. */
 function long(): ReadableStream<Uint8Array> {
   let left = 1_000;
+
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     left -= 1;
     if (left < 0) controller.close();
     else controller.enqueue(new Uint8Array(65_536));
   };
+
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 const behind = await service.listen({ adminPort: 0 });
@@ -90,7 +93,9 @@ const countOf = (statuses: readonly (number | undefined)[]) =>
     [...new Set(statuses)].sort().map((one) => [one, statuses.filter((s) => s === one).length]),
   );
 
-/** What holds behind any proxy. Its clients have addresses of their own, which others have not used. */
+/**
+ * What holds behind any proxy. Its clients have addresses of their own, which others have not used.
+ */
 function passes(network: string): void {
   test('a page comes through as it was sent, and is 304 when the client has it', async () => {
     const direct = await fetch(`${behind.url}${list}&rows=1000`, { headers: keys });
@@ -99,14 +104,18 @@ function passes(network: string): void {
     expect(seen.body === (await direct.text())).toBe(true);
     const again = { ...keys, 'if-none-match': seen.headers.etag ?? '' };
     expect((await ask(`${list}&rows=1000`, { headers: again })).status).toBe(304);
-    const packed = await begin(`${list}&rows=1000`, { headers: { ...keys, 'accept-encoding': 'gzip' } });
+    const packed = await begin(`${list}&rows=1000`, {
+      headers: { ...keys, 'accept-encoding': 'gzip' },
+    });
     expect(packed.headers['content-encoding']).toBe('gzip');
     expect((await text(packed)).length).toBeLessThan(seen.body.length / 3);
   });
 
   test('a long filter passes, and wrong keys are refused by the service', async () => {
     const long = `talk_minutes:[${'0'.repeat(8_000)}1 TO *]`;
-    expect((await ask(`${list}&q=${encodeURIComponent(long)}`, { headers: keys })).status).toBe(400);
+    expect((await ask(`${list}&q=${encodeURIComponent(long)}`, { headers: keys })).status).toBe(
+      400,
+    );
     expect(JSON.parse((await ask(list)).body)).toMatchObject({ code: 'missing_credentials' });
     expect((await ask('/v3/user/bid-management/none', { headers: keys })).status).toBe(404);
   });
@@ -119,8 +128,12 @@ function passes(network: string): void {
     const guess = (from: string, secret: string) =>
       ask(feed.path, {
         from,
-        headers: { authorization: `Basic ${btoa(`google:${secret}`)}`, 'x-forwarded-for': '203.0.113.9' },
+        headers: {
+          authorization: `Basic ${btoa(`google:${secret}`)}`,
+          'x-forwarded-for': '203.0.113.9',
+        },
       }).then(({ status }) => status);
+
     const guesses = Array.from({ length: 40 }, (_, i) => guess(`${network}.2`, `wrong ${i}`));
     const other = guess(`${network}.3`, password);
     expect(Object.keys(countOf(await Promise.all(guesses)))).toEqual(['401', '429']);
@@ -130,7 +143,9 @@ function passes(network: string): void {
   test('a client that leaves in the middle is noticed', async () => {
     const before = log.length;
     const responses = await Promise.all(
-      Array.from({ length: 4 }, () => begin(`${list}&rows=1000`, { headers: keys, from: `${network}.4` })),
+      Array.from({ length: 4 }, () =>
+        begin(`${list}&rows=1000`, { headers: keys, from: `${network}.4` }),
+      ),
     );
     for (const response of responses) response.destroy();
     await expect.poll(inProgress).toBe(0);
@@ -146,7 +161,10 @@ describe.runIf(hasProgram('nginx', 'nginx-light'))('nginx', () => {
     const key = join(folder, 'calls.key');
     writeFileSync(cert, localhostTls.cert);
     writeFileSync(key, localhostTls.key);
-    const given = readFileSync(new URL('../../../../docs/proxies/nginx.conf', import.meta.url), 'utf8');
+    const given = readFileSync(
+      new URL('../../../../docs/proxies/nginx.conf', import.meta.url),
+      'utf8',
+    );
     const config = given
       .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
       .replace('/etc/ssl/calls.pem', cert)
@@ -160,14 +178,18 @@ describe.runIf(hasProgram('nginx', 'nginx-light'))('nginx', () => {
 
   test('a client that sends too many requests is told to slow down, and others are served', async () => {
     const many = await Promise.all(
-      Array.from({ length: 400 }, () => ask('/healthz', { from: '127.0.0.5' }).then(({ status }) => status)),
+      Array.from({ length: 400 }, () =>
+        ask('/healthz', { from: '127.0.0.5' }).then(({ status }) => status),
+      ),
     );
     expect(Object.keys(countOf(many))).toEqual(['200', '429']);
     expect((await ask(`${list}&rows=5`, { headers: keys, from: '127.0.0.6' })).status).toBe(200);
   });
 
   test('a client has at most 50 responses at a time that it does not read, and others are served', async () => {
-    const slow = await Promise.all(Array.from({ length: 60 }, () => begin('/slow', { from: '127.0.0.7' })));
+    const slow = await Promise.all(
+      Array.from({ length: 60 }, () => begin('/slow', { from: '127.0.0.7' })),
+    );
     expect(countOf(slow.map(({ statusCode }) => statusCode))).toEqual({ 200: 50, 429: 10 });
     expect((await ask(`${list}&rows=5`, { headers: keys, from: '127.0.0.8' })).status).toBe(200);
     for (const response of slow) response.destroy();
@@ -179,7 +201,10 @@ describe.runIf(hasProgram('caddy', 'caddy'))('Caddy', () => {
   let stop = async (): Promise<void> => {};
   beforeAll(async () => {
     port = await freePort();
-    const given = readFileSync(new URL('../../../../docs/proxies/Caddyfile', import.meta.url), 'utf8');
+    const given = readFileSync(
+      new URL('../../../../docs/proxies/Caddyfile', import.meta.url),
+      'utf8',
+    );
     const cert = join(folder, 'caddy.pem');
     const key = join(folder, 'caddy.key');
     writeFileSync(cert, localhostTls.cert);
@@ -187,7 +212,10 @@ describe.runIf(hasProgram('caddy', 'caddy'))('Caddy', () => {
     const config = given
       // Neither an administration port nor port 80.
       .replace(/^\{$/m, '{\n\tadmin off\n\tauto_https off')
-      .replace('calls.example {', `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`)
+      .replace(
+        'calls.example {',
+        `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`,
+      )
       .replace('127.0.0.1:8675', behind.url.replace('http://', ''));
     stop = await startCaddy(join(folder, 'caddy'), config, isUp);
   });

@@ -48,12 +48,15 @@ export interface StoreAccounts {
   putAccount(account: { id: string; name: string; disabled?: boolean }): Promise<void>;
   /** All accounts, ordered by id. */
   accounts(): Promise<Account[]>;
-  /** Adds a credential to an account. The store keeps its hash only. One that was revoked stays revoked. */
+  /**
+   * Adds a credential to an account. The store keeps its hash only. One that was revoked stays
+   * revoked.
+   */
   putCredential(account: string, credential: AccountCredential): Promise<void>;
   /**
-   * Notes what the API says about the keys that a sync reads an account with. They open the copy as well; once the API accepts them,
-   * those of earlier syncs no longer do, and refused ones do not either. What `putCredential` has added stays. Of refused keys the
-   * account need not be known.
+   * Notes what the API says about the keys that a sync reads an account with. They open the copy as
+   * well; once the API accepts them, those of earlier syncs no longer do, and refused ones do not
+   * either. What `putCredential` has added stays. Of refused keys the account need not be known.
    */
   noteSyncKeys(
     account: string | null,
@@ -77,7 +80,8 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 const idOf = (c: AccountCredential): string =>
   hash(c.kind === 'keys' ? `keys:${c.accessKey}` : `bearer:${c.token}`);
 
-const secretHash = (c: AccountCredential): string | null => (c.kind === 'keys' ? hash(c.secretKey) : null);
+const secretHash = (c: AccountCredential): string | null =>
+  c.kind === 'keys' ? hash(c.secretKey) : null;
 
 /** Adds a credential; `change` is what happens to one that is there. */
 async function insert(
@@ -95,6 +99,7 @@ async function insert(
       `This credential already belongs to another account. Use a different one for account ${account}.`,
     );
   }
+
   await session.run(
     `INSERT INTO credentials (id, account, kind, secret_hash, revoked, synced) VALUES ($1, $2, $3, $4, 0, $5)
        ON CONFLICT (id) DO ${change}`,
@@ -123,7 +128,13 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
 
   putCredential: (account, credential) =>
     driver.write((session) =>
-      insert(session, account, credential, 0, 'UPDATE SET secret_hash = excluded.secret_hash, synced = 0'),
+      insert(
+        session,
+        account,
+        credential,
+        0,
+        'UPDATE SET secret_hash = excluded.secret_hash, synced = 0',
+      ),
     ),
   async noteSyncKeys(account, keys, verdict) {
     await driver.write(async (session) => {
@@ -135,8 +146,10 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
           );
         return;
       }
+
       if (account === null) return;
-      const change = verdict === 'accepted' ? 'UPDATE SET secret_hash = excluded.secret_hash' : 'NOTHING';
+      const change =
+        verdict === 'accepted' ? 'UPDATE SET secret_hash = excluded.secret_hash' : 'NOTHING';
       for (const key of keys) await insert(session, account, key, 1, change);
       if (verdict === 'unknown') return;
       const known = new Set(keys.map(idOf));
@@ -145,7 +158,8 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
         [account],
       );
       for (const { id } of all)
-        if (!known.has(String(id))) await session.run('DELETE FROM credentials WHERE id = $1', [String(id)]);
+        if (!known.has(String(id)))
+          await session.run('DELETE FROM credentials WHERE id = $1', [String(id)]);
     });
   },
   async credentials(account) {
@@ -162,7 +176,10 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
   async revokeCredential(id) {
     if (!/^[0-9a-f]{12,64}$/.test(id)) return false;
     const revoked = await driver.write((session) =>
-      session.run('UPDATE credentials SET revoked = 1 WHERE substr(id, 1, $2) = $1', [id, id.length]),
+      session.run('UPDATE credentials SET revoked = 1 WHERE substr(id, 1, $2) = $1', [
+        id,
+        id.length,
+      ]),
     );
     return revoked > 0;
   },

@@ -36,19 +36,25 @@ export async function takeClaim(
          RETURNING token, note`,
       [account, holder, now],
     );
-    return { account, token: Number(row?.token), note: JSON.parse(String(row?.note ?? null)) as unknown };
+    return {
+      account,
+      token: Number(row?.token),
+      note: JSON.parse(String(row?.note ?? null)) as unknown,
+    };
   });
 }
 
 /**
- * How often this process has certainly committed under a claim. The database counts, too: one that has fewer commits went back to an
- * earlier state, and with it records that the process will not read again. It may have one more, of a commit whose connection broke.
+ * How often this process has certainly committed under a claim. The database counts, too: one that
+ * has fewer commits went back to an earlier state, and with it records that the process will not
+ * read again. It may have one more, of a commit whose connection broke.
  */
 const commits = new WeakMap<Claim, number>();
 
 /**
- * Throws `claim_lost` unless the claim is the latest one, which it then stays until the transaction ends, and the database has all that
- * was committed under it. Returns the number of this commit, for `committed`.
+ * Throws `claim_lost` unless the claim is the latest one, which it then stays until the transaction
+ * ends, and the database has all that was committed under it. Returns the number of this commit,
+ * for `committed`.
  */
 export async function holdClaim(driver: Driver, session: Session, claim: Claim): Promise<number> {
   const { account } = claim;
@@ -64,12 +70,14 @@ export async function holdClaim(driver: Driver, session: Session, claim: Claim):
       `${String(row?.holder)} has claimed account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
       { isRetryable: false },
     );
+
   if (token < claim.token || count < (commits.get(claim) ?? 0))
     throw new StoreError(
       'claim_lost',
       `The database no longer has what this process has written to account ${account}: it was restored, or a replica that was behind took over. This process stops writing; the next run continues from what is there.`,
       { isRetryable: false },
     );
+
   await session.run("UPDATE claims SET commits = $2 WHERE account = $1 AND name = 'sync'", [
     account,
     count + 1,
@@ -83,12 +91,16 @@ export function committed(claim: Claim, number: number): void {
 }
 
 /** Writes the note of a claim, in a transaction that holds it. */
-export async function putNote(session: Session, claim: Claim, note: unknown, now: number): Promise<void> {
-  await session.run("UPDATE claims SET note = $2, noted_at = $3 WHERE account = $1 AND name = 'sync'", [
-    claim.account,
-    JSON.stringify(note),
-    now,
-  ]);
+export async function putNote(
+  session: Session,
+  claim: Claim,
+  note: unknown,
+  now: number,
+): Promise<void> {
+  await session.run(
+    "UPDATE claims SET note = $2, noted_at = $3 WHERE account = $1 AND name = 'sync'",
+    [claim.account, JSON.stringify(note), now],
+  );
 }
 
 /** The note of an account; null when none was committed. */
@@ -103,15 +115,23 @@ export async function readNote(driver: Driver, account: string): Promise<Note | 
 }
 
 /** Makes this transaction the only writer of the account. */
-export async function holdAccount(driver: Driver, session: Session, account: string): Promise<void> {
-  const [row] = await session.all(`SELECT account FROM accounts WHERE account = $1 ${driver.dialect.lock}`, [
-    account,
-  ]);
+export async function holdAccount(
+  driver: Driver,
+  session: Session,
+  account: string,
+): Promise<void> {
+  const [row] = await session.all(
+    `SELECT account FROM accounts WHERE account = $1 ${driver.dialect.lock}`,
+    [account],
+  );
   if (row !== undefined) return;
   throw new StoreError(
     'unknown_account',
     isAccountName(account)
-      ? { message: `The store has no account ${account}.`, hint: 'Add it first, with store.putAccount().' }
+      ? {
+          message: `The store has no account ${account}.`,
+          hint: 'Add it first, with store.putAccount().',
+        }
       : `The ID of an account is ${accountNameWords}.`,
   );
 }

@@ -13,13 +13,13 @@ export interface Session {
   /** Runs a statement and returns the number of changed rows. */
   run(sql: string, values?: readonly Value[]): Promise<number>;
   /**
-   * Sends rows of `records` to the database, in place of those sent before, so that `put` has only to add them. A process that is
-   * stopped while it sends holds no locks yet.
+   * Sends rows of `records` to the database, in place of those sent before, so that `put` has only
+   * to add them. A process that is stopped while it sends holds no locks yet.
    */
   stage(rows: readonly (readonly Value[])[]): Promise<void>;
   /**
-   * Adds the rows that were sent, or replaces those that are there and differ; where all are new, without looking for them. Returns the
-   * number of rows that were written.
+   * Adds the rows that were sent, or replaces those that are there and differ; where all are new,
+   * without looking for them. Returns the number of rows that were written.
    */
   put(areNew: boolean): Promise<number>;
 }
@@ -32,7 +32,10 @@ export interface Dialect {
   readonly schema: string;
   /** A condition: `column` is in the list bound to `placeholder`. */
   isIn(column: string, placeholder: string): string;
-  /** Selects columns of calls by the account, `$1`, and a list of sids, `$2`. Each is looked up, whatever the planner knows of the table. */
+  /**
+   * Selects columns of calls by the account, `$1`, and a list of sids, `$2`. Each is looked up,
+   * whatever the planner knows of the table.
+   */
   lookUp(columns: string): string;
   /** A list in the form that `isIn` and `lookUp` take. */
   list(values: readonly string[]): Value;
@@ -46,7 +49,9 @@ export interface Dialect {
   readonly lock: string;
   /** The time by the clock of the database, in milliseconds since 1970. */
   readonly now: string;
-  /** Selects `table_name`, `name` and `type` of the columns of the tables of a store that are there. */
+  /**
+   * Selects `table_name`, `name` and `type` of the columns of the tables of a store that are there.
+   */
   columnsQuery(tables: readonly string[]): string;
 }
 
@@ -60,15 +65,19 @@ export interface Driver {
   readonly writesAtOnce: number;
   /** Runs a statement that only reads, and returns its rows. */
   all(sql: string, values?: readonly Value[]): Promise<Row[]>;
-  /** Runs `body` on one snapshot: all its statements see the same state. `body` can be run several times. */
+  /**
+   * Runs `body` on one snapshot: all its statements see the same state. `body` can be run several
+   * times.
+   */
   read<T>(body: (session: Session) => Promise<T>): Promise<T>;
   /** Gives what `body` gives, all from one snapshot, on a connection of its own. */
   stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T>;
   /** Runs `body` in a transaction, and again from the start when that helps after an error. */
   write<T>(body: (session: Session) => Promise<T>): Promise<T>;
   /**
-   * Removes what deleted rows have left in the files. Returns why some of it may still be there: `vacuum`, the database has to be told so
-   * by its administrator; `in_use`, another process uses the file.
+   * Removes what deleted rows have left in the files. Returns why some of it may still be there:
+   * `vacuum`, the database has to be told so by its administrator; `in_use`, another process uses
+   * the file.
    *
    * @param isWhole write the whole database again, which takes a while, so that nothing at all is left.
    */
@@ -82,9 +91,14 @@ const others = names.slice(2);
 /** Names of the columns of `records`, as SQL. */
 export const recordNames: string = names.join(', ');
 
-/** What follows the rows of an insert into `records`: a row that is there is replaced, unless it is the same. */
+/**
+ * What follows the rows of an insert into `records`: a row that is there is replaced, unless it is
+ * the same.
+ */
 export const orReplace: string = `ON CONFLICT (account, sid) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
-/** The condition that a row differs from the one that is there, with the operator of the database. */
+/**
+ * The condition that a row differs from the one that is there, with the operator of the database.
+ */
 export const differs = (operator: string): string =>
   others.map((name) => `records.${name} ${operator} excluded.${name}`).join(' OR ');

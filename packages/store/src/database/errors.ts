@@ -5,7 +5,8 @@ const storeErrors = codeTable({
   usage: {
     store_url:
       'The URL names no store, or one that cannot be used: another kind of file, other tables, or calls of no sandbox. Write it as `sqlite:calls.db` or `postgres://user@host/database`, or choose another store, as the message says.',
-    missing_package: 'The package of the database is not installed. Install the one that the message names.',
+    missing_package:
+      'The package of the database is not installed. Install the one that the message names.',
     store_missing:
       'There is no store at the URL, and one that is only read is not made. Fill it with a sync first.',
     invalid_sql:
@@ -50,10 +51,16 @@ export interface StoreErrorDetails extends ErrorDetails {
   readonly refused?: readonly number[] | undefined;
 }
 
-/** What went wrong in a store. The `code` is stable, the message says what to do. It never holds a secret or personal data. */
+/**
+ * What went wrong in a store. The `code` is stable, the message says what to do. It never holds a
+ * secret or personal data.
+ */
 export class StoreError extends CallsError<StoreErrorCode> {
   static override readonly codes: CodeTable = storeErrors;
-  /** With `unfit_record`: all of the calls given to `upsert` or `commitClaimed` that cannot be stored, counted from 0. */
+  /**
+   * With `unfit_record`: all of the calls given to `upsert` or `commitClaimed` that cannot be
+   * stored, counted from 0.
+   */
   declare readonly refused?: readonly number[];
 
   static {
@@ -86,7 +93,8 @@ export const tooManyFiles = (cause: unknown): StoreError =>
   new StoreError(
     'store_unavailable',
     {
-      message: 'The store cannot be opened: this process has as many files open as it may (EMFILE).',
+      message:
+        'The store cannot be opened: this process has as many files open as it may (EMFILE).',
       hint: 'Raise the limit, for example with ulimit -n 4096, or close other files.',
     },
     { cause },

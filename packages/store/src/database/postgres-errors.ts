@@ -3,8 +3,8 @@ import pg from 'pg';
 import { StoreError, type StoreErrorCode } from './errors.ts';
 
 /**
- * What to do after an error: run the transaction `again` on the same connection, run it again after a `reconnect`, or
- * pass the error on (null).
+ * What to do after an error: run the transaction `again` on the same connection, run it again after
+ * a `reconnect`, or pass the error on (null).
  */
 type Remedy = 'again' | 'reconnect' | null;
 
@@ -83,7 +83,10 @@ const poolIsBusy = busy(
   'All connections of this process are in use',
   'Try again later, or raise the pool size.',
 );
-const tookTooLong = busy('The PostgreSQL server of the store has stopped responding', 'Try again later.');
+const tookTooLong = busy(
+  'The PostgreSQL server of the store has stopped responding',
+  'Try again later.',
+);
 // Other errors can quote a value, so only the code is shown.
 const unexpected: Meaning = {
   remedy: null,
@@ -116,12 +119,18 @@ export function fromPostgres(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const meaning = meaningOf(cause);
   const sqlState = String(propertyOf(cause, 'code') ?? propertyOf(cause, 'message') ?? '');
-  // The server quotes whole rows in its messages ("Failing row contains ..."), so only the code of its error is kept.
-  const error = new StoreError(meaning.code, `${meaning.what} (${sqlState}). ${meaning.hint}`.trimEnd(), {
-    cause: Object.assign(new Error(sqlState), { code: sqlState }),
-    ...(meaning === refusedLogin ? { kind: 'keys' } : {}),
-    ...(meaning.code === 'not_writable' ? { isRetryable: true } : {}),
-  });
+
+  // The server quotes whole rows in its messages ("Failing row contains ..."), so only the code of
+  // its error is kept.
+  const error = new StoreError(
+    meaning.code,
+    `${meaning.what} (${sqlState}). ${meaning.hint}`.trimEnd(),
+    {
+      cause: Object.assign(new Error(sqlState), { code: sqlState }),
+      ...(meaning === refusedLogin ? { kind: 'keys' } : {}),
+      ...(meaning.code === 'not_writable' ? { isRetryable: true } : {}),
+    },
+  );
   facts.set(error, { remedy: meaning.remedy, hasResponded: cause instanceof pg.DatabaseError });
   return error;
 }
@@ -131,6 +140,7 @@ function meaningOf(cause: unknown): Meaning {
     const code = cause.code ?? '';
     return meanings[code] ?? meanings[code.slice(0, 2)] ?? unexpected;
   }
+
   const message = cause instanceof Error ? cause.message : '';
   if (message === 'timeout exceeded when trying to connect') return poolIsBusy;
   if (message === 'Query read timeout') return tookTooLong;

@@ -9,7 +9,11 @@ import { columnHint, differentNames, exactNumber, onlyReads, tookTooLong } from 
 const batchRows = 500;
 
 /** A statement in a transaction that only reads, on a connection of its own. */
-export function postgresStatement(url: string, sql: string, { timeLimit, name }: StatementLimits): Statement {
+export function postgresStatement(
+  url: string,
+  sql: string,
+  { timeLimit, name }: StatementLimits,
+): Statement {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: 10_000,
@@ -19,6 +23,7 @@ export function postgresStatement(url: string, sql: string, { timeLimit, name }:
     types: { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig,
   };
   const client = new pg.Client(config);
+
   // A connection that breaks fails its statement; without a listener it would end the process.
   client.on('error', () => undefined);
   const isPlan = /^\W*explain\b/i.test(sql);
@@ -29,6 +34,7 @@ export function postgresStatement(url: string, sql: string, { timeLimit, name }:
     const one = { text, rowMode: 'array' as const, queryMode: 'extended' };
     return client.query(one);
   };
+
   const answer = async (run: () => ReturnType<typeof query>) => {
     try {
       return await run();
@@ -37,6 +43,7 @@ export function postgresStatement(url: string, sql: string, { timeLimit, name }:
       throw propertyOf(cause, 'code') === '57014' ? tookTooLong(timeLimit) : sqlError(cause);
     }
   };
+
   const fetchRows = () => query(`FETCH ${batchRows} FROM answer`);
   const close = () => client.end().catch(() => undefined);
 
@@ -53,6 +60,7 @@ export function postgresStatement(url: string, sql: string, { timeLimit, name }:
       } catch (error) {
         throw fromPostgres(error);
       }
+
       const first = await answer(async () => {
         if (isPlan) return query(sql);
         await query(`DECLARE answer NO SCROLL CURSOR FOR\n${sql}`);
@@ -70,7 +78,9 @@ export function postgresStatement(url: string, sql: string, { timeLimit, name }:
           some = null;
           return rows.map(
             (row): SqlRow =>
-              Object.fromEntries(columns.map((column, i) => [column.name, cellOf(column, row[i] ?? null)])),
+              Object.fromEntries(
+                columns.map((column, i) => [column.name, cellOf(column, row[i] ?? null)]),
+              ),
           );
         },
       };
@@ -109,11 +119,16 @@ function cellOf({ type }: SqlColumn, text: string | null): SqlRow[string] {
   return type === 'integer' || type === 'decimal' ? exactNumber(text) : text;
 }
 
-/** What PostgreSQL says about a statement that somebody typed. Of values it may quote, nothing is repeated. */
+/**
+ * What PostgreSQL says about a statement that somebody typed. Of values it may quote, nothing is
+ * repeated.
+ */
 function sqlError(cause: unknown): StoreError {
   if (!(cause instanceof pg.DatabaseError)) return fromPostgres(cause);
   const { code = '', message } = cause;
-  // Not one statement, one that writes, or one that is no query: then its first word is the mistake.
+
+  // Not one statement, one that writes, or one that is no query: then its first word is the
+  // mistake.
   const refused =
     /multiple commands|data-modifying|near "(?:insert|update|delete|merge|truncate|create|alter|drop|begin|set)"/i;
   if (code.startsWith('25') || refused.test(message)) return onlyReads();

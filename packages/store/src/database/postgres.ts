@@ -15,7 +15,8 @@ const dialect: Dialect = {
       (SELECT ${columns} FROM records WHERE account = $1 AND sid = list.value OFFSET 0) AS found`,
   list: (values) => values,
   jsonOf: (column) => `json_agg(${column})::text`,
-  text: (column, tenths = false) => `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS${tenths ? '.FF1' : ''}')`,
+  text: (column, tenths = false) =>
+    `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS${tenths ? '.FF1' : ''}')`,
   hasComments: true,
   lock: 'FOR UPDATE',
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
@@ -50,13 +51,15 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
     },
   });
   let hasConnected = false;
-  // A connection can break at any time, also while it is in use. Without a listener that would end the process; the
-  // statement in progress, or the next one, fails with the same error.
+
+  // A connection can break at any time, also while it is in use. Without a listener that would end
+  // the process; the statement in progress, or the next one, fails with the same error.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => {
     hasConnected = true;
     client.on('error', () => undefined);
   });
+
   // The server ends a statement itself. Only when it does not respond at all, this process has to.
   const limit = settings.statementTimeout + Math.min(settings.statementTimeout, 5_000);
 
@@ -68,6 +71,7 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
       throw fromPostgres(cause);
     }
   };
+
   /** Does something on a connection, once. */
   const once = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
     const { client, session } = await connected();
@@ -76,11 +80,17 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
       client.release();
       return result;
     } catch (error) {
-      client.release(!(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))));
+      client.release(
+        !(isUsableAfter(error) && (await isDone(sessionOf(client, 5_000), 'ROLLBACK'))),
+      );
       throw error;
     }
   };
-  /** Runs a transaction. One whose end is not known, since the connection broke, is run again: every write can be repeated. */
+
+  /**
+   * Runs a transaction. One whose end is not known, since the connection broke, is run again: every
+   * write can be repeated.
+   */
   const transaction = <T>(begin: string, body: (session: Session) => Promise<T>): Promise<T> =>
     patiently(() =>
       once(async (session) => {
@@ -91,9 +101,13 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
       }),
     );
 
-  /** Does something again when that helps, until it succeeds or the patience for the error is used up. */
+  /**
+   * Does something again when that helps, until it succeeds or the patience for the error is used
+   * up.
+   */
   const patiently = async <T>(job: () => Promise<T>): Promise<T> => {
-    // Counted from the first failure: a process that was stopped for long still finds out what happened meanwhile.
+    // Counted from the first failure: a process that was stopped for long still finds out what
+    // happened meanwhile.
     let failedAt: number | undefined;
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -139,13 +153,17 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
       }
     },
     write: (body) => transaction(settings.readOnly ? 'BEGIN READ ONLY' : 'BEGIN', body),
-    // Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out for as long as it takes.
+    // Only VACUUM FULL writes the tables without their dead rows, and it keeps everybody else out
+    // for as long as it takes.
     overwriteDeleted: (): Promise<readonly Remains[]> => Promise.resolve(['vacuum']),
     close: () => pool.end(),
   };
 }
 
-/** Statements on a connection. One that takes longer than the limit fails, even when the server is frozen. */
+/**
+ * Statements on a connection. One that takes longer than the limit fails, even when the server is
+ * frozen.
+ */
 function sessionOf(client: pg.PoolClient, limitMs: number): Session {
   const query = async (text: string, values: readonly Value[] = []): Promise<pg.QueryResult> => {
     try {
@@ -181,9 +199,17 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
 }
 
 const [pieceBytes, backslash, tab, lineEnd] = [131_072, 92, 9, 10];
-const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
 
-/** Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent while others are made. */
+/**
+ * Rows in the text format of COPY. Each piece is made when it is asked for, so that it is sent
+ * while others are made.
+ */
 function* lines(rows: readonly (readonly Value[])[]): Generator<Buffer> {
   let [piece, at] = [Buffer.allocUnsafe(pieceBytes), 0];
   for (const row of rows) {
@@ -194,7 +220,8 @@ function* lines(rows: readonly (readonly Value[])[]): Generator<Buffer> {
         yield piece.subarray(0, at);
         [piece, at] = [Buffer.allocUnsafe(Math.max(pieceBytes, most)), 0];
       }
-      // Most texts have characters of one byte alone, which are written three times as fast like this.
+      // Most texts have characters of one byte alone, which are written three times as fast like
+      // this.
       let i = 0;
       for (; i < text.length; i += 1) {
         const code = text.charCodeAt(i);
@@ -212,6 +239,7 @@ function* lines(rows: readonly (readonly Value[])[]): Generator<Buffer> {
     }
     piece[at - 1] = lineEnd;
   }
+
   yield piece.subarray(0, at);
 }
 

@@ -28,6 +28,7 @@ export function isBusy(error: unknown): boolean {
 export function fromSqlite(cause: unknown, file: string, isReadOnly = true): StoreError {
   if (cause instanceof StoreError) return cause;
   const code = codeOf(cause);
+
   // SQLite cannot enlarge the shared memory or a journal: in practice the disk is full.
   if (code === 'SQLITE_FULL' || /^SQLITE_IOERR_(?:SHMSIZE|WRITE|TRUNCATE|FSYNC)/.test(code)) {
     return new StoreError(
@@ -36,6 +37,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause, isRetryable: true },
     );
   }
+
   if (isBusy(cause)) {
     return new StoreError(
       'store_busy',
@@ -43,6 +45,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause },
     );
   }
+
   if (code.startsWith('SQLITE_CORRUPT')) {
     return new StoreError(
       'store_damaged',
@@ -50,6 +53,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause, isRetryable: false },
     );
   }
+
   if (code === 'SQLITE_NOTADB') {
     return new StoreError(
       'store_url',
@@ -57,8 +61,10 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause },
     );
   }
+
   const files = outOfFiles(cause);
   if (files !== null) return files;
+
   // The driver gives a file that cannot be opened no code.
   if (code === '' || /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
     const isWrite = !isReadOnly || /^SQLITE_(?:READONLY|PERM)/.test(code);
@@ -68,7 +74,10 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
       { cause },
     );
   }
-  return new StoreError('store_failed', `SQLite refused a statement of the store (${code}).`, { cause });
+
+  return new StoreError('store_failed', `SQLite refused a statement of the store (${code}).`, {
+    cause,
+  });
 }
 
 /** SQLite does not say that a process has no descriptors left: another file says it. */

@@ -14,26 +14,37 @@ const patienceMs = 5_000;
 const batchRows = 500;
 
 /**
- * A statement over a file that is opened for reading alone. SQLite works in another thread until its rows are in a table of their own, so
- * that it can be ended at any time: the driver fetches rows in this thread.
+ * A statement over a file that is opened for reading alone. SQLite works in another thread until
+ * its rows are in a table of their own, so that it can be ended at any time: the driver fetches
+ * rows in this thread.
  */
-export function sqliteStatement(file: string, sql: string, { most, name }: StatementLimits): Statement {
+export function sqliteStatement(
+  file: string,
+  sql: string,
+  { most, name }: StatementLimits,
+): Statement {
   const path = realPath(file);
   if (!existsSync(path)) throw noStore(name);
   const database = new Database(inMemory, {});
-  // A statement or its rows that are collected as garbage wait for the statement that runs, and this thread with them. They are kept.
+
+  // A statement or its rows that are collected as garbage wait for the statement that runs, and
+  // this thread with them. They are kept.
   const kept: unknown[] = [];
+
   const prepare = async (text: string) => {
     const made = await database.prepare(text);
     kept.push(made);
     return made;
   };
+
   type Made = Awaited<ReturnType<typeof prepare>>;
+
   const iterate = async (made: Made, values: readonly unknown[] = []) => {
     const rows = (await made.iterate(values)) as unknown as Iterator<unknown>;
     kept.push(rows);
     return rows;
   };
+
   const all = async (text: string, values: readonly unknown[] = []): Promise<void> => {
     const rows = await iterate(await prepare(text), values);
     while (!rows.next().done);
@@ -57,26 +68,31 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
       throw known.code === 'store_failed' ? noStore(name) : known;
     }
   };
+
   const run = async () => {
     // Mistakes are told in terms of what was typed.
     let found = await prepare(sql);
     const isPlan = /^\W*explain\b/i.test(sql);
     if (!isPlan) {
       const limit = Number.isFinite(most) ? `LIMIT ${most}` : '';
-      const filling = await prepare(`CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`).catch(
-        (error: unknown) => {
-          throw onlyReads(error);
-        },
-      );
+      const filling = await prepare(
+        `CREATE TEMP TABLE answer AS SELECT * FROM (\n${sql}\n) ${limit}`,
+      ).catch((error: unknown) => {
+        throw onlyReads(error);
+      });
       (await iterate(filling)).next();
       found = await prepare('SELECT * FROM temp.answer');
     }
+
     found.safeIntegers(true);
-    const names = (found.columns() as readonly { readonly name: string }[]).map((column) => column.name);
+    const names = (found.columns() as readonly { readonly name: string }[]).map(
+      (column) => column.name,
+    );
     const own = differentNames(names);
     let columns = own.map((column): SqlColumn => ({ name: column, type: 'string' }));
     if (!isPlan && names.length > 0) {
-      // SQLite has types of values, and none of columns: a column has the type that all its values have.
+      // SQLite has types of values, and none of columns: a column has the type that all its values
+      // have.
       const quoted = names.map((column) => `"${column.replaceAll('"', '""')}"`);
       const types = await prepare(
         `SELECT ${quoted.map((column) => `group_concat(DISTINCT typeof(${column}))`).join(', ')} FROM temp.answer`,
@@ -85,6 +101,7 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
       const row = (await iterate(types)).next().value as readonly unknown[];
       columns = own.map((column, i) => ({ name: column, type: typeOf(String(row[i] ?? '')) }));
     }
+
     found.raw(true);
     const rows = await iterate(found);
     return {
@@ -97,6 +114,7 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
           some.push(Object.fromEntries(own.map((column, i) => [column, plainValue(values[i])])));
           if (some.length === batchRows) break;
         }
+
         return some;
       },
     };
@@ -122,6 +140,7 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
       if (isClosed) return;
       isClosed = true;
       clearInterval(stopping);
+
       // What still runs would keep the file open.
       await database.exec('DROP TABLE IF EXISTS temp.answer').catch(() => undefined);
       await database.exec('DETACH store').catch(() => undefined);
@@ -134,7 +153,8 @@ export function sqliteStatement(file: string, sql: string, { most, name }: State
 
 function typeOf(found: string): SqlColumn['type'] {
   const kinds = found.split(',').filter((kind) => kind !== 'null' && kind !== '');
-  if (kinds.length === 0 || kinds.some((kind) => kind !== 'integer' && kind !== 'real')) return 'string';
+  if (kinds.length === 0 || kinds.some((kind) => kind !== 'integer' && kind !== 'real'))
+    return 'string';
   return kinds.includes('real') ? 'decimal' : 'integer';
 }
 
@@ -143,13 +163,17 @@ function plainValue(value: unknown): SqlRow[string] {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : String(value);
   }
+
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (value instanceof ArrayBuffer || value instanceof Uint8Array)
     return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`;
   return value === null || value === undefined ? null : String(value);
 }
 
-/** What SQLite says about a statement that somebody typed: it names parts of the statement, and no values. */
+/**
+ * What SQLite says about a statement that somebody typed: it names parts of the statement, and no
+ * values.
+ */
 function sqlError(cause: unknown, file: string): StoreError {
   const code = String(propertyOf(cause, 'code') ?? '');
   if (code !== 'SQLITE_ERROR') return fromSqlite(cause, file);

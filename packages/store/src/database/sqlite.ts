@@ -1,4 +1,11 @@
-import { accessSync, type BigIntStats, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  type BigIntStats,
+  constants,
+  existsSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findForeignFile } from '@call-attribution/node-stream/files';
@@ -34,7 +41,8 @@ export const inMemory = ':memory:';
 
 const forReading = ['busy_timeout = 20', 'query_only = ON'];
 const forWriting = [
-  // Waiting in SQLite would stop the whole process, so the wait for another writer happens in untilFree.
+  // Waiting in SQLite would stop the whole process, so the wait for another writer happens in
+  // untilFree.
   'busy_timeout = 20',
   // For a new file only: a page holds some records, so that few bytes of it are left over.
   'store.page_size = 16384',
@@ -53,8 +61,16 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
   if (file === inMemory) {
     // It belongs to one connection.
     const only = await to(file, []);
-    return new SqliteDriver({ file, path: null, patienceMs, writer: only, reader: only, access: 'write' });
+    return new SqliteDriver({
+      file,
+      path: null,
+      patienceMs,
+      writer: only,
+      reader: only,
+      access: 'write',
+    });
   }
+
   const path = realPath(file);
   if (readOnly) {
     if (!existsSync(path)) throw noStore(`sqlite:${file}`);
@@ -62,6 +78,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
     const reader = await to(path, forReading, access);
     return new SqliteDriver({ file, path, patienceMs, writer: reader, reader, access });
   }
+
   // SQLite would write into them, wherever they lead.
   const strange = findForeignFile(path, ['-wal', '-shm', '-journal']);
   if (strange !== null)
@@ -69,6 +86,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
       'store_url',
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
+
   const writer = await to(path, [...forWriting, `store.synchronous = ${synchronous}`]);
   try {
     const reader = await to(path, forReading, 'read');
@@ -123,7 +141,10 @@ class SqliteDriver implements Driver {
     return this.#transaction(this.#open.writer, 'BEGIN IMMEDIATE', body);
   }
 
-  /** Reads on a connection of its own, so that other work goes on meanwhile. A database in memory has one only, and is read at once. */
+  /**
+   * Reads on a connection of its own, so that other work goes on meanwhile. A database in memory
+   * has one only, and is read at once.
+   */
   async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
     const { file, path, patienceMs, access } = this.#open;
     if (path === null) {
@@ -134,6 +155,7 @@ class SqliteDriver implements Driver {
       });
       return;
     }
+
     this.#refuseUnusable();
     const own = await connect(path, file, patienceMs, forReading, access);
     this.#streams.add(own);
@@ -154,7 +176,10 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /** Deleted rows were overwritten. A new image of the database has nothing of them either in what pages have left over. */
+  /**
+   * Deleted rows were overwritten. A new image of the database has nothing of them either in what
+   * pages have left over.
+   */
   async overwriteDeleted(isWhole: boolean): Promise<readonly Remains[]> {
     const { path, writer, patienceMs } = this.#open;
     if (path === null) return [];
@@ -180,11 +205,15 @@ class SqliteDriver implements Driver {
     });
   }
 
-  /** Closes the file, so that it is whole without a log beside it unless another process has it open. */
+  /**
+   * Closes the file, so that it is whole without a log beside it unless another process has it
+   * open.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { file, path, writer, reader } = this.#open;
+
     // What was asked for before is still done.
     await reader.inTurn(async () => undefined);
     await writer.inTurn(async () => undefined);
@@ -195,18 +224,26 @@ class SqliteDriver implements Driver {
       if (path !== null) await tidyUp(path, file);
       return;
     }
+
     try {
       writer.set('store.wal_checkpoint(TRUNCATE)');
     } catch {
       // What is still in the log stays there: another process uses the file, or the disk is full.
     }
+
     writer.close();
   }
 
-  /** libsql ends the process when a closed connection is used, and a file that is not there any more takes what is written with it. */
+  /**
+   * libsql ends the process when a closed connection is used, and a file that is not there any more
+   * takes what is written with it.
+   */
   #refuseUnusable(): void {
     if (this.#isClosed)
-      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', { kind: 'bug' });
+      throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', {
+        kind: 'bug',
+      });
+
     const { file, path, reader } = this.#open;
     if (path === null) return;
     const found = statOf(path);
@@ -218,6 +255,7 @@ class SqliteDriver implements Driver {
       if (!isCut) return;
       what = 'cut';
     }
+
     throw new StoreError(
       'store_damaged',
       `The database file ${file} was ${what} while the store was open. Nothing more is written. Put the file back, or restore a copy, and start again.`,
@@ -225,13 +263,17 @@ class SqliteDriver implements Driver {
     );
   }
 
-  /** Runs a transaction when those before it on the connection have ended, and again while another process writes. */
+  /**
+   * Runs a transaction when those before it on the connection have ended, and again while another
+   * process writes.
+   */
   async #transaction<T>(
     { database, session, inTurn }: Connection,
     begin: string,
     body: (session: Session) => Promise<T>,
   ): Promise<T> {
     if (this.#isClosed) this.#refuseUnusable();
+
     const run = async () => {
       this.#refuseUnusable();
       try {
@@ -244,15 +286,18 @@ class SqliteDriver implements Driver {
         throw this.#told(error);
       }
     };
+
     return inTurn(() => untilFree(this.#open.patienceMs, run));
   }
 
-  readonly #told = (error: unknown) => (isOfSqlite(error) ? fromSqlite(error, this.#open.file) : error);
+  readonly #told = (error: unknown) =>
+    isOfSqlite(error) ? fromSqlite(error, this.#open.file) : error;
 }
 
 /** The size that a database says it has. */
 function sizeOf({ database }: Connection): bigint {
-  const of = (pragma: string) => Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0];
+  const of = (pragma: string) =>
+    Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0];
   return BigInt(of('page_count')) * BigInt(of('page_size'));
 }
 
@@ -260,7 +305,8 @@ function rollBack(database: Database.Database): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK');
   } catch {
-    // SQLite has rolled back by itself, as it does when the disk is full. The first error says more.
+    // SQLite has rolled back by itself, as it does when the disk is full. The first error says
+    // more.
   }
 }
 
@@ -278,14 +324,17 @@ interface Connection {
 /** How a file is opened. One that nobody can change, since its disk is read-only, needs no log. */
 type Access = 'write' | 'read' | 'immutable';
 
-/** A file that is attached like this is opened for reading alone, and not made when it is not there. */
+/**
+ * A file that is attached like this is opened for reading alone, and not made when it is not there.
+ */
 export const readOnlyUri = (path: string, access: Access = 'read'): string =>
   `${pathToFileURL(resolve(path)).href}?mode=ro${access === 'immutable' ? '&immutable=1' : ''}`;
 
 /**
- * A connection with these settings. Waits while another process keeps it from setting them. libsql ends a statement only when the
- * garbage collector finds it, and until then keeps the database of the connection open. So that of the connection is one in memory,
- * and the file is attached to it as `store`: it is closed when it is detached, whatever statements there are.
+ * A connection with these settings. Waits while another process keeps it from setting them. libsql
+ * ends a statement only when the garbage collector finds it, and until then keeps the database of
+ * the connection open. So that of the connection is one in memory, and the file is attached to it
+ * as `store`: it is closed when it is detached, whatever statements there are.
  */
 function connect(
   path: string,
@@ -309,6 +358,7 @@ function connect(
       set: (pragma) => void database.prepare(`PRAGMA ${pragma}`).all(),
       close() {
         prepared.clear();
+
         // A file cannot be detached within a transaction.
         rollBack(database);
         try {
@@ -317,16 +367,20 @@ function connect(
         } catch {
           // It was not attached.
         }
+
         database.close();
       },
     };
     try {
-      database.prepare('ATTACH ? AS store').run([access === 'write' ? path : readOnlyUri(path, access)]);
+      database
+        .prepare('ATTACH ? AS store')
+        .run([access === 'write' ? path : readOnlyUri(path, access)]);
       for (const pragma of pragmas) connection.set(pragma);
     } catch (error) {
       connection.close();
       throw fromSqlite(error, file, access !== 'write');
     }
+
     return connection;
   });
 }
@@ -334,7 +388,10 @@ function connect(
 const upsert = `INSERT INTO records (${recordNames}) VALUES (${Array.from(recordColumns, () => '?').join(', ')})
   ${orReplace} WHERE ${differs('IS NOT')}`;
 
-function sessionOf(database: Database.Database, prepared: Map<string, Database.Statement>): Session {
+function sessionOf(
+  database: Database.Database,
+  prepared: Map<string, Database.Statement>,
+): Session {
   const statement = (sql: string): Database.Statement => {
     let found = prepared.get(sql);
     if (found === undefined) {
@@ -342,8 +399,10 @@ function sessionOf(database: Database.Database, prepared: Map<string, Database.S
       found = database.prepare(sql.replace(/\$(\d+)/g, '?$1'));
       prepared.set(sql, found);
     }
+
     return found;
   };
+
   let staged: readonly (readonly Value[])[] = [];
   return {
     all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
@@ -373,7 +432,10 @@ async function untilFree<T>(patienceMs: number, attempt: () => Promise<T>): Prom
   }
 }
 
-/** SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be whole without one. */
+/**
+ * SQLite makes a log to read a file, which it cannot on a read-only disk: then the file has to be
+ * whole without one.
+ */
 export async function accessTo(path: string, file: string, patienceMs: number): Promise<Access> {
   const read = async (access: Access): Promise<Access> => {
     const connection = await connect(path, file, patienceMs, forReading, access);
@@ -406,7 +468,10 @@ export async function accessTo(path: string, file: string, patienceMs: number): 
   }
 }
 
-/** A read-only connection leaves an empty log and its index beside the file. One that may write removes them when it closes. */
+/**
+ * A read-only connection leaves an empty log and its index beside the file. One that may write
+ * removes them when it closes.
+ */
 export async function tidyUp(path: string, file: string): Promise<void> {
   if (statOf(`${path}-wal`)?.size !== 0n) return;
   try {

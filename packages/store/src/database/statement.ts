@@ -14,7 +14,10 @@ export interface SqlColumn {
 /** A row: numbers that would lose digits, dates and times are text. */
 export type SqlRow = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The rows of a statement. Read them to the end, leave the loop, or close it: until then the database is open. */
+/**
+ * The rows of a statement. Read them to the end, leave the loop, or close it: until then the
+ * database is open.
+ */
 export interface SqlResult extends AsyncIterable<SqlRow>, AsyncDisposable {
   /** The columns, in order. */
   readonly columns: readonly SqlColumn[];
@@ -43,14 +46,18 @@ export interface StatementLimits {
 
 /** A statement that ran into its limit, whichever clock saw it first: ours or the server's. */
 export const tookTooLong = (timeLimit: number): StoreError =>
-  new StoreError('time_limit', `The statement took longer than ${timeLimit / 1000} s and was stopped.`);
+  new StoreError(
+    'time_limit',
+    `The statement took longer than ${timeLimit / 1000} s and was stopped.`,
+  );
 
 /** A statement that does more than read, or several. */
 export const onlyReads = (cause?: unknown): StoreError =>
   new StoreError(
     'invalid_sql',
     {
-      message: 'The SQL was refused. It has to be one statement that reads: SELECT, WITH, VALUES or EXPLAIN.',
+      message:
+        'The SQL was refused. It has to be one statement that reads: SELECT, WITH, VALUES or EXPLAIN.',
       hint: 'It cannot change calls: calls sync brings them, calls store purge and calls store erase delete them.',
     },
     { cause },
@@ -58,12 +65,18 @@ export const onlyReads = (cause?: unknown): StoreError =>
 
 const columns = ['account', ...fields.map(({ name }) => name)];
 
-/** What to type instead of a column that the view `calls` does not have: for `campaing` and `campaign`, `ppc_campaign`. */
+/**
+ * What to type instead of a column that the view `calls` does not have: for `campaing` and
+ * `campaign`, `ppc_campaign`.
+ */
 export function columnHint(unknown = ''): string {
   const near = nearest(unknown, [...columns, ...columns.flatMap((name) => name.split('_'))]);
-  if (near === undefined) return 'The view calls has a column for each field: calls fields lists them.';
+  if (near === undefined)
+    return 'The view calls has a column for each field: calls fields lists them.';
   if (columns.includes(near)) return `Did you mean ${near}?`;
-  // The names that people use, campaign and keyword, are words of several columns; that of the ad is meant most.
+
+  // The names that people use, campaign and keyword, are words of several columns; that of the ad
+  // is meant most.
   const rank = (name: string): number => name.length + (name.startsWith('ppc_') ? 0 : 100);
   const meant = columns
     .filter((name) => name.split('_').some((word) => word.startsWith(near)))
@@ -83,7 +96,9 @@ export function differentNames(names: readonly string[]): string[] {
   });
 }
 
-/** A number, unless a digit would be lost or it would be written with an exponent: then the text. */
+/**
+ * A number, unless a digit would be lost or it would be written with an exponent: then the text.
+ */
 export function exactNumber(text: string): number | string {
   const number = Number(text);
   const isExact = text.replace(/\D/g, '').length <= 15 && !String(number).includes('e');

@@ -11,7 +11,9 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
     kind: 'moving lists',
     what: 'Long pages are read while 250 late calls a second arrive and others go; each page is one snapshot, as many calls as its total says',
   });
-  test(`${reads} reads under 250 late calls a second are whole`, { timeout: 3_600_000 }, async () => {
+  test(`${reads} reads under 250 late calls a second are whole`, {
+    timeout: 3_600_000,
+  }, async () => {
     await readDuringLateCalls(await newUrl(), reads, 250, tally);
   });
 });

@@ -13,19 +13,32 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 let busy: ChildProcess[] = [];
 beforeAll(() => {
-  busy = Array.from({ length: 8 }, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
+  busy = Array.from({ length: 8 }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
 });
 afterAll(() => {
   for (const child of busy) child.kill('SIGKILL');
 });
 
 test('the tests pass on a busy machine', { timeout: 36_000_000 }, async () => {
-  // The tests inside are no drills. As many workers as busy processes: they hinder each other as well, and end in ten minutes a run.
-  const { CALLS_DRILLS: _, CALLS_DRILLS_REPORT: __, VITEST: ___, NODE_ENV: ____, ...own } = process.env;
+  // The tests inside are no drills. As many workers as busy processes: they hinder each other as
+  // well, and end in ten minutes a run.
+  const {
+    CALLS_DRILLS: _,
+    CALLS_DRILLS_REPORT: __,
+    VITEST: ___,
+    NODE_ENV: ____,
+    ...own
+  } = process.env;
   const env = { ...own, VITEST_MAX_WORKERS: '8' };
   for (let run = 0; run < rounds(1, 5); run += 1)
     await tally.run(async () => {
-      const child = spawn('pnpm', ['test'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+      const child = spawn('pnpm', ['test'], {
+        cwd: root,
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
       let log = '';
       child.stdout.setEncoding('utf8').on('data', (chunk) => {
         log += chunk;

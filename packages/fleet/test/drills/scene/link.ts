@@ -22,11 +22,13 @@ export async function linkTo(url: string) {
 async function openLink(to: NetConnectOpts): Promise<Link> {
   const sockets = new Set<Socket>();
   let isCut = false;
+
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
   };
+
   const server = createServer((near) => {
     keep(near);
     if (isCut) return void near.destroy();
@@ -38,9 +40,11 @@ async function openLink(to: NetConnectOpts): Promise<Link> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
+
   const drop = () => {
     for (const socket of sockets) socket.destroy();
   };
+
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
     cut() {

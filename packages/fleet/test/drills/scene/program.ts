@@ -11,9 +11,8 @@ import {
 } from '../../../src/index.ts';
 
 // A worker in a process of its own. It says what it does, a line of JSON each, and ends by itself.
-const orders: { engine: string | null; job: string; keys: string; name: string; slots: number } = JSON.parse(
-  process.argv[2] ?? '{}',
-);
+const orders: { engine: string | null; job: string; keys: string; name: string; slots: number } =
+  JSON.parse(process.argv[2] ?? '{}');
 const job = await readJob(orders.job);
 /** An engine that does not answer is waited for, as `calls fleet work` does. */
 async function engineAt(url: string): Promise<Engine> {

@@ -34,8 +34,13 @@ const server = startPostgres();
 export async function database(): Promise<string> {
   if (server === null) throw new Error('PostgreSQL is not installed');
   const url = await newDatabase(server.url);
-  // The server of the tests loses what it has committed last when it crashes. Those of users do not.
-  await runSql(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET synchronous_commit = on`);
+
+  // The server of the tests loses what it has committed last when it crashes. Those of users do
+  // not.
+  await runSql(
+    url,
+    `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET synchronous_commit = on`,
+  );
   return url;
 }
 
@@ -83,11 +88,19 @@ export function startWorker(
     readonly slots?: number;
   },
   env: NodeJS.ProcessEnv = {},
-  { source = program, inside = [] }: { readonly source?: string; readonly inside?: readonly string[] } = {},
+  {
+    source = program,
+    inside = [],
+  }: { readonly source?: string; readonly inside?: readonly string[] } = {},
 ): RunningWorker {
   started += 1;
   const name = `w${started}`;
-  const [command = node, ...args] = [...inside, node, source, JSON.stringify({ slots: 4, ...orders, name })];
+  const [command = node, ...args] = [
+    ...inside,
+    node,
+    source,
+    JSON.stringify({ slots: 4, ...orders, name }),
+  ];
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
@@ -146,10 +159,12 @@ export async function newPlace(
           if (account === undefined) continue;
           found.set(account, [...(found.get(account) ?? []), ...(await sidsOfFile(body))]);
         }
+
         return found;
       },
     };
   }
+
   const into = kind === 'postgres' ? await database() : `${kind}:${join(folder, `place${places}`)}`;
   return { into, env: {}, sids: () => sidsIn(into) };
 }
@@ -182,7 +197,12 @@ export async function ticketsIn(
 }
 
 /** All workers end by themselves, all was read, and each account has one ticket. */
-export async function allDone(workers: readonly RunningWorker[], url: string, job: string, source: Source) {
+export async function allDone(
+  workers: readonly RunningWorker[],
+  url: string,
+  job: string,
+  source: Source,
+) {
   for (const worker of workers) expect(await worker.gone, worker.errors.join('\n')).toBe(0);
   const tickets = await ticketsIn(url, job);
   expect(tickets.map(({ state }) => state)).toEqual(tickets.map(() => 'done'));

@@ -1,5 +1,5 @@
-// What a program does with core and node-stream, on any runtime: `program.mjs <url> <records> <folder> [undici package]`. It checks
-// itself, and prints what it has done as one line of JSON.
+// What a program does with core and node-stream, on any runtime: `program.mjs <url> <records>
+// <folder> [undici package]`. It checks itself, and prints what it has done as one line of JSON.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,9 +30,12 @@ async function step(name, work) {
   try {
     await work();
   } catch (error) {
-    throw new Error(`${name}: ${error instanceof CallsError ? `${error.code} ${error.message}` : error}`, {
-      cause: error,
-    });
+    throw new Error(
+      `${name}: ${error instanceof CallsError ? `${error.code} ${error.message}` : error}`,
+      {
+        cause: error,
+      },
+    );
   }
   done.push(name);
 }
@@ -44,7 +47,11 @@ const faults = (faults) =>
   });
 const noFaults = () => fetch(`${url}/sandbox/faults`, { method: 'DELETE' });
 
-/** The error that a request ends with, and how long it took. @param {string} words @param {object} [given] */
+/**
+ * The error that a request ends with, and how long it took.
+ * @param {string} words
+ * @param {object} [given]
+ */
 async function failure(words, given = {}) {
   await faults(words);
   const started = Date.now();
@@ -79,6 +86,7 @@ await step('retry', async () => {
   await faults('cut=0.5, times=1');
   assert.equal((await client.listCalls({ rows: 5 })).meta.attempts, 2);
   await faults('reset, times=1');
+
   // Some platforms send a GET again themselves when a connection that was kept open ends.
   assert.ok((await client.listCalls({ rows: 5 })).meta.attempts <= 2);
   await noFaults();
@@ -106,6 +114,7 @@ await step('compression', async () => {
     await faults(`encoding=${encoding}`);
     assert.equal((await client.listCalls({ rows: 40 })).records.length, 40);
   }
+
   await noFaults();
   const plain = createClient({ ...options, compress: false });
   assert.equal((await plain.listCalls({ rows: 5 })).meta.headers['content-encoding'], undefined);
@@ -138,7 +147,10 @@ await step('streams', async () => {
   const stream = createCallStream(client, { filter });
   await pipeline(stream, fileSink(join(folder, 'calls.csv'), { encode: toCsv() }));
   assert.equal((await stream.verdict).proof, 'whole');
-  assert.equal(readFileSync(join(folder, 'calls.csv'), 'utf8').trimEnd().split('\n').length, total + 1);
+  assert.equal(
+    readFileSync(join(folder, 'calls.csv'), 'utf8').trimEnd().split('\n').length,
+    total + 1,
+  );
   await faults('status=503, every=3');
   await createCallStream(client, { filter }).into(
     fileSink(join(folder, 'calls.ndjson'), { encode: toNdjson() }),
@@ -155,7 +167,8 @@ await step('sync', async () => {
   const state = memoryState();
   for (const expected of [total, 0]) {
     let changed = 0;
-    for await (const { kind } of syncCalls(client, { filter, state })) if (kind !== 'same') changed += 1;
+    for await (const { kind } of syncCalls(client, { filter, state }))
+      if (kind !== 'same') changed += 1;
     assert.equal(changed, expected);
   }
 });

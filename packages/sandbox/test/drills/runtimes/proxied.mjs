@@ -1,4 +1,5 @@
-// Lists calls through the proxies of the environment: `proxied.mjs <url>`. Prints as JSON what came, or what the error shows.
+// Lists calls through the proxies of the environment: `proxied.mjs <url>`. Prints as JSON what
+// came, or what the error shows.
 import process from 'node:process';
 import { inspect } from 'node:util';
 import { apiKeys, createClient } from '@call-attribution/core';
@@ -19,9 +20,11 @@ try {
   const { code, limit, status, attempts, message } =
     /** @type {import('@call-attribution/core').CallsError} */ (error);
   Object.assign(result, { code, limit, status, attempts, message });
-  result.shown = [String(error), JSON.stringify(error), inspect(error, { depth: 9, showHidden: true })].join(
-    '\n',
-  );
+  result.shown = [
+    String(error),
+    JSON.stringify(error),
+    inspect(error, { depth: 9, showHidden: true }),
+  ].join('\n');
 }
 const started = Date.now();
 await client.close();

@@ -45,7 +45,8 @@ export async function startTestProxy({ withTls = false } = {}): Promise<TestProx
     const status = statusOf(incoming, proxy.mode);
     if (proxy.mode === 'silent') return;
     if (proxy.mode === 'close') return void client.destroy();
-    if (status !== 200) return void client.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+    if (status !== 200)
+      return void client.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
     const { hostname, port } = new URL(`http://${incoming.url}`);
     const far = connect(Number(port), hostname, () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');

@@ -1,4 +1,5 @@
-// Serves calls with Bun or Deno, as the README says: prints where, and what was logged once the process is told to end.
+// Serves calls with Bun or Deno, as the README says: prints where, and what was logged once the
+// process is told to end.
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { createService } from '@call-attribution/service';
 import { openStore } from '@call-attribution/store';
@@ -9,7 +10,13 @@ const log = [];
 const service = createService({
   store,
   accounts: [
-    { id: '101', name: 'One', accessKey: 'an_access', secretKey: 'a_secret', bearerToken: 'a_bearer' },
+    {
+      id: '101',
+      name: 'One',
+      accessKey: 'an_access',
+      secretKey: 'a_secret',
+      bearerToken: 'a_bearer',
+    },
   ],
   drainTimeout: 300,
   log: (entry) => log.push(entry),
