@@ -41,7 +41,8 @@ try {
   const options = { job, engine, target, slots: 3, credentials: credentialsFrom({ folder: work }) };
   // The first worker leaves after its first month, and the second one goes on.
   const first = createWorker({
-    ...{ ...options, name: 'a' },
+    ...options,
+    name: 'a',
     onEvent({ kind }) {
       if (kind === 'turn') first.leave(0);
     },

@@ -98,7 +98,9 @@ function withoutComment(entries, program) {
     );
 }
 /** Bits of SymbolFlags. */
-const [interfaceFlag, moduleFlag, aliasFlag] = [1 << 6, 1 << 9, 1 << 21];
+const interfaceFlag = 1 << 6;
+const moduleFlag = 1 << 9;
+const aliasFlag = 1 << 21;
 
 /**
  * Types that tables of options are made with, or that they read, and those that compute the rows of

@@ -92,7 +92,8 @@ function print(lines) {
   const rows = [
     ['drill', 'kind', 'runs', 'lost', 'doubled', 'hung', 'lied', 's', ''],
     ...results.map(({ name, kind, runs, lost, doubled, hung, lied, seconds, events }) => [
-      ...[name, kind],
+      name,
+      kind,
       ...[runs, lost, doubled, hung, lied, seconds].map(number),
       Object.entries(events)
         .map(([event, count]) => `${number(count)} ${event}`)

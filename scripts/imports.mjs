@@ -99,7 +99,8 @@ export function rings(imports, placeOf) {
   /** @type {Map<string, Map<string, Import>>} */
   const edges = new Map();
   for (const entry of imports) {
-    const [from, to] = [placeOf(entry.from), placeOf(entry.to)];
+    const from = placeOf(entry.from);
+    const to = placeOf(entry.to);
     if (from === to) continue;
     const targets = edges.get(from) ?? new Map();
     if (!targets.has(to)) targets.set(to, entry);

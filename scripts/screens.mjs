@@ -62,17 +62,13 @@ function writeFleet(env) {
     writeFileSync(join(work, `keys/${id}.json`), JSON.stringify(key), { mode: 0o600 });
 
   const job = {
-    ...{
-      name: 'history',
-      baseUrl: env.CALLS_BASE_URL,
-      accounts: ['101', '102', '103'].map((id) => ({ id })),
-    },
-    ...{
-      filter: 'inc_gce:1',
-      into: 'folder:out',
-      from: '2026-09-01',
-      until: '2026-10-31',
-    },
+    name: 'history',
+    baseUrl: env.CALLS_BASE_URL,
+    accounts: ['101', '102', '103'].map((id) => ({ id })),
+    filter: 'inc_gce:1',
+    into: 'folder:out',
+    from: '2026-09-01',
+    until: '2026-10-31',
   };
   writeFileSync(join(work, 'job.json'), JSON.stringify(job));
 }

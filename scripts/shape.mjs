@@ -1,9 +1,10 @@
-// `pnpm shape`: how large the packages are and how much they decide, beside the ceilings of shape.json. Fails above a ceiling, when
-// a ceiling was raised without a reason, and for hand-written code outside of the places for it.
-// With --lower it writes down what was reached. Counted are `packages/*/src` and
-// `packages/*/browser` without generated files.
+// `pnpm shape`: how large the packages are and how much users have to decide, beside the ceilings of
+// shape.json. Fails above a ceiling, for a class with too much state, and for hand-written code
+// outside of the places for it. Counted are `packages/*/src` and `packages/*/browser` without
+// generated files and bundles. A token is a leaf of the syntax tree that is not in a comment: line
+// breaks, comments and long names are free.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { family } from './errors.mjs';
@@ -11,20 +12,8 @@ import { generatedFiles } from './generate.mjs';
 import { importSource } from './sources.mjs';
 import { root } from './workspace.mjs';
 
-/**
- * @typedef {{ lines: number, branches: number, nested: number, absent: number, tests: number }}
- * Counts
- */
-/**
- * @typedef {{ lines: number, per1000: number, branches: number, nested: number, tests: number,
- * goal?: number, reason?: string }} Ceiling
- */
-/** @typedef {{ codes: number, absent: number, commands: number, options: number }} Whole */
-/**
- * @typedef {{ packages: Record<string, Ceiling>, whole: Whole & { reason?: string },
- *   goals: Whole & { lines: number, per1000: number, nested: number, tests: number } }} Shape
- */
-/** @typedef {{ packages: Record<string, Counts>, whole: Whole }} Measured */
+/** @typedef {{ tokens: number, functions: number, absent: number }} Counts */
+/** @typedef {{ tokens: number, codes: number, absent: number, commands: number, options: number }} Shape */
 
 // The TypeScript of the house has no compiler API; that of API Extractor has.
 const ts = createRequire(createRequire(import.meta.url).resolve('@microsoft/api-extractor'))(
@@ -32,43 +21,61 @@ const ts = createRequire(createRequire(import.meta.url).resolve('@microsoft/api-
 );
 
 const code = /\.[cm]?[jt]sx?$/;
+/** Fields of a class that change: more are several ideas in one room. */
+const mostState = 8;
+/** Classes that are redrawn in this round. */
+const excepted = [
+  'node-stream/src/slices.ts',
+  'node-stream/src/reading.ts',
+  'mcp-server/src/copy/copy.ts',
+];
 
 /** Its test servers are a row of their own. @param {string} file */
 const rowOf = (file) =>
   file.startsWith('packages/core/src/testing/') ? 'core/testing' : (file.split('/')[1] ?? '');
 
-/** @param {Pick<Counts, 'branches' | 'lines'>} counts */
-const per1000 = ({ branches, lines }) => Math.round((1000 * branches) / Math.max(lines, 1));
+/** What a source has, and the classes with their mutable fields. @param {string} text */
+export function countsIn(text) {
+  /** @type {Counts} */
+  const counts = { tokens: 0, functions: 0, absent: 0 };
+  /** @type {{ name: string, state: number }[]} */
+  const classes = [];
+  const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true);
 
-/**
- * Decisions of a source: branches, conditions inside of conditions, and what may be absent.
- * @param {string} text
- */
-export function decisionsIn(text) {
-  const found = { branches: 0, nested: 0, absent: 0 };
-
-  const visit = (/** @type {any} */ node, /** @type {number} */ depth) => {
-    let inner = depth;
-    if (ts.isIfStatement(node)) found.branches++;
-    if (ts.isConditionalExpression(node)) {
-      found.branches++;
-      if (depth > 0) found.nested++;
-      inner = depth + 1;
-    }
-
-    if (ts.isFunctionLike(node)) inner = 0;
-    if (mayBeAbsent(node)) found.absent++;
-    ts.forEachChild(node, (/** @type {any} */ child) => visit(child, inner));
+  const visit = (/** @type {any} */ node) => {
+    const { kind } = node;
+    if (kind >= ts.SyntaxKind.FirstJSDocNode && kind <= ts.SyntaxKind.LastJSDocNode) return;
+    const children = node.getChildren(source);
+    const isLeaf = children.length === 0 && kind !== ts.SyntaxKind.EndOfFileToken;
+    if (isLeaf && node.getWidth(source) > 0) counts.tokens++;
+    if (ts.isFunctionLike(node) && node.body) counts.functions++;
+    if (ts.isClassLike(node))
+      classes.push({
+        name: node.name?.text ?? 'a class without a name',
+        state: node.members.filter(isMutableField).length,
+      });
+    if (mayBeAbsent(node)) counts.absent++;
+    for (const child of children) visit(child);
   };
 
-  visit(ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true), 0);
-  return found;
+  visit(source);
+  return { counts, classes };
+}
+
+/** @param {any} member */
+function isMutableField(member) {
+  const modifiers = (member.modifiers ?? []).map((/** @type {any} */ { kind }) => kind);
+  return (
+    ts.isPropertyDeclaration(member) &&
+    !modifiers.includes(ts.SyntaxKind.ReadonlyKeyword) &&
+    !modifiers.includes(ts.SyntaxKind.StaticKeyword)
+  );
 }
 
 /**
- * An entry of a table of options (`option.number(…)`), a member of a type that is optional or may
- * be undefined, `Partial`, and
- * `.optional()`, `.nullish()`, `.default(…)` of a schema.
+ * An entry of a table of options (`option.number(…)`), a member of a type that is optional or may be
+ * undefined, `Partial`, and `.optional()`, `.nullish()`, `.default(…)` of a schema.
+ *
  * @param {any} node
  */
 function mayBeAbsent(node) {
@@ -77,62 +84,63 @@ function mayBeAbsent(node) {
       node.expression.getText() === 'option' ||
       /^(?:optional|nullish|default)$/.test(node.name.text)
     );
-
   if (ts.isPropertySignature(node))
     return (
       node.questionToken !== undefined ||
       /\| undefined\b|\bundefined \|/.test(node.type?.getText() ?? '')
     );
-
   return ts.isTypeReferenceNode(node) && node.typeName.getText() === 'Partial';
 }
 
 /**
- * The figures of each package of a repository, and code that is in no place for it.
- * @param {string} repository @param {readonly string[]} generated paths from there
+ * The figures of each package of a repository, and what is not as it should be: code that is in no
+ * place for it, and classes with too much state.
+ *
+ * @param {string} repository
+ * @param {readonly string[]} generated paths from there
  */
 export function measure(repository, generated) {
   const files = execFileSync(
     'git',
     ['ls-files', '--cached', '--others', '--exclude-standard', 'packages'],
-    {
-      cwd: repository,
-      encoding: 'utf8',
-    },
+    { cwd: repository, encoding: 'utf8' },
   )
     .split('\n')
-    .filter((file) => existsSync(join(repository, file)));
-
+    .filter((file) => code.test(file) && existsSync(join(repository, file)));
   /** @type {Record<string, Counts>} */
   const packages = {};
-  const misplaced = [];
+  const problems = [];
   for (const file of files) {
     const [, name = '', folder = '', ...deeper] = file.split('/');
-    const isSource = folder === 'src' || folder === 'browser';
     if (file.includes('generated')) {
       if (!generated.includes(file))
-        misplaced.push(`${file}: only what pnpm generate writes may be called generated`);
+        problems.push(`${file}: only what pnpm generate writes may be called generated`);
       continue;
     }
-    if (code.test(file) && folder !== 'test') {
+    if (folder === 'test') continue;
+    if (folder !== 'src' && folder !== 'browser') {
       // Scripts of the build, and folders that are programs of their own.
       const isScript = deeper.length === 0 && /^(?:generate|.*\.build)\.mjs$/.test(folder);
       const isProgram = existsSync(join(repository, 'packages', name, folder, 'package.json'));
-      if (!isSource && !isScript && !isProgram)
-        misplaced.push(`${file}: code belongs into src or browser`);
+      if (!isScript && !isProgram) problems.push(`${file}: code belongs into src or browser`);
+      continue;
     }
-    if (!isSource && folder !== 'test') continue;
-    const row = folder === 'test' ? name : rowOf(file);
-    packages[row] ??= { lines: 0, branches: 0, nested: 0, absent: 0, tests: 0 };
     const text = readFileSync(join(repository, file), 'utf8');
-    const lines = text.split('\n').length - 1;
-    packages[row][isSource ? 'lines' : 'tests'] += lines;
-    if (!isSource || !code.test(file)) continue;
-    for (const [key, count] of Object.entries(decisionsIn(text)))
-      packages[row][/** @type {'branches'} */ (key)] += count;
+    const isBundle = text.split('\n').some((line) => line.length > 2000);
+    if (isBundle) continue;
+
+    const { counts, classes } = countsIn(text);
+    packages[rowOf(file)] ??= { tokens: 0, functions: 0, absent: 0 };
+    const row = /** @type {Counts} */ (packages[rowOf(file)]);
+    row.tokens += counts.tokens;
+    row.functions += counts.functions;
+    row.absent += counts.absent;
+    for (const { name: owner, state } of classes)
+      if (state > mostState && !excepted.some((end) => file.endsWith(end)))
+        problems.push(`${file}: ${owner} has ${state} fields that change, at most ${mostState}`);
   }
 
-  return { packages, misplaced };
+  return { packages, problems };
 }
 
 /** Groups of options that several commands have, and those of every command. */
@@ -185,273 +193,69 @@ export async function helpOf(words) {
   };
 
   const io = {
-    ...{
-      stdin: process.stdin,
-      stdout: { write },
-      stderr: { write },
-      env: {},
-      cwd: root,
-      typedAs: 'calls',
-    },
-    ...{ clock: { now: () => Date.now() }, signal: new AbortController().signal },
+    stdin: process.stdin,
+    stdout: { write },
+    stderr: { write },
+    env: {},
+    cwd: root,
+    typedAs: 'calls',
+    clock: { now: () => Date.now() },
+    signal: new AbortController().signal,
   };
   const status = await run([...words, '--help'], io);
   return status === 0 ? text : '';
 }
 
-/** Every figure that is above its ceiling. @param {Shape} shape @param {Measured} now */
-export function tooMuch({ packages, whole }, now) {
-  const found = [];
-  for (const [name, counts] of Object.entries(now.packages)) {
-    const most = packages[name];
-    if (most === undefined) {
-      found.push(`${name} has no ceilings in shape.json: add them`);
-      continue;
-    }
-    for (const key of /** @type {const} */ (['lines', 'nested', 'tests']))
-      if (counts[key] > most[key])
-        found.push(`${name}: ${counts[key]} ${words[key]}, at most ${most[key]}`);
-    // Who only deletes lines without branches is not above the ceiling.
-    if (per1000(counts) > most.per1000 && counts.branches > most.branches)
-      found.push(
-        `${name}: ${per1000(counts)} branches in 1,000 lines, at most ${most.per1000} (or ${most.branches} branches)`,
-      );
-  }
-
-  for (const key of /** @type {(keyof Whole)[]} */ (Object.keys(now.whole)))
-    if (now.whole[key] > whole[key])
-      found.push(`${now.whole[key]} ${words[key]}, at most ${whole[key]}`);
-
-  return found;
-}
-
 const words = {
-  ...{ lines: 'lines', nested: 'conditions inside of conditions', tests: 'lines of tests' },
-  ...{ codes: 'codes of errors', absent: 'things that may be absent', commands: 'commands' },
+  tokens: 'tokens of source',
+  codes: 'codes of errors',
+  absent: 'things that may be absent',
+  commands: 'commands',
   options: 'own options of a command',
 };
 
-/**
- * Ceilings that are higher than before, without a new reason beside them.
- * @param {Shape} before
- * @param {Shape} after
- */
-export function raised(before, after) {
-  /** @param {string} name @param {object | undefined} old @param {object} now */
-  const compare = (name, old, now) => {
-    const [from, to] = [old, now].map(
-      (each) => /** @type {Record<string, unknown>} */ (each ?? {}),
-    );
-    const higher = Object.keys(to ?? {}).filter(
-      (key) =>
-        key !== 'goal' &&
-        typeof to?.[key] === 'number' &&
-        Number(to[key]) > Number(from?.[key] ?? 0),
-    );
-    if (higher.length === 0 || (to?.reason && to.reason !== from?.reason)) return [];
-    return [`${name}: the ceiling of ${higher.join(', ')} was raised; add a "reason" beside it`];
-  };
-  return [
-    ...Object.entries(after.packages).flatMap(([name, now]) =>
-      compare(name, before.packages[name], now),
-    ),
-    ...compare('whole', before.whole, after.whole),
-  ];
+/** Every figure that is above its ceiling. @param {Shape} most @param {Shape} now */
+export function tooMuch(most, now) {
+  return /** @type {(keyof Shape)[]} */ (Object.keys(words))
+    .filter((key) => now[key] > most[key])
+    .map((key) => `${now[key]} ${words[key]}, at most ${most[key]}`);
 }
 
-/**
- * The ceilings, written down to what was reached.
- * @param {Shape} shape
- * @param {Measured} now
- * @returns {Shape}
- */
-export function lowered(shape, now) {
-  const packages = Object.entries(shape.packages).flatMap(([name, ceiling]) => {
-    const counts = now.packages[name];
-    if (counts === undefined) return [];
-    const reached = { ...counts, per1000: per1000(counts) };
-
-    /** @type {Ceiling} */
-    const next = { ...ceiling };
-    for (const key of /** @type {const} */ (['lines', 'per1000', 'branches', 'nested', 'tests']))
-      next[key] = Math.min(ceiling[key], reached[key]);
-    return [[name, next]];
-  });
-  const whole = { ...shape.whole };
-  for (const key of /** @type {(keyof Whole)[]} */ (Object.keys(now.whole)))
-    whole[key] = Math.min(whole[key], now.whole[key]);
-  return { ...shape, packages: Object.fromEntries(packages), whole };
-}
-
-/**
- * What this change is compared with: where it left main or, on main, the commit before.
- * @returns {string | null}
- */
-function baseCommit() {
-  const git = (/** @type {string[]} */ ...args) => {
-    try {
-      return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
-    } catch {
-      return null;
-    }
-  };
-
-  const head = git('rev-parse', 'HEAD');
-  const fork = git('merge-base', 'HEAD', 'origin/main') ?? git('merge-base', 'HEAD', 'main');
-  return fork !== null && fork !== head ? fork : git('rev-parse', '--verify', 'HEAD~1');
-}
-
-/**
- * Lines that were added and removed since a commit, by row: sources, then tests.
- * @param {string} base
- */
-function changesSince(base) {
-  /** @type {Record<string, { source: [number, number], test: [number, number] }>} */
-  const rows = {};
-  const text = execFileSync('git', ['diff', '--numstat', '--no-renames', base, '--', 'packages'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  for (const [, added, removed, file = ''] of text.matchAll(/^(\d+)\t(\d+)\t(.+)$/gm)) {
-    const kind = /^packages\/[^/]+\/(src|browser|test)\//.exec(file)?.[1];
-    if (kind === undefined || file.includes('generated')) continue;
-    const name = kind === 'test' ? (file.split('/')[1] ?? '') : rowOf(file);
-    rows[name] ??= { source: [0, 0], test: [0, 0] };
-    const sum = rows[name][kind === 'test' ? 'test' : 'source'];
-    sum[0] += Number(added);
-    sum[1] += Number(removed);
-  }
-
-  return rows;
-}
-
-/** @param {Shape} shape @param {Measured} now @param {ReturnType<typeof changesSince>} changes */
-function print({ packages, whole, goals }, now, changes) {
-  const number = (/** @type {number | undefined} */ count) => count?.toLocaleString('en-US') ?? '';
-  const signed = (/** @type {[number, number] | undefined} */ [added, removed] = [0, 0]) =>
-    added + removed === 0 ? '' : `+${number(added)} -${number(removed)}`;
-  const names = [...new Set([...Object.keys(packages), ...Object.keys(now.packages)])].sort();
-  const zero = { lines: 0, branches: 0, nested: 0, absent: 0, tests: 0 };
-  const sum = { ...zero };
-  const most = { lines: 0, nested: 0, tests: 0 };
-
-  /** @type {string[][]} */
-  const rows = [
-    [
-      'package',
-      'lines',
-      'ceiling',
-      'goal',
-      'this change',
-      '',
-      'per 1000',
-      'ceiling',
-      '',
-      'nested',
-      'ceiling',
-      '',
-    ].concat(['tests', 'ceiling', 'this change']),
-  ];
-  for (const name of names) {
-    const counts = now.packages[name] ?? zero;
-    for (const key of /** @type {(keyof Counts)[]} */ (Object.keys(sum))) sum[key] += counts[key];
-    const own = packages[name];
-    for (const key of /** @type {(keyof typeof most)[]} */ (Object.keys(most)))
-      most[key] += own?.[key] ?? 0;
-    rows.push([
-      ...[
-        name,
-        number(counts.lines),
-        number(own?.lines),
-        number(own?.goal),
-        signed(changes[name]?.source),
-        '',
-      ],
-      ...[
-        number(per1000(counts)),
-        number(own?.per1000),
-        '',
-        number(counts.nested),
-        number(own?.nested),
-        '',
-      ],
-      ...[number(counts.tests), number(own?.tests), signed(changes[name]?.test)],
-    ]);
-  }
-
-  rows.push([
-    ...['all', number(sum.lines), number(most.lines), number(goals.lines), '', ''],
-    ...[
-      number(per1000(sum)),
-      `goal ${goals.per1000}`,
-      '',
-      number(sum.nested),
-      number(most.nested),
-      '',
-    ],
-    ...[number(sum.tests), number(most.tests), `goal ${number(goals.tests)}`],
-  ]);
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
-  );
-
-  const line = (/** @type {string[]} */ row) =>
-    row
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
-      .join(' ');
-
-  for (const row of rows) console.log(line(row).trimEnd());
-  console.log('');
-  for (const key of /** @type {(keyof Whole)[]} */ (Object.keys(now.whole)))
+/** @param {Record<string, Counts>} packages @param {Shape} most @param {Shape} now */
+function print(packages, most, now) {
+  const number = (/** @type {number} */ count) => count.toLocaleString('en-US');
+  for (const [name, { tokens, functions }] of Object.entries(packages).sort())
     console.log(
-      `${words[key].padEnd(26)} ${number(now.whole[key]).padStart(6)}  ceiling ${number(whole[key])}, goal ${number(goals[key])}`,
+      `${name.padEnd(14)} ${number(tokens).padStart(8)} tokens ${number(functions).padStart(6)} functions`,
+    );
+  console.log('');
+  for (const key of /** @type {(keyof Shape)[]} */ (Object.keys(words)))
+    console.log(
+      `${words[key].padEnd(26)} ${number(now[key]).padStart(8)}  at most ${number(most[key])}`,
     );
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const file = join(root, 'shape.json');
   const generated = (await generatedFiles()).map(({ path }) => path);
-  const { packages, misplaced } = measure(root, generated);
+  const { packages, problems } = measure(root, generated);
   const commands = await commandsOf(helpOf);
-  const classes = (await family()).filter(({ name }) => name !== 'Refusal'); // its codes are the answers of the API
-  /** @type {Measured} */
+  // The codes of refusals are the answers of the API.
+  const classes = (await family()).filter(({ name }) => name !== 'Refusal');
+  const rows = Object.values(packages);
+  /** @type {Shape} */
   const now = {
-    packages,
-    whole: {
-      codes: classes.reduce((sum, { codes }) => sum + codes.length, 0),
-      absent: Object.values(packages).reduce((sum, { absent }) => sum + absent, 0),
-      commands: commands.size,
-      options: Math.max(...commands.values()),
-    },
+    tokens: rows.reduce((sum, { tokens }) => sum + tokens, 0),
+    codes: classes.reduce((sum, { codes }) => sum + codes.length, 0),
+    absent: rows.reduce((sum, { absent }) => sum + absent, 0),
+    commands: commands.size,
+    options: Math.max(...commands.values()),
   };
-  const written = /** @type {Shape} */ (JSON.parse(readFileSync(file, 'utf8')));
-  const shape = process.argv.includes('--lower') ? lowered(written, now) : written;
-  if (shape !== written) writeFileSync(file, `${JSON.stringify(shape, null, 2)}\n`);
-  const base = baseCommit();
-  const before = base === null ? null : shapeAt(base);
-  print(shape, now, base === null ? {} : changesSince(base));
+  /** @type {Shape} */
+  const most = JSON.parse(readFileSync(join(root, 'shape.json'), 'utf8'));
+  print(packages, most, now);
   const [largest] = [...commands].sort(([, a], [, b]) => b - a);
   console.log(`The command with the most options of its own is "${largest?.[0]}".`);
-  const problems = [
-    ...tooMuch(shape, now),
-    ...(before === null ? [] : raised(before, shape)),
-    ...misplaced,
-  ];
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exitCode = 1;
-}
-
-/** shape.json in a commit, or null. @param {string} commit @returns {Shape | null} */
-function shapeAt(commit) {
-  try {
-    return JSON.parse(
-      execFileSync('git', ['show', `${commit}:shape.json`], {
-        cwd: root,
-        encoding: 'utf8',
-        stdio: 'pipe',
-      }),
-    );
-  } catch {
-    return null;
-  }
+  const wrong = [...tooMuch(most, now), ...problems];
+  for (const line of wrong) console.error(line);
+  if (wrong.length > 0) process.exitCode = 1;
 }

@@ -84,7 +84,8 @@ const ratioOf = (name) => median(name, 'cpu') / median('bare node', 'cpu');
 console.log('| command | CPU ms (median) | wall ms (median) | CPU to bare node |');
 console.log('|---|---|---|---|');
 for (const name of times.keys()) {
-  const [cpu, wall] = [median(name, 'cpu'), median(name, 'wall')];
+  const cpu = median(name, 'cpu');
+  const wall = median(name, 'wall');
   console.log(`| ${name} | ${cpu.toFixed(0)} | ${wall.toFixed(0)} | ${ratioOf(name).toFixed(2)} |`);
 }
 const demo = measure([bin, 'demo']).wall / 1000;

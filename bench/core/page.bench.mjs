@@ -78,7 +78,8 @@ for (const [name, records] of kinds) {
   const base = times['decode + JSON.parse'];
   console.log(`\n${name}: ${(bytes.length / rows).toFixed(0)} bytes a record`);
   for (const [way, list] of Object.entries(times)) {
-    const [low, mid] = [at(list, 0.1), at(list, 0.5)];
+    const low = at(list, 0.1);
+    const mid = at(list, 0.5);
     const ratios = `${(low / at(base, 0.1)).toFixed(2)} x (${(mid / at(base, 0.5)).toFixed(2)} x)`;
     console.log(
       `  ${way.padEnd(28)} ${low.toFixed(2).padStart(7)} (${mid.toFixed(2)}) ms  ${ratios}`,

@@ -81,7 +81,8 @@ async function withWorkers(api, count) {
   }
 
   const ends = children.map((child) => once(child, 'message'));
-  const [begun, before] = [performance.now(), idleMs()];
+  const begun = performance.now();
+  const before = idleMs();
   for (const child of children) child.send('go');
   const all = (await Promise.all(ends)).map(([facts]) => facts);
   const wall = performance.now() - begun;
@@ -138,7 +139,12 @@ async function served(calls) {
   const target = await openTarget(job.into);
   const turns = new Map();
   const worker = createWorker({
-    ...{ job, engine, target, credentials, name: 'w', slots: 24 },
+    job,
+    engine,
+    target,
+    credentials,
+    name: 'w',
+    slots: 24,
     onEvent: (event) => {
       if (event.kind === 'turn') turns.set(event.account, (turns.get(event.account) ?? 0) + 1);
     },
@@ -161,7 +167,7 @@ async function start() {
   const job = await jobOf(api.url, 2_000);
   const engine = { ...memoryEngine(), isShared: true };
   const target = await openTarget(job.into);
-  const worker = createWorker({ ...{ job, engine, target, credentials, name: 'w' } });
+  const worker = createWorker({ job, engine, target, credentials, name: 'w' });
   const begun = performance.now();
   const end = worker.run();
   while (worker.card.accounts.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -186,12 +192,13 @@ async function memory() {
   ]) {
     // The calls of the server lie in one month, which is the most that a file holds.
     const job = {
-      ...{ name: 'bench', baseUrl: api.url, accounts: accountsOf(slots), filter: 'inc_gce:1' },
-      ...{
-        into: `folder:${join(folder, `parquet-${slots}`)}`,
-        from: '2023-01-01',
-        until: '2023-02-01',
-      },
+      name: 'bench',
+      baseUrl: api.url,
+      accounts: accountsOf(slots),
+      filter: 'inc_gce:1',
+      into: `folder:${join(folder, `parquet-${slots}`)}`,
+      from: '2023-01-01',
+      until: '2023-02-01',
     };
     const path = join(folder, `job-${slots}.json`);
     writeFileSync(path, JSON.stringify(job));

@@ -38,7 +38,11 @@ const clientOf = () => createClient({ baseUrl: api.url, auth: apiKeys('bench', '
 async function fleet(into, more = {}) {
   const accounts = [{ id: '1' }];
   const job = await checkJob({
-    ...{ name: 'bench', baseUrl: api.url, accounts, filter: 'inc_gce:1', into },
+    name: 'bench',
+    baseUrl: api.url,
+    accounts,
+    filter: 'inc_gce:1',
+    into,
     ...more,
   });
   const engine = memoryEngine();

@@ -36,8 +36,12 @@ async function measure(rows, limit) {
   const from = performance.now();
   const server = spawn(process.execPath, [new URL('mcp-server/dist/bin.js', packages).pathname], {
     env: {
-      ...{ PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, CALLS_BASE_URL: url },
-      ...{ CALLS_ACCESS_KEY: account.accessKey, CALLS_SECRET_KEY: account.secretKey },
+      PATH: process.env.PATH,
+      HOME: folder,
+      XDG_DATA_HOME: folder,
+      CALLS_BASE_URL: url,
+      CALLS_ACCESS_KEY: account.accessKey,
+      CALLS_SECRET_KEY: account.secretKey,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -39,7 +39,8 @@ for (const text of texts) {
   copying.push(cost(JSON.parse(text), (call) => JSON.parse(JSON.stringify(call))));
 }
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
-const [own, bare] = [median(masking), median(copying)];
+const own = median(masking);
+const bare = median(copying);
 const say = (text, figure, limit) =>
   console.log(
     `${text.padEnd(58)} ${figure.toFixed(1).padStart(9)}  ${limit === undefined ? '' : `limit ${limit}: ${figure <= limit ? 'held' : 'not held'}`}`,

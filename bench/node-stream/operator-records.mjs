@@ -26,7 +26,12 @@ export function pagesOf(n) {
     *[Symbol.iterator]() {
       for (let i = 0; i < n / rows; i += 1) yield page(i);
     },
-    ...{ of: null, calls: null, hasTime: true, startsAt: null, facts: null, signal: null },
+    of: null,
+    calls: null,
+    hasTime: true,
+    startsAt: null,
+    facts: null,
+    signal: null,
     verdict: Promise.resolve(null),
     async *pages() {
       for (let i = 0; i < n / rows; i += 1) {

@@ -9,8 +9,15 @@ import { byHand } from './by-hand.mjs';
 const count = Number(process.env.CALLS_BENCH_CALLS ?? 1_000_000);
 const rounds = Number(process.env.CALLS_BENCH_ROUNDS ?? 5);
 const fields = [
-  ...['sid', 'date_added', 'talk_minutes', 'channel', 'ani'],
-  ...['ppc_campaign', 'ppc_keywords', 'landing_page', 'referrer'],
+  'sid',
+  'date_added',
+  'talk_minutes',
+  'channel',
+  'ani',
+  'ppc_campaign',
+  'ppc_keywords',
+  'landing_page',
+  'referrer',
 ];
 
 // Each call has strings of its own, as calls that were read have.
@@ -82,7 +89,8 @@ for (let round = 0; round < rounds; round += 1) {
   }
 }
 for (const [name, { most }] of Object.entries(cases)) {
-  const [own, hand] = [median(used[name]), median(used[`${name}, by hand`])];
+  const own = median(used[name]);
+  const hand = median(used[`${name}, by hand`]);
   console.log(
     `${name}: ${own.toFixed(2)} µs a call, ${hand.toFixed(2)} by hand, ratio ${(own / hand).toFixed(2)}`,
   );

@@ -135,7 +135,8 @@ try {
     JSON.stringify({ calls: sample.map((call) => ({ id: call.sid, ...call })) }),
   );
 
-  const [jsonPort, prismPort] = [await freePort(), await freePort()];
+  const jsonPort = await freePort();
+  const prismPort = await freePort();
   const jsonServer = join(dirname(require.resolve('json-server/package.json')), 'lib/cli/bin.js');
   const json = start(jsonServer, [
     '--port',

@@ -96,7 +96,9 @@ function lastDays(latest, days, more = '') {
  */
 async function measure({ name, url, pid, key }, questions) {
   for (const [what, { ask, most }] of Object.entries(questions)) {
-    const [fresh, again, table] = [[], [], []];
+    const fresh = [];
+    const again = [];
+    const table = [];
     const cpu = cpuSeconds(pid);
     for (let round = 0; round < rounds; round += 1) {
       const parameters = ask();

@@ -114,7 +114,8 @@ async function sqlite() {
 }
 
 async function postgres(server) {
-  const [ratios, ours] = [[], { wall: [], cpu: [] }];
+  const ratios = [];
+  const ours = { wall: [], cpu: [] };
   for (let round = 0; round < rounds; round += 1) {
     const url = await server.newUrl();
     const store = await openStore(url);

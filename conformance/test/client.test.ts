@@ -129,7 +129,8 @@ describe('the client', () => {
   });
 
   test('[R50][R51][R52][R53][R54][R55][R57][R58][R59][R62] sends filters that the service understands', async () => {
-    const [low, high] = [calls[10]?.date_added as string, calls[40]?.date_added as string];
+    const low = calls[10]?.date_added as string;
+    const high = calls[40]?.date_added as string;
     expect(await sidsOfList(`date_added:[${low} TO ${high}}`)).toEqual(
       sids((c) => c.date_added >= low && c.date_added < high),
     );

@@ -6,7 +6,8 @@ import { bearer, foreign, keys, openWorld, sidsOf } from './world.ts';
 const entries: unknown[] = [];
 const { url, get } = await openWorld({ log: (entry) => entries.push(entry) });
 const limited = await openWorld({ rateLimit: { requests: 2, per: '60s' } });
-const [v2, v3] = ['/v2/user/bid-management', '/v3/user/bid-management'];
+const v2 = '/v2/user/bid-management';
+const v3 = '/v3/user/bid-management';
 const without = (name: 'access_key' | 'secret_key') =>
   Object.fromEntries(Object.entries(keys).filter(([key]) => key !== name));
 

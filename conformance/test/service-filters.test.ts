@@ -9,7 +9,8 @@ const sids = (keep: (call: (typeof calls)[number]) => boolean) =>
   calls.filter(keep).map(({ sid }) => sid);
 const at = (i: number) => calls[i]?.date_added as string;
 const talk = (call: (typeof calls)[number]) => Number(call.talk_minutes);
-const [low, high] = [at(10), at(40)];
+const low = at(10);
+const high = at(40);
 
 describe('a filter', () => {
   test('[R50][R58] selects the calls in a range of date_added', async () => {

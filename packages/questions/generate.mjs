@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const here = import.meta.dirname;
-const [begin, end] = ['<!-- measures: made by `pnpm generate` -->', '<!-- end -->'];
+const begin = '<!-- measures: made by `pnpm generate` -->';
+const end = '<!-- end -->';
 
 async function table() {
   const { outputFiles } = await build({

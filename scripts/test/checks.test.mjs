@@ -123,12 +123,13 @@ test('snippets: a snippet that fails, does not compile or is not marked fails th
   }
 });
 
-test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, long functions and files are refused', {
+test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, packed literals, long functions and files are refused', {
   timeout: 60_000,
 }, () => {
   const dir = tempDir();
   execFileSync('git', ['init', '-q'], { cwd: dir });
   cpSync(join(root, 'biome.json'), join(dir, 'biome.json'));
+  cpSync(join(root, 'scripts/lint'), join(dir, 'scripts/lint'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(dir, 'node_modules'));
   const src = join(dir, 'packages/query-dsl/src');
   mkdirSync(src, { recursive: true });
@@ -152,13 +153,21 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     join(plain, 'g.ts'),
     'export const g = (n: number) => (n < 0 ? -1 : n > 0 ? 1 : 0);\n',
   );
+  writeFileSync(
+    join(plain, 'h.ts'),
+    'export const h = (o: object) => ({ ...o, ...(o ? { b: 1 } : {}), ...{ a: 1 } });\n',
+  );
+  writeFileSync(
+    join(plain, 'i.ts'),
+    'const [a, b] = [1, 2];\nconst [c] = [a, b].map(String);\nexport const i = c;\n',
+  );
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
     { cwd: dir, encoding: 'utf8' },
   );
   expect(status).not.toBe(0);
-  const found = [...`${stdout}${stderr}`.matchAll(/src\/(\w)\.ts\S* lint\/\w+\/(\w+)/g)].map(
+  const found = [...`${stdout}${stderr}`.matchAll(/src\/(\w)\.ts\S* (?:lint\/\w+\/)?(\w+) .*━/g)].map(
     ([, file, rule]) => `${file}: ${rule}`,
   );
   expect(found.sort()).toEqual([
@@ -168,6 +177,8 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     'd: noFloatingPromises',
     'f: noExcessiveLinesPerFile',
     'g: noNestedTernary',
+    'h: plugin',
+    'i: plugin',
   ]);
 });
 

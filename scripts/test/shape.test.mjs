@@ -3,15 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import {
-  commandsOf,
-  decisionsIn,
-  lowered,
-  measure,
-  ownOptions,
-  raised,
-  tooMuch,
-} from '../shape.mjs';
+import { commandsOf, countsIn, measure, ownOptions, tooMuch } from '../shape.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
 afterAll(() => {
@@ -31,46 +23,36 @@ function repositoryOf(files) {
   return dir;
 }
 
-const ceiling = { lines: 10, per1000: 100, branches: 1, nested: 0, tests: 5 };
-const whole = { codes: 3, absent: 4, commands: 2, options: 5 };
-const goals = { ...whole, lines: 5, per1000: 50, nested: 0, tests: 4 };
-const shape = { packages: { core: ceiling }, whole, goals };
-const counts = { lines: 10, branches: 1, nested: 0, absent: 4, tests: 5 };
-const reached = { packages: { core: counts }, whole };
+const most = { tokens: 10, codes: 3, absent: 4, commands: 2, options: 5 };
 
-test('decisions: branches, conditions inside of conditions, and what may be absent are counted', () => {
-  expect(decisionsIn('if (a) b = c ? 1 : f(d ? 2 : 3);')).toEqual({
-    branches: 3,
-    nested: 1,
-    absent: 0,
-  });
-  expect(decisionsIn('const f = () => (a ? () => (b ? 1 : 2) : 3);')).toMatchObject({
-    branches: 2,
-    nested: 0,
-  });
+test('counts: tokens without comments, functions, and what may be absent', () => {
+  const plain = 'const a = b;';
+  expect(countsIn(plain).counts).toEqual({ tokens: 5, functions: 0, absent: 0 });
+  const long = '/** Why. */\nconst\n  aLongName // why\n  =\n  b;';
+  expect(countsIn(long).counts).toEqual(countsIn(plain).counts);
   const source = `
     interface A { a?: string; b: string | undefined; c: string; }
     const options = { size: option.number(3), name: name.optional(), some: string.length };
     function f(each: Partial<A>) {}`;
-  expect(decisionsIn(source)).toEqual({ branches: 0, nested: 0, absent: 5 });
+  expect(countsIn(source).counts).toMatchObject({ functions: 1, absent: 5 });
 });
 
-test('packages: sources, styles and tests are counted by package, the test servers of core on their own', () => {
+test('packages: sources are counted by package, the test servers of core on their own', () => {
   const dir = repositoryOf({
-    'packages/core/src/a.ts': 'const a = b ? 1 : 2;\n\n',
-    'packages/core/browser/a.css': 'a {\n}\n',
+    'packages/core/src/a.ts': 'const a = b;\n',
+    'packages/core/src/bundle.ts': `const a = '${'x'.repeat(2001)}';\n`,
     'packages/core/src/testing/a.ts': 'a();\n',
     'packages/core/src/generated/a.ts': 'a();\n',
-    'packages/core/test/a.test.ts': 'a ? 1 : 2;\n',
+    'packages/core/test/a.test.ts': 'a();\n',
     'packages/core/README.md': '# Core\n',
     'packages/core/generate.mjs': '',
   });
   expect(measure(dir, ['packages/core/src/generated/a.ts'])).toEqual({
     packages: {
-      core: { lines: 4, branches: 1, nested: 0, absent: 0, tests: 1 },
-      'core/testing': { lines: 1, branches: 0, nested: 0, absent: 0, tests: 0 },
+      core: { tokens: 5, functions: 0, absent: 0 },
+      'core/testing': { tokens: 4, functions: 0, absent: 0 },
     },
-    misplaced: [],
+    problems: [],
   });
 });
 
@@ -82,61 +64,34 @@ test('places: code outside of src and browser, and by hand in a path that is cal
     'packages/core/program/a.mjs': '',
     'packages/core/program/package.json': '{}',
   });
-  expect(measure(dir, []).misplaced.map((line) => line.split(':')[0])).toEqual([
+  expect(measure(dir, []).problems.map((line) => line.split(':')[0])).toEqual([
     'packages/core/a.mjs',
     'packages/core/lib/a.ts',
     'packages/core/src/generated/a.ts',
   ]);
 });
 
-test.each([
-  [{ lines: 11 }, {}, 'core: 11 lines, at most 10'],
-  [{ nested: 1 }, {}, 'core: 1 conditions inside of conditions, at most 0'],
-  [{ tests: 6 }, {}, 'core: 6 lines of tests, at most 5'],
-  [{ branches: 2 }, {}, 'core: 200 branches in 1,000 lines, at most 100 (or 1 branches)'],
-  [{}, { codes: 4 }, '4 codes of errors, at most 3'],
-  [{}, { absent: 5 }, '5 things that may be absent, at most 4'],
-  [{}, { commands: 3 }, '3 commands, at most 2'],
-  [{}, { options: 6 }, '6 own options of a command, at most 5'],
-])('a figure above its ceiling is named: %j %j', (more, moreInAll, line) => {
-  expect(tooMuch(shape, reached)).toEqual([]);
-  const now = { packages: { core: { ...counts, ...more } }, whole: { ...whole, ...moreInAll } };
-  expect(tooMuch(shape, now)).toEqual([line]);
-});
-
-test('a package without ceilings is named; one that only lost lines without branches is not', () => {
-  expect(tooMuch({ ...shape, packages: {} }, reached)).toHaveLength(1);
-  expect(tooMuch(shape, { packages: { core: { ...counts, lines: 5 } }, whole })).toEqual([]);
-});
-
-test('lowering writes down what was reached and raises nothing', () => {
-  const now = {
-    packages: { core: { ...counts, lines: 8, tests: 9 } },
-    whole: { ...whole, codes: 2, absent: 9 },
-  };
-  expect(lowered({ ...shape, packages: { core: ceiling, gone: ceiling } }, now)).toEqual({
-    packages: { core: { ...ceiling, lines: 8 } },
-    whole: { ...whole, codes: 2 },
-    goals,
+test('state: a class with more than eight fields that change is refused', () => {
+  const fields = (/** @type {number} */ count) =>
+    Array.from({ length: count }, (_, i) => `#f${i} = 0;`).join(' ');
+  const dir = repositoryOf({
+    'packages/core/src/a.ts': `class Many { ${fields(9)} readonly a = 1; static b = 2; }`,
+    'packages/core/src/b.ts': `class Few { ${fields(8)} readonly a = 1; static b = 2; }`,
   });
-});
-
-test('a ceiling that was raised needs a reason of its own', () => {
-  const higher = { ...ceiling, lines: 11 };
-
-  const withReason = (/** @type {string} */ reason) => ({
-    ...shape,
-    packages: { core: { ...higher, reason } },
-  });
-
-  expect(raised(shape, shape)).toEqual([]);
-  expect(raised(shape, { ...shape, packages: { core: higher } })).toEqual([
-    'core: the ceiling of lines was raised; add a "reason" beside it',
+  expect(measure(dir, []).problems).toEqual([
+    'packages/core/src/a.ts: Many has 9 fields that change, at most 8',
   ]);
-  expect(raised(shape, withReason('A new sink.'))).toEqual([]);
-  const again = { ...shape, packages: { core: { ...higher, lines: 12, reason: 'A new sink.' } } };
-  expect(raised(withReason('A new sink.'), again)).toHaveLength(1);
-  expect(raised(shape, { ...shape, whole: { ...whole, codes: 4 } })).toHaveLength(1);
+});
+
+test.each([
+  [{ tokens: 11 }, '11 tokens of source, at most 10'],
+  [{ codes: 4 }, '4 codes of errors, at most 3'],
+  [{ absent: 5 }, '5 things that may be absent, at most 4'],
+  [{ commands: 3 }, '3 commands, at most 2'],
+  [{ options: 6 }, '6 own options of a command, at most 5'],
+])('a figure above its ceiling is named: %j', (more, line) => {
+  expect(tooMuch(most, most)).toEqual([]);
+  expect(tooMuch(most, { ...most, ...more })).toEqual([line]);
 });
 
 const help = {

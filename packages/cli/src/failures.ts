@@ -51,8 +51,10 @@ export async function explain(error: unknown, has: HasOption = () => false): Pro
   const nowhere = wrongAddress(error);
   let message = error.name === 'QuestionError' ? wordsOf(error as QuestionError) : error.summary;
   let exitCode: number = errorKinds[error.kind].exitStatus;
-  if (nowhere !== null) [message, exitCode] = [nowhere.message, exitCodes.usage];
-  else if (code === 'time_limit') {
+  if (nowhere !== null) {
+    message = nowhere.message;
+    exitCode = exitCodes.usage;
+  } else if (code === 'time_limit') {
     message = 'the question took longer than its time limit and was stopped';
     exitCode = exitCodes.failed;
   }

@@ -39,16 +39,19 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ['report', '--by', 'day,channel', '--from', '20d', '--format', 'csv'],
     ['report', '--by', 'hour', '--where', 'talk_minutes >= 1'],
     [
-      ...[
-        'report',
-        '--by',
-        'campaign',
-        '--measures',
-        'calls,missed_rate,callers',
-        '--period',
-        'last month',
-      ],
-      ...['--compare', 'previous', '--order', 'missed_rate desc', '--limit', '3'],
+      'report',
+      '--by',
+      'campaign',
+      '--measures',
+      'calls,missed_rate,callers',
+      '--period',
+      'last month',
+      '--compare',
+      'previous',
+      '--order',
+      'missed_rate desc',
+      '--limit',
+      '3',
     ],
     ['report', '--by', 'caller type,month', '--measures', 'calls,first_time_callers', '--json'],
     [
@@ -81,7 +84,8 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     ],
     ['sheet', 'google-ads-clicks', '--conversion-name', 'Call', '--period', '2026-10', '-o', '-'],
   ])('it answers as the API does: %s %s %s %s', async (...args) => {
-    const [own, wanted] = [await ask(...args), await api(...args)];
+    const own = await ask(...args);
+    const wanted = await api(...args);
     expect(own).toMatchObject({ code: wanted.code, stdout: wanted.stdout });
     expect(wanted.stdout).not.toBe('');
     if (args[0] !== 'export' && args[0] !== 'sheet')

@@ -53,7 +53,8 @@ const harmless =
   'a\\u001b]0;title\\u0007b\\u001b[2Jc\\u009b31md\\u007f\\u0000e\\u202ef\\u2066g\\u000dh';
 
 test('no control character of a server, a file or a name reaches a terminal or a line for people; colors of our own do', async () => {
-  const [stdout, stderr] = [output(true), output(true)];
+  const stdout = output(true);
+  const stderr = output(true);
   const io: Io = {
     ...({} as Io),
     stdout: stdout.stream,
@@ -73,7 +74,8 @@ test('no control character of a server, a file or a name reaches a terminal or a
 });
 
 test('data is written as it is, but not to a terminal', async () => {
-  const [pipe, terminal] = [output(false), output(true)];
+  const pipe = output(false);
+  const terminal = output(true);
   for (const chunk of [hostile, Buffer.from(hostile), 'a,b\r\n']) {
     await write(pipe.stream, chunk);
     await write(terminal.stream, chunk);

@@ -108,15 +108,24 @@ const repeated = [
 test('only the first call of a caller counts when the rules say so, whatever became of it', async () => {
   expect(await judged(repeated, { firstCallOnly: true })).toEqual({
     1: 'unanswered',
-    ...{ 2: 'repeat_caller', 3: 'repeat_caller', 4: 'repeat_caller' },
-    ...{ 5: 'ok', 6: 'ok', 7: 'ok' },
+    2: 'repeat_caller',
+    3: 'repeat_caller',
+    4: 'repeat_caller',
+    5: 'ok',
+    6: 'ok',
+    7: 'ok',
   });
 });
 
 test('a caller counts once in a span of days when the rules say so', async () => {
   expect(await judged(repeated, { oncePerCaller: '7d' })).toEqual({
-    ...{ 1: 'unanswered', 2: 'ok', 3: 'caller_counted' },
-    ...{ 4: 'ok', 5: 'ok', 6: 'ok', 7: 'ok' },
+    1: 'unanswered',
+    2: 'ok',
+    3: 'caller_counted',
+    4: 'ok',
+    5: 'ok',
+    6: 'ok',
+    7: 'ok',
   });
 });
 

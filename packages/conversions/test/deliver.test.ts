@@ -181,7 +181,8 @@ test.each(['prepared', 'one renamed', 'all renamed'])(
   async (when) => {
     await deliver(clicks, before, 'first.csv');
     await deliver(clicks, after, 'clicks.csv');
-    const [sheet, adjustments] = [read('clicks.csv'), read('clicks.adjustments.csv')];
+    const sheet = read('clicks.csv');
+    const adjustments = read('clicks.adjustments.csv');
     await ledger.close();
 
     // The journal without its last line is that of a run that was killed before it could commit.

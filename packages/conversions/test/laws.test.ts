@@ -46,15 +46,13 @@ const clickId = fc.oneof(
   fc.stringMatching(/^[A-Za-z0-9_-]{16,40}$/),
   // A visitor can change an address: too short, an email address, a formula, a phone number.
   fc.constantFrom(
-    ...[
-      'abc',
-      'someone@example.com',
-      '=HYPERLINK("x")',
-      '%2B12025550123',
-      '12025550123',
-      '%zz',
-      'ü',
-    ],
+    'abc',
+    'someone@example.com',
+    '=HYPERLINK("x")',
+    '%2B12025550123',
+    '12025550123',
+    '%zz',
+    'ü',
   ),
   fc.constant('f894f652ea334e739002f7167ab8f8e3'),
 );
@@ -81,8 +79,13 @@ const call: fc.Arbitrary<Call> = fc
     first_touch: fc.option(url),
     last_touch: fc.option(url),
     ani: fc.constantFrom(
-      ...['2025550123', '+1 (202) 555-0123', '12025550123', '+442079460123'],
-      ...['anonymous', '', 'someone@example.com'],
+      '2025550123',
+      '+1 (202) 555-0123',
+      '12025550123',
+      '+442079460123',
+      'anonymous',
+      '',
+      'someone@example.com',
     ),
     dnis: fc.oneof(fc.constant('8005550100'), fc.string({ unit: 'grapheme', maxLength: 20 })),
     first_name: wild,

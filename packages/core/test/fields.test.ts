@@ -13,9 +13,21 @@ describe('the field table', () => {
   });
   test('the table marks as ids what is compared and never added up', () => {
     expect(fields.filter(({ isId }) => isId).map(({ name }) => name)).toEqual([
-      ...['sid', 'acct_id', 'call_logging_id', 'super_id', 'pid', 'activity_type_id', 'pool_id'],
-      ...['domain_set_id', 'location_id', 'ppc_account_id', 'ppc_campaign_id', 'ppc_adgroup_id'],
-      ...['ppc_keyword_id', 'ppc_ad_id', 'ppc_gclid'],
+      'sid',
+      'acct_id',
+      'call_logging_id',
+      'super_id',
+      'pid',
+      'activity_type_id',
+      'pool_id',
+      'domain_set_id',
+      'location_id',
+      'ppc_account_id',
+      'ppc_campaign_id',
+      'ppc_adgroup_id',
+      'ppc_keyword_id',
+      'ppc_ad_id',
+      'ppc_gclid',
     ]);
   });
   test('the table knows which values of ppc_status may still change', () => {

@@ -33,7 +33,10 @@ const good = (
   attempts: number,
   options?: Partial<ClientOptions>,
 ): Row => ({
-  ...{ name, faults, attempts, options },
+  name,
+  faults,
+  attempts,
+  options,
 });
 
 /** A read that fails with this code after so many attempts. */
@@ -43,7 +46,7 @@ const bad = (
   error: Failure,
   attempts: number,
   options?: Partial<ClientOptions>,
-): Row => ({ ...{ name, faults: [fault, fault, fault, fault], error, attempts, options } });
+): Row => ({ name, faults: [fault, fault, fault, fault], error, attempts, options });
 
 /** What the second attempt heals, and the fourth gives up. */
 const passing = (name: string, fault: HostileFault, error: Failure): Row[] => [

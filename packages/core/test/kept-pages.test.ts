@@ -65,10 +65,8 @@ test('the bytes of a page are its own, also with a dispatcher that uses its memo
     auth: apiKeys('key', 'secret'),
     dispatcher,
   });
-  const [first, second] = [
-    await client.fetchPage({ rows: 1000 }),
-    await client.fetchPage({ rows: 1000 }),
-  ];
+  const first = await client.fetchPage({ rows: 1000 });
+  const second = await client.fetchPage({ rows: 1000 });
   expect([first.bytes, second.bytes].map((bytes) => Buffer.from(bytes).toString())).toEqual(
     bodies.slice(0, 2).map(String),
   );

@@ -59,51 +59,46 @@ describe('tracing channels', () => {
       seen.filter((one) => one.name === name && one.phase === 'asyncEnd');
     const [first, second] = ended('attempt').map(({ event }) => event);
     expect(first).toEqual({
-      ...{
-        client,
-        operation: 'list',
-        url,
-        attempt: 1,
-        status: 503,
-        code: 'server_error',
-        durationMs,
-      },
+      client,
+      operation: 'list',
+      url,
+      attempt: 1,
+      status: 503,
+      code: 'server_error',
+      durationMs,
       bytes: expect.any(Number),
       error: expect.objectContaining({ code: 'server_error', attempts: 1 }),
     });
     expect(second).toEqual({
-      ...{
-        client,
-        operation: 'list',
-        url,
-        attempt: 2,
-        status: 200,
-        bytes: expect.any(Number),
-        durationMs,
-      },
+      client,
+      operation: 'list',
+      url,
+      attempt: 2,
+      status: 200,
+      bytes: expect.any(Number),
+      durationMs,
     });
     expect(ended('wait')[0]?.event).toEqual({
-      ...{
-        client,
-        operation: 'list',
-        url,
-        reason: 'retry',
-        attempts: 1,
-        after: 'server_error',
-        status: 503,
-      },
-      ...{ waitMs: expect.any(Number), durationMs },
+      client,
+      operation: 'list',
+      url,
+      reason: 'retry',
+      attempts: 1,
+      after: 'server_error',
+      status: 503,
+      waitMs: expect.any(Number),
+      durationMs,
     });
     expect(ended('request')[0]?.event).toEqual({
-      ...{
-        client,
-        operation: 'list',
-        method: 'GET',
-        url,
-        address: '127.0.0.1',
-        port: Number(port),
-      },
-      ...{ attempts: 2, status: 200, durationMs },
+      client,
+      operation: 'list',
+      method: 'GET',
+      url,
+      address: '127.0.0.1',
+      port: Number(port),
+      attempts: 2,
+      status: 200,
+      durationMs,
     });
 
     // One object for an operation, from its start to its end: a key for a WeakMap of spans.

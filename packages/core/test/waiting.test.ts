@@ -122,7 +122,9 @@ describe('retries with a manual clock', () => {
       if (when === undefined) expect((await work).meta.attempts).toBe(2);
       else
         expect(await failure(work)).toMatchObject({
-          ...{ code: 'rate_limited', attempts: 1, hint: expect.stringContaining(when) },
+          code: 'rate_limited',
+          attempts: 1,
+          hint: expect.stringContaining(when),
         });
 
       expect(server.requests).toHaveLength(when === undefined ? 2 : 1);

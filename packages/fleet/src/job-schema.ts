@@ -149,7 +149,8 @@ function checkJob(job: Settings, context: z.RefinementCtx): void {
     context.addIssue({ code: 'custom', path: [name].flat(), message, params: { hint } });
   const { from, until, into, every } = job;
   checkFilter(job, refuse);
-  const [begin, end] = [periodStart(from ?? ''), periodEnd(until ?? '')];
+  const begin = periodStart(from ?? '');
+  const end = periodEnd(until ?? '');
   if (begin !== null && end !== null && begin >= end) refuse('from', 'must be earlier than until');
   if (hasPassword(into))
     refuse(

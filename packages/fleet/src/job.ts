@@ -123,7 +123,11 @@ export function planJob(job: Job): PlannedJob {
     }),
   );
   return {
-    ...{ name, baseUrl, version, into, skip },
+    name,
+    baseUrl,
+    version,
+    into,
+    skip,
     filter: filterOf(job, version),
     from: periodStart(job.from ?? ''),
     until: periodEnd(job.until ?? ''),

@@ -30,7 +30,8 @@ export function createWorkerMetrics(
   status: () => Promise<FleetStatus | null>,
 ): WorkerMetrics {
   const turns = Object.fromEntries(outcomes.map((name) => [name, 0]));
-  let [calls, requests] = [0, 0];
+  let calls = 0;
+  let requests = 0;
   return {
     observe(event) {
       if (event.kind !== 'turn') return;
@@ -58,13 +59,15 @@ export function createWorkerMetrics(
 }
 
 const counter = (name: string, help: string, value: number): MetricFamily => ({
-  ...{ name, help },
+  name,
+  help,
   type: 'counter',
   samples: [{ value }],
 });
 
 const gauge = (name: string, help: string, value: number | null): MetricFamily => ({
-  ...{ name, help },
+  name,
+  help,
   type: 'gauge',
   samples: value === null ? [] : [{ value }],
 });
@@ -76,7 +79,9 @@ const labelled = (
   label: string,
   values: Readonly<Record<string, number>>,
 ): MetricFamily => ({
-  ...{ name, type, help },
+  name,
+  type,
+  help,
   samples: Object.entries(values).map(([text, value]) => ({
     value: Number(value.toFixed(3)),
     labels: { [label]: text },

@@ -118,7 +118,12 @@ export function statusOf({ card, tickets, workers }: FleetFacts, now: number): F
     into: card.into,
     state: isOver ? 'done' : 'running',
     forMs: Math.max(0, now - card.since),
-    ...{ accounts, states, workers: shown, calls, total, callsPerSecond },
+    accounts,
+    states,
+    workers: shown,
+    calls,
+    total,
+    callsPerSecond,
     requestsPerSecond: sum(living, (worker) => worker.requestsPerSecond),
     leftMs:
       total === null || callsPerSecond === 0 ? null : ((total - calls) / callsPerSecond) * 1000,
@@ -135,7 +140,12 @@ function accountOf(ticket: SeenTicket, worker: string | null, now: number): Acco
   return {
     id: account,
     state: stateOf(ticket, now),
-    ...{ calls, total, newest, whole, lacks, trouble },
+    calls,
+    total,
+    newest,
+    whole,
+    lacks,
+    trouble,
     troubleForMs: trouble === null ? 0 : Math.max(0, now - trouble.since),
     dueInMs: ticket.state === 'open' ? Math.max(0, dueAt - now) : null,
     readAgoMs: readAt === null ? null : Math.max(0, now - readAt),
@@ -156,8 +166,15 @@ function workerOf(card: WorkerCard, now: number): WorkerStatus {
   const silentForMs = Math.max(0, now - at);
   const state = silentForMs > livingMs ? 'silent' : card.state;
   return {
-    ...{ name, version, slots, busy: accounts.length, callsPerSecond },
-    ...{ requestsPerSecond, why, state, silentForMs },
+    name,
+    version,
+    slots,
+    busy: accounts.length,
+    callsPerSecond,
+    requestsPerSecond,
+    why,
+    state,
+    silentForMs,
     forMs: Math.max(0, now - since),
   };
 }

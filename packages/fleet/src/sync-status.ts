@@ -67,8 +67,11 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
 
   const stateOf = (account: string): AccountState => {
     const state: AccountState = states.get(account) ?? {
-      ...{ last: null, failure: null, runs: { ok: 0, failed: 0 } },
-      ...{ rows: { new: 0, changed: 0, same: 0, skipped: 0 }, errors: {} },
+      last: null,
+      failure: null,
+      runs: { ok: 0, failed: 0 },
+      rows: { new: 0, changed: 0, same: 0, skipped: 0 },
+      errors: {},
     };
     states.set(account, state);
     return state;
@@ -112,7 +115,9 @@ function familiesOf(states: ReadonlyMap<string, AccountState>, now: number): Met
   const family = (
     ...[name, help, label, of]: [string, string, string | null, Values]
   ): MetricFamily => ({
-    ...{ name, help, type: label === null ? 'gauge' : 'counter' },
+    name,
+    help,
+    type: label === null ? 'gauge' : 'counter',
     samples: [...states].flatMap(([account, state]) =>
       Object.entries(of(state)).map(([text, value]) => ({
         value,

@@ -3,7 +3,10 @@ import { openBucket, testConditions } from '../src/targets/bucket.ts';
 import { type BucketBehavior, type Fault, startBucketServer } from './bucket-server.ts';
 
 const usual: Partial<BucketBehavior> = {
-  ...{ ignores: [], etags: 'md5', listsNothing: false, before: () => undefined },
+  ignores: [],
+  etags: 'md5',
+  listsNothing: false,
+  before: () => undefined,
 };
 const server = await startBucketServer();
 const secret = server.env.AWS_SECRET_ACCESS_KEY as string;

@@ -142,8 +142,10 @@ export async function startBucketServer(
     requests,
     behavior,
     env: {
-      ...{ AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: secretKey },
-      ...{ AWS_REGION: region, AWS_ENDPOINT_URL: url },
+      AWS_ACCESS_KEY_ID: accessKey,
+      AWS_SECRET_ACCESS_KEY: secretKey,
+      AWS_REGION: region,
+      AWS_ENDPOINT_URL: url,
     },
     settled: async () => void (await Promise.all(late)),
     close: () =>

@@ -41,8 +41,10 @@ test('files below the folder hold keys or a token', async () => {
 
 test('a variable holds the same, or its parts have variables of their own', async () => {
   const env = {
-    ...{ CALLS_101: JSON.stringify(keys), CALLS_103_BEARER_TOKEN: 'c' },
-    ...{ CALLS_102_ACCESS_KEY: 'a', CALLS_102_SECRET_KEY: 'b' },
+    CALLS_101: JSON.stringify(keys),
+    CALLS_103_BEARER_TOKEN: 'c',
+    CALLS_102_ACCESS_KEY: 'a',
+    CALLS_102_SECRET_KEY: 'b',
   };
   const source = credentialsFrom({ env });
   expect(await source('env:CALLS_101', '101')).toMatchObject({ kind: 'keys' });

@@ -6,12 +6,23 @@ import { faultyEngine, randomOf } from './law.ts';
 const ids = ['a', 'b', 'c', 'd'];
 const jobOf = (every: string | null = null) =>
   checkJob({
-    ...{ name: 'job', baseUrl: 'https://api.example.com', into: 'sqlite:x', every: every as null },
+    name: 'job',
+    baseUrl: 'https://api.example.com',
+    into: 'sqlite:x',
+    every: every as null,
     accounts: ids.map((id) => ({ id })),
   });
 const worker = (name: string, at = 1): WorkerCard => ({
-  ...{ name, version: '1', slots: 4, accounts: [], state: 'working', why: null },
-  ...{ callsPerSecond: 0, requestsPerSecond: 0, since: 0, at },
+  name,
+  version: '1',
+  slots: 4,
+  accounts: [],
+  state: 'working',
+  why: null,
+  callsPerSecond: 0,
+  requestsPerSecond: 0,
+  since: 0,
+  at,
 });
 const trouble = {
   kind: 'account',

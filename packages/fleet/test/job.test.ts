@@ -49,15 +49,16 @@ describe('readJob', () => {
   test('a job is what its file says, with every other setting filled in', async () => {
     const usual = await read(good);
     expect(usual).toMatchObject({
-      ...{
-        name: 'history',
-        version: 'v3',
-        filter: '',
-        from: null,
-        until: null,
-        into: 'folder:out',
-      },
-      ...{ skip: false, every: null, lookback: 3 * 86_400_000, settle: 30 * 86_400_000 },
+      name: 'history',
+      version: 'v3',
+      filter: '',
+      from: null,
+      until: null,
+      into: 'folder:out',
+      skip: false,
+      every: null,
+      lookback: 3 * 86_400_000,
+      settle: 30 * 86_400_000,
     });
     expect(accountsOf(usual)).toMatchObject([
       { id: '101', name: '101', credential: 'file:101.json', requestsPerMinute: null },
@@ -65,17 +66,22 @@ describe('readJob', () => {
     ]);
     const all = await read({
       ...good,
-      ...{
-        filter: 'talk_minutes:[2 TO *]',
-        from: '2024-01-01',
-        until: '2025-12-31',
-        requestsPerMinute: 100,
-      },
-      ...{ skip: true, every: '1h', lookback: '1d', settle: '10d' },
+      filter: 'talk_minutes:[2 TO *]',
+      from: '2024-01-01',
+      until: '2025-12-31',
+      requestsPerMinute: 100,
+      skip: true,
+      every: '1h',
+      lookback: '1d',
+      settle: '10d',
     });
     expect(all).toMatchObject({
-      ...{ from: '2024-01-01 00:00:00', until: '2026-01-01 00:00:00' },
-      ...{ skip: true, every: 3_600_000, lookback: 86_400_000, settle: 864_000_000 },
+      from: '2024-01-01 00:00:00',
+      until: '2026-01-01 00:00:00',
+      skip: true,
+      every: 3_600_000,
+      lookback: 86_400_000,
+      settle: 864_000_000,
     });
     expect(accountsOf(all).map((account) => account.requestsPerMinute)).toEqual([100, 60]);
     const store = await read({ ...good, into: 'sqlite:calls.db', every: '10m' });

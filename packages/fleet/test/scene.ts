@@ -59,9 +59,15 @@ export async function openSource(options: SandboxOptions = {}): Promise<Source> 
 
   sandbox.requests.clear();
   return {
-    ...{ sandbox, keys, folder, truth },
+    sandbox,
+    keys,
+    folder,
+    truth,
     job: (into, more) => ({
-      ...{ name: 'history', baseUrl: sandbox.url, filter: 'inc_gce:1', into },
+      name: 'history',
+      baseUrl: sandbox.url,
+      filter: 'inc_gce:1',
+      into,
       accounts: sandbox.accounts.map(({ id }) => ({ id })),
       ...more,
     }),

@@ -20,8 +20,16 @@ const card: JobCard = {
   digest: '',
 };
 const worker = (changes: Partial<WorkerCard> = {}): WorkerCard => ({
-  ...{ name: 'w1', version: '1.0.0', slots: 4, accounts: ['1', '9'], state: 'working', why: null },
-  ...{ callsPerSecond: 100, requestsPerSecond: 2, since: now - 5_000, at: now - 1_000 },
+  name: 'w1',
+  version: '1.0.0',
+  slots: 4,
+  accounts: ['1', '9'],
+  state: 'working',
+  why: null,
+  callsPerSecond: 100,
+  requestsPerSecond: 2,
+  since: now - 5_000,
+  at: now - 1_000,
   ...changes,
 });
 const ticket = (
@@ -29,12 +37,19 @@ const ticket = (
   note: Partial<TicketNote>,
   more: Partial<Omit<SeenTicket, 'note'>> = {},
 ): SeenTicket => ({
-  ...{ account, state: 'open', dueAt: now, trouble: null },
+  account,
+  state: 'open',
+  dueAt: now,
+  trouble: null,
   ...more,
   note: { ...blankNote, ...note },
 });
 const trouble: NotedTrouble = {
-  ...{ kind: 'server', code: 'server_error', message: 'It failed.', by: 'w1', tries: 3 },
+  kind: 'server',
+  code: 'server_error',
+  message: 'It failed.',
+  by: 'w1',
+  tries: 3,
   since: now - 700_000,
 };
 
@@ -67,14 +82,12 @@ describe('the status of a job', () => {
 
   test('adds up what tickets and workers say', () => {
     expect(statusOf(facts, now)).toMatchObject({
-      ...{
-        job: 'history',
-        state: 'running',
-        calls: 900,
-        total: 1_500,
-        callsPerSecond: 100,
-        leftMs: 6_000,
-      },
+      job: 'history',
+      state: 'running',
+      calls: 900,
+      total: 1_500,
+      callsPerSecond: 100,
+      leftMs: 6_000,
       states: { working: 1, done: 1, aside: 1, waiting: 0 },
       workers: [
         { name: 'w1', state: 'working' },
@@ -91,8 +104,14 @@ describe('the status of a job', () => {
       async () => statusOf(facts, now),
     );
     metrics.observe({
-      ...{ kind: 'turn', account: '101', outcome: 'round', calls: 7, requests: 2, seconds: 1 },
-      ...{ code: null, message: null },
+      kind: 'turn',
+      account: '101',
+      outcome: 'round',
+      calls: 7,
+      requests: 2,
+      seconds: 1,
+      code: null,
+      message: null,
     });
     const text = await metrics.metrics();
     for (const line of [

@@ -49,7 +49,9 @@ describe('the status of syncs that are repeated', () => {
       from: '2026-01-03 00:00:00',
       to: '2026-01-04 00:00:00',
       ...({ is: 'short', why: 'rose' } as const),
-      ...{ missing: 100, calls: 4890, sids: [] },
+      missing: 100,
+      calls: 4890,
+      sids: [],
     } as const;
     status.succeeded('main', { ...counts, proof: 'short', calls: 5000, missing: 100, gaps: [gap] });
     expect(status.ready()).toBe(

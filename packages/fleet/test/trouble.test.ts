@@ -55,7 +55,8 @@ const errors: Readonly<Record<TroubleKind, readonly Error[]>> = {
     ...of(FleetError, 'job_invalid', 'not_whole'),
     ...of(CheckpointError, 'checkpoint_invalid'),
     ...others('23505'),
-    ...[new TypeError('x is not a function'), new Error('something')],
+    new TypeError('x is not a function'),
+    new Error('something'),
   ],
   target: [
     ...of(

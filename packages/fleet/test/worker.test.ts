@@ -260,7 +260,9 @@ describe('the job file', () => {
       take: async (most) =>
         (await engine.take(most)).map((turn) => ({
           ...turn,
-          ...{ baseUrl: 'http://thief', credential: 'env:PATH', into: 'folder:/tmp/thief' },
+          baseUrl: 'http://thief',
+          credential: 'env:PATH',
+          into: 'folder:/tmp/thief',
         })),
     };
     const target = await openTarget(into);

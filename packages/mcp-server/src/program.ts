@@ -174,7 +174,8 @@ export async function serveProgram(
     'call-attribution',
   );
   const server = createServer(isList(accounts) ? accounts.map(mcpAccount) : accounts, {
-    ...{ log: io.log, reveal },
+    log: io.log,
+    reveal,
     copyFolder: choices.memory ? undefined : folder,
     // A host on this machine can open files; one over HTTP may be anywhere.
     exportFolder: http === undefined ? join(folder, 'exports') : undefined,

@@ -174,7 +174,14 @@ export function createServer(
       ...Opened[],
     ];
     return {
-      ...{ version: spoken, client: open, reveal, clock, budget, exportFolder, fields, timeZone },
+      version: spoken,
+      client: open,
+      reveal,
+      clock,
+      budget,
+      exportFolder,
+      fields,
+      timeZone,
       source: new Source(chosen, clock.now),
       view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
       now: () => naiveAt(clock.now(), timeZone ?? machineZone()),
@@ -372,7 +379,11 @@ function openAccount(
   const folder = options.copyFolder;
   const mask = createMask(fields, reveal, key);
   const copy = new Copy({
-    ...{ client: open, version: spoken, clock, mask, reveal: [...reveal] },
+    client: open,
+    version: spoken,
+    clock,
+    mask,
+    reveal: [...reveal],
     // Without a key of its own, nothing that is kept could be used by another process.
     place: folder === undefined || key === undefined ? null : { folder, key },
   });

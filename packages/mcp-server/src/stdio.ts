@@ -131,7 +131,8 @@ function linesOf(
           refuse({ id: idOfLine(begin, line), code: -32600, message });
           log(`A line of more than ${maxLineBytes} bytes was refused.`);
         }
-        [line, begin] = ['', null];
+        line = '';
+        begin = null;
       }
       line += part;
       if (line.length <= maxLineBytes) continue;

@@ -226,7 +226,8 @@ describe('a copy', () => {
 
   it('stays for thirty days after its last use', async () => {
     const folder = newFolder();
-    const [old, young] = ['copy-aaaaaaaaaaaaaaaaaaaaaaaa.db', 'copy-bbbbbbbbbbbbbbbbbbbbbbbb.db'];
+    const old = 'copy-aaaaaaaaaaaaaaaaaaaaaaaa.db';
+    const young = 'copy-bbbbbbbbbbbbbbbbbbbbbbbb.db';
     for (const name of [old, `${old}-wal`, young, 'notes.txt'])
       writeFileSync(join(folder, name), 'x');
     const longAgo = new Date(Date.now() - 31 * 24 * hour);
@@ -240,7 +241,8 @@ describe('a copy', () => {
 
   it('is loaded by one of two servers, and read by both', async () => {
     const folder = newFolder();
-    const [one, other] = [clientWith(), clientWith()];
+    const one = clientWith();
+    const other = clientWith();
     const [first, second] = [one, other].map(({ client }) =>
       serve(client, { copyFolder: folder }, 20_000),
     );

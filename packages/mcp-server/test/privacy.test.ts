@@ -139,7 +139,10 @@ describe('crafted records', () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-privacy-'));
     const lines: string[] = [];
     const server = createServer(fakeClient(craftedCalls), {
-      ...{ copyFolder: folder, exportFolder: folder, pseudonymKey: 'key', budget: 200_000 },
+      copyFolder: folder,
+      exportFolder: folder,
+      pseudonymKey: 'key',
+      budget: 200_000,
       log: (line) => void lines.push(line),
     });
     const asked: [string, Record<string, unknown>][] = [

@@ -189,7 +189,8 @@ const hasLineEnd = (bytes: Buffer): boolean => bytes.includes(lineEnd) || bytes.
 export function linesOf(records: readonly RawRecord[]): Buffer {
   const { page } = records[0] as RawRecord;
   const ranges = records.flatMap((record) => record.page.byteRanges()[record.index] ?? []);
-  const [start, end] = [ranges[0]?.start ?? 0, ranges.at(-1)?.end ?? 0];
+  const start = ranges[0]?.start ?? 0;
+  const end = ranges.at(-1)?.end ?? 0;
   const length = ranges.reduce((sum, one) => sum + one.end - one.start + 1, 0);
   const isRun = records.every((one) => one.page === page) && length === end + 1 - start;
   const lines = Buffer.from(page.bytes.buffer, page.bytes.byteOffset + start, isRun ? length : 0);

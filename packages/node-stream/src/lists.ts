@@ -133,7 +133,13 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     },
   };
   const reading = new Reading<T, T, number>({
-    ...{ source, asked: { from, to }, rows: size, step, stray: 0, ahead: prefetch, until: null },
+    source,
+    asked: { from, to },
+    rows: size,
+    step,
+    stray: 0,
+    ahead: prefetch,
+    until: null,
     of: JSON.stringify([name, from, to]),
     hasPositions: list.position !== undefined,
     read: (at) => at,
@@ -150,20 +156,21 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
       // A total that is all that the list tells says nothing of a range that holds more.
       return total !== null && total >= cap ? Number.POSITIVE_INFINITY : total;
     },
-    ...{ checkpoint, signal, onProgress: undefined },
+    checkpoint,
+    signal,
+    onProgress: undefined,
   });
   const pages = (begin: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> =>
     leavable(reading.pages(begin), () => reading.stop());
   const reader: ListReader<T> = {
-    ...{
-      of: reading.options.of,
-      calls: null,
-      hasTime: false,
-      startsAt: checkpoint,
-      facts: null,
-      signal,
-    },
-    ...{ verdict: reading.verdict, pages },
+    of: reading.options.of,
+    calls: null,
+    hasTime: false,
+    startsAt: checkpoint,
+    facts: null,
+    signal,
+    verdict: reading.verdict,
+    pages,
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,
     async *[Symbol.asyncIterator]() {

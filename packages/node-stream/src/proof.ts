@@ -408,12 +408,10 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
     if (last?.to == null || last.to !== gap.from || last.why !== gap.why) all.push(gap);
     else
       all[all.length - 1] = {
-        ...{
-          ...last,
-          to: gap.to,
-          calls: last.calls + gap.calls,
-          sids: [...last.sids, ...gap.sids],
-        },
+        ...last,
+        to: gap.to,
+        calls: last.calls + gap.calls,
+        sids: [...last.sids, ...gap.sids],
         missing: last.missing === null || gap.missing === null ? null : last.missing + gap.missing,
       };
   }

@@ -68,8 +68,16 @@ export interface CallStreamOptions extends CallByteStreamOptions {
 }
 
 const optionNames = Object.keys({
-  ...{ timeout: 1, retry: 1, headers: 1, signal: 1, filter: 1 },
-  ...{ rows: 1, prefetch: 1, checkpoint: 1, onProgress: 1, onError: 1 },
+  timeout: 1,
+  retry: 1,
+  headers: 1,
+  signal: 1,
+  filter: 1,
+  rows: 1,
+  prefetch: 1,
+  checkpoint: 1,
+  onProgress: 1,
+  onError: 1,
 } satisfies Record<keyof CallStreamOptions, 1>);
 
 /** The options of a stream with their defaults. */
@@ -341,7 +349,14 @@ function streamOf<T>(
   const { of, asked } = source.query;
   const reading = new Reading<RawRecord, T, string>({
     ...callSteps,
-    ...{ source, of, asked, rows, ahead: prefetch, checkpoint, signal, onProgress },
+    source,
+    of,
+    asked,
+    rows,
+    ahead: prefetch,
+    checkpoint,
+    signal,
+    onProgress,
     read: (time) => numberOf(time) ?? 0,
     spanOf: (span) => source.spanOf(span),
     until: formatNaive(Date.now() - zones),

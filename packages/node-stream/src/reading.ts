@@ -197,7 +197,10 @@ export class Reading<R, T, P extends Position> {
       }));
       const { border, pages } = this.#state;
       yield* slices(source, spans, {
-        ...{ pace: null, most: Number.POSITIVE_INFINITY, others: null, keepsArrived: false },
+        pace: null,
+        most: Number.POSITIVE_INFINITY,
+        others: null,
+        keepsArrived: false,
         ...this.options,
         until: until === null ? null : read(until),
         stop: this.#stop,

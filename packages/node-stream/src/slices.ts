@@ -149,7 +149,8 @@ class Slicer<T> {
       if (!isAll || judge(answer, piece, this.#options) !== 'complete') continue;
       yield this.#deliver(piece, {
         items: ids.map((_, index) => ({ answer, index })),
-        ...{ total, is: 'proved' },
+        total,
+        is: 'proved',
       });
     }
   }
@@ -438,12 +439,14 @@ class Slicer<T> {
     if (this.#keepAndContinue(piece, answer)) return 'cut';
     const size = Math.min(this.#size, ids.length);
     const known = ats.filter(Number.isFinite).sort((a, b) => a - b);
-    const [first = 0, last = 0] = [known[0], known.at(-1)];
+    const first = known[0] ?? 0;
+    const last = known.at(-1) ?? 0;
     const isInside = known.length === ids.length && first >= lowest && last <= highest;
     const isUp = isInside && isRising(ats);
     const isDown = isInside && isRising(ats.toReversed());
     this.#isMixed ||= isInside && !isUp && !isDown;
-    let [from, to] = [piece.from ?? first, piece.to ?? last];
+    let from = piece.from ?? first;
+    let to = piece.to ?? last;
     let ends: readonly number[];
     let left = 0; // how many lie before the first cut; 0 when nobody knows
     if (isUp && !isDown) {
@@ -503,10 +506,8 @@ class Slicer<T> {
   #keepAndContinue(piece: Piece<T>, answer: Answer<T>): boolean {
     const { ids, ats, total } = answer;
     const { step } = this.#options;
-    const [lowest, highest] = [
-      piece.from ?? Number.NEGATIVE_INFINITY,
-      piece.to ?? Number.POSITIVE_INFINITY,
-    ];
+    const lowest = piece.from ?? Number.NEGATIVE_INFINITY;
+    const highest = piece.to ?? Number.POSITIVE_INFINITY;
     const isUp = isRising(ats);
     const isFull = total !== null && ids.length < total && ids.length >= this.#size;
 
@@ -560,7 +561,11 @@ class Slicer<T> {
 
     this.#keepBorder(items, piece);
     this.#given += 1;
-    if (fresh.length > 0) [this.#delivered, this.#peels] = [this.#delivered + 1, 0];
+    if (fresh.length > 0) {
+      this.#delivered += 1;
+      this.#peels = 0;
+    }
+
     const { from, to } = piece;
     const whole = { ...judged, from, to, counted: total, shared, calls: fresh.length, at: null };
     const stretches: Stretch<number>[] =
@@ -628,7 +633,9 @@ class Slicer<T> {
     const cursors = new Set<string | number>();
     let total: number | null | undefined;
     let answer = given;
-    let [got, calls, after] = [0, begun?.calls ?? 0, begun?.after ?? null];
+    let got = 0;
+    let calls = begun?.calls ?? 0;
+    let after = begun?.after ?? null;
     let isProvable = begun === null;
     const shared = new Set<string>();
     const atEnd = new Map<string, number>();

@@ -2,13 +2,13 @@ import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 
 const dull = {
-  ...{
-    date_added: '2024-01-01 08:00:00',
-    talk_minutes: '1.5',
-    ani: '5555550100',
-    channel: 'Tracker',
-  },
-  ...{ city: null, state: null, first_touch: null },
+  date_added: '2024-01-01 08:00:00',
+  talk_minutes: '1.5',
+  ani: '5555550100',
+  channel: 'Tracker',
+  city: null,
+  state: null,
+  first_touch: null,
 };
 
 /** A call with what a test cares about. */

@@ -41,7 +41,8 @@ const allOf = (orders: readonly Order[]): number[] =>
 
 type Answer = Parameters<typeof startListServer>[1];
 const page = (orders: readonly Order[], query: URLSearchParams): Order[] => {
-  const [at, size] = [Number(query.get('page')), Number(query.get('size'))];
+  const at = Number(query.get('page'));
+  const size = Number(query.get('size'));
   return orders.slice(at * size, (at + 1) * size);
 };
 const numbered =

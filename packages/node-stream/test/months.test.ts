@@ -83,7 +83,12 @@ describe('exportMonths', () => {
     expect(calls).toBe(records.length);
     expect(verdict.proof).toBe(proof);
     expect(files.map(({ month }) => month)).toEqual([
-      ...['2026-01', '2026-02', '2026-03', '2026-04', '2026-05', '2026-06'],
+      '2026-01',
+      '2026-02',
+      '2026-03',
+      '2026-04',
+      '2026-05',
+      '2026-06',
     ]);
   });
 
@@ -181,7 +186,9 @@ describe('exportMonths', () => {
     const removals = '{"removals":1}';
 
     const copyOf = (kept: readonly Call[]): MonthSource => ({
-      ...{ version: 'v3', address: 'sqlite:calls.db', removals },
+      version: 'v3',
+      address: 'sqlite:calls.db',
+      removals,
       read: ({ from, to }) => ({
         calls: kept.filter(
           ({ date_added: at }) => (from === null || at >= from) && (to === null || at <= to),
@@ -202,19 +209,20 @@ describe('exportMonths', () => {
   it('keeps what a column cannot hold in another one, and has the value where it has a meaning', async () => {
     const odd = {
       ...callOf({ sid: 'a', date_added: '2026-06-01 10:00:00' }),
-      ...{
-        talk_minutes: '2',
-        rank: 3,
-        pool_id: '7',
-        city: 'half \ud800',
-        state: ['TX'],
-        smart_minutes: '01:30',
-      },
-      ...{ first_touch: null, talk_start: '2026-02-30 10:00:00.0', new_field: { a: [1, null] } },
+      talk_minutes: '2',
+      rank: 3,
+      pool_id: '7',
+      city: 'half \ud800',
+      state: ['TX'],
+      smart_minutes: '01:30',
+      first_touch: null,
+      talk_start: '2026-02-30 10:00:00.0',
+      new_field: { a: [1, null] },
     };
     const plain = callOf({ sid: 'b', date_added: '2026-06-01 11:00:00' });
     const source: MonthSource = {
-      ...{ version: 'v3', address: null },
+      version: 'v3',
+      address: null,
       read: () => ({ calls: [odd as unknown as Call, plain], verdict: () => null }),
     };
     await exportMonths(source, monthFolder(folder), { account, clock });
@@ -244,7 +252,8 @@ describe('exportMonths', () => {
 
   it('takes the account of the first call, and refuses what cannot name a folder', async () => {
     const source = (acct_id: string): MonthSource => ({
-      ...{ version: 'v3', address: null },
+      version: 'v3',
+      address: null,
       read: () => ({ calls: [callOf({ sid: 'a', acct_id })], verdict: () => null }),
     });
 

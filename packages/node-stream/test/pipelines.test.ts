@@ -87,7 +87,7 @@ test.each(snippets.map((code, i) => [i + 1, code] as const))(
     const posted: string[] = [];
     const shown: number[] = [];
     await run(code, new FakeServer(records), posted, shown);
-    const [whole] = [written()];
+    const whole = written();
     expect(whole.length + posted.length).toBeGreaterThan(0);
     for (const name of [...files, 'position.json']) rmSync(joinPath(folder, name), { force: true });
     const again: string[] = [];

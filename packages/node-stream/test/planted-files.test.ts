@@ -106,11 +106,9 @@ describe.runIf(isPosix)('a name that somebody else has taken', () => {
 
 test('what a killed process has left under a provisional name goes when it is an hour old', async () => {
   const path = join(folder, 'state.json');
-  const [old, young, other] = [
-    `${path}.0123456789ab.new`,
-    `${path}.ba9876543210.new`,
-    `${path}.mine.new`,
-  ];
+  const old = `${path}.0123456789ab.new`;
+  const young = `${path}.ba9876543210.new`;
+  const other = `${path}.mine.new`;
   for (const left of [old, young, other]) writeFileSync(left, 'part');
   for (const left of [old, other]) utimesSync(left, 1_000_000, 1_000_000);
   await writeWholeFile(path, 'state');

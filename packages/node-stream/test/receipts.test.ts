@@ -152,8 +152,11 @@ describe('the receipt of a file', () => {
 
   it('says what was read and what is missing, also when a run is cut off and resumed', async () => {
     const facts = {
-      ...{ address: 'https://api.example.com/x', version: 'v3', filter: 'inc_gce:1' },
-      ...{ from: '2026-01-01 00:00:00', to: null },
+      address: 'https://api.example.com/x',
+      version: 'v3',
+      filter: 'inc_gce:1',
+      from: '2026-01-01 00:00:00',
+      to: null,
     } as const;
     const gap = {
       from: '2026-01-01 01:00:00',
@@ -162,7 +165,10 @@ describe('the receipt of a file', () => {
       why: 'fewer',
     } as const;
     const verdict = {
-      ...{ proof: 'short', asked: { from: null, to: null }, proved: 40, notes: [] },
+      proof: 'short',
+      asked: { from: null, to: null },
+      proved: 40,
+      notes: [],
       gaps: [{ ...gap, calls: 3, missing: 1, sids: [] }],
     } as const;
     const { address: source, ...rest } = facts;

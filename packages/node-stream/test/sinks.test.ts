@@ -317,7 +317,9 @@ describe('storeSink', () => {
     let kept = 'null';
     const rows: unknown[] = [];
     const state = {
-      ...{ rows, left: Number.POSITIVE_INFINITY, sizes: [] as number[] },
+      rows,
+      left: Number.POSITIVE_INFINITY,
+      sizes: [] as number[],
       load: (): Checkpoint | null => JSON.parse(kept),
       commit({ items, checkpoint }: ChainBatch<unknown>) {
         if (state.left === 0) throw new Error('killed');

@@ -365,7 +365,8 @@ describe('syncInto', () => {
     for (const order of ['oldest', 'newest'] as const) {
       const summary = await syncInto(server, memoryStore(), { ...options, clock, order });
       expect(summary).toMatchObject({
-        ...{ new: 400, proof: 'short' },
+        new: 400,
+        proof: 'short',
         gaps: [{ why: 'doubled', sids: [twin.sid] }],
       });
     }

@@ -208,7 +208,8 @@ describe('sessions', () => {
       'ani',
       (typeof many)[number]
     >({
-      ...{ gap: '30d', by: ['ani'] },
+      gap: '30d',
+      by: ['ani'],
       measures: { calls: count() },
     });
     expect(await found(many).toArray()).toHaveLength(200_000);

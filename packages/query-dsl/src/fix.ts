@@ -21,7 +21,8 @@ const rows: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
       'i',
     ),
     (_, open = '', low = '', high = '', close = '') => {
-      const [withLow, withHigh] = [!/[({]/.test(open), !/[)}]/.test(close)];
+      const withLow = !/[({]/.test(open);
+      const withHigh = !/[)}]/.test(close);
       return `${lower(low, withLow)} TO ${upper(high, withHigh)}`;
     },
   ],

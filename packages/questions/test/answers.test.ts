@@ -255,8 +255,11 @@ describe('measures', () => {
       'count(rank >= 4) as low',
       'share(rank >= 4)',
       'without(campaign)',
-      ...['called_again_within(4)', 'called_again_within(5)'],
-      ...['reached_within(4)', 'reached_within(5)', 'reached_within(0.5)'],
+      'called_again_within(4)',
+      'called_again_within(5)',
+      'reached_within(4)',
+      'reached_within(5)',
+      'reached_within(0.5)',
     ];
     expect((await answerQuestion({ measures }, calls)).total).toEqual({
       low: 2,
@@ -426,7 +429,8 @@ describe('measures', () => {
         ],
       ],
     ] as const)('%s', async (_, question, rows) => {
-      const [part, whole] = [createAnswers([question]), createAnswers([question])];
+      const part = createAnswers([question]);
+      const whole = createAnswers([question]);
       for (const [i, each] of touched.entries()) (i % 2 === 0 ? part : whole).add(each);
       whole.merge(part);
       expect(whole.answers()[0]?.rows).toEqual(rows);
@@ -535,10 +539,18 @@ describe('rows', () => {
       calls,
     );
     expect(total).toEqual({
-      ...{ calls: 2, calls_before: 3, calls_change: 0.5 },
-      ...{ callers: 1, callers_before: 2, callers_change: -1 },
-      ...{ missed_rate: 0.5, missed_rate_before: 0.5, missed_rate_change: 0 },
-      ...{ talk_sum: 2, talk_sum_before: 1, talk_sum_change: 1.5 },
+      calls: 2,
+      calls_before: 3,
+      calls_change: 0.5,
+      callers: 1,
+      callers_before: 2,
+      callers_change: -1,
+      missed_rate: 0.5,
+      missed_rate_before: 0.5,
+      missed_rate_change: 0,
+      talk_sum: 2,
+      talk_sum_before: 1,
+      talk_sum_change: 1.5,
     });
     expect(columns.find(({ name }) => name === 'calls_change')?.unit).toBe('number');
   });
@@ -576,7 +588,8 @@ test('several questions take one pass, over anything that gives calls', async ()
 test('parts that are merged give the answer of the whole', async () => {
   const measures = ['callers', 'repeat_callers', 'talk_median', 'first_time_callers'];
   const questions = [{ groupBy: ['campaign'], measures }, { groupBy: ['day'] }];
-  const [left, right] = [createAnswers(questions), createAnswers(questions)];
+  const left = createAnswers(questions);
+  const right = createAnswers(questions);
   calls.forEach((each, i) => {
     (i % 2 === 0 ? left : right).add(each);
   });
@@ -595,16 +608,18 @@ test('columns give the answer of the records, and a question says which it needs
   ];
   const { fields, period } = createAnswers(questions).needs;
   expect([...fields].sort()).toEqual([
-    ...[
-      'ani',
-      'conversion_page',
-      'date_added',
-      'first_touch',
-      'is_extension',
-      'landing_page',
-      'last_touch',
-    ],
-    ...['ppc_campaign', 'ppc_gclid', 'rank', 'talk_minutes', 'url_tag'],
+    'ani',
+    'conversion_page',
+    'date_added',
+    'first_touch',
+    'is_extension',
+    'landing_page',
+    'last_touch',
+    'ppc_campaign',
+    'ppc_gclid',
+    'rank',
+    'talk_minutes',
+    'url_tag',
   ]);
   expect(period).toEqual({ from: null, to: null });
   const { needs } = createAnswers([

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { checkLaw } from './law/law.ts';
 
 test('random questions are answered as plain loops answer them', async () => {
-  let [asked, rows] = [0, 0];
+  let asked = 0;
+  let rows = 0;
   await checkLaw({
     sets: 30,
     questions: 10,

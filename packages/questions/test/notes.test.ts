@@ -74,7 +74,8 @@ describe('a condition that is true of no call says what the field holds', () => 
     ],
   ])('%j', async (question, note) => {
     expect(said(await ask(question))).toContain(note);
-    const [part, whole] = [createAnswers([question]), createAnswers([question])];
+    const part = createAnswers([question]);
+    const whole = createAnswers([question]);
     for (const [i, each] of calls.entries()) (i % 2 === 0 ? part : whole).add(each);
     whole.merge(part);
     expect(said(whole.answers()[0] as Answer)).toContain(note);

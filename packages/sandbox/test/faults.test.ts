@@ -248,15 +248,13 @@ describe('faults on a real connection', () => {
     while (journal.total < 2) await new Promise((resolve) => setImmediate(resolve));
     const [sms, cut] = journal.entries();
     expect(sms).toEqual({
-      ...{
-        number: 1,
-        at: 1234,
-        method: 'GET',
-        path: '/ibp_api.php',
-        key: 'A',
-        status: 200,
-        complete: true,
-      },
+      number: 1,
+      at: 1234,
+      method: 'GET',
+      path: '/ibp_api.php',
+      key: 'A',
+      status: 200,
+      complete: true,
       query: 'action=sms.get_numbers&access_key=A&secret_access_key=***',
       faults: ['latency=1ms'],
     });

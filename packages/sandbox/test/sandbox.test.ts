@@ -72,7 +72,9 @@ describe('a sandbox', () => {
 
   test('its accounts have the documented test keys and different calls', async () => {
     const keysFor = (id: string) => ({
-      ...{ id, accessKey: `test_access_${id}`, secretKey: `test_secret_${id}` },
+      id,
+      accessKey: `test_access_${id}`,
+      secretKey: `test_secret_${id}`,
       bearerToken: `test_bearer_${id}`,
     });
 

@@ -159,7 +159,8 @@ function showTip(tip: HTMLElement, drawing: HTMLElement, column: SVGGElement): v
   const { name = '', value = '' } = column.dataset;
   tip.replaceChildren(el('b', {}, name), ...value.split(', ').map((line) => el('span', {}, line)));
   tip.hidden = false;
-  const [own, all] = [column.getBoundingClientRect(), drawing.getBoundingClientRect()];
+  const own = column.getBoundingClientRect();
+  const all = drawing.getBoundingClientRect();
   const middle = own.left - all.left + own.width / 2 - tip.offsetWidth / 2;
   tip.style.left = `${Math.max(0, Math.min(middle, all.width - tip.offsetWidth))}px`;
 }

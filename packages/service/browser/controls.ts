@@ -84,7 +84,8 @@ function periodPicker(
     choose(words, withPeriod(current().q, periodAt(words, clock())));
   panelOf(opener, panel, () => {
     const { period, q } = current();
-    const [latest, earliest] = [summary()?.latest ?? '', summary()?.earliest ?? ''];
+    const latest = summary()?.latest ?? '';
+    const earliest = summary()?.earliest ?? '';
     const { days } = controlsOf(q);
     byId('presets').replaceChildren(
       ...usualPeriods.map((words) => {
@@ -135,7 +136,8 @@ function periodPicker(
 
   onSubmit('words-form', 'words', () => chooseWords(input('words').value.trim()));
   onSubmit('period-form', 'to', () => {
-    const [first, last] = [input('from').value, input('to').value];
+    const first = input('from').value;
+    const last = input('to').value;
     // The words of a mistake are those of the terminal.
     readPeriod({ from: first, to: last }, { now: 0 });
     choose(null, withDays(current().q, { first, last }));
@@ -159,12 +161,14 @@ function minutesInputs(
   current: () => State,
   change: (next: Change) => void,
 ): (controls: { least: number | null; most: number | null }) => void {
-  const [low, high] = [byId<HTMLInputElement>('least'), byId<HTMLInputElement>('most')];
+  const low = byId<HTMLInputElement>('least');
+  const high = byId<HTMLInputElement>('most');
   const minutesOf = ({ value }: HTMLInputElement) =>
     value === '' ? null : Math.max(0, Number(value));
   for (const input of [low, high])
     input.addEventListener('change', () => {
-      const [least, most] = [minutesOf(low), minutesOf(high)];
+      const least = minutesOf(low);
+      const most = minutesOf(high);
       const isTurned = least !== null && most !== null && least > most;
       change({
         q: isTurned ? withMinutes(current().q, most, least) : withMinutes(current().q, least, most),

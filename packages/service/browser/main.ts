@@ -74,7 +74,8 @@ async function load({ quietly = false } = {}): Promise<void> {
     if (!quietly) showState();
     const parameters = selection(state);
     // Each part of the page is drawn when it is there; the table mostly is first.
-    let [numbers, listed]: [Summary | null, Listed | null] = [null, null];
+    let numbers: Summary | null = null;
+    let listed: Listed | null = null;
     const drawTable = () => {
       if (listed !== null) showCalls(listed, numbers);
     };

@@ -170,7 +170,8 @@ export function controlsOf(q: string): Controls {
     time.lower.text < time.upper.text;
   const numbers = (end: 'lower' | 'upper') =>
     talk.flatMap((clause) => (clause[end] === null ? [] : [Number(clause[end]?.text)]));
-  const [least, most] = [numbers('lower'), numbers('upper')];
+  const least = numbers('lower');
+  const most = numbers('upper');
   return {
     days: isDays
       ? { first: time.lower.text.slice(0, 10), last: addDays(time.upper.text.slice(0, 10), -1) }

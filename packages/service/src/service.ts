@@ -64,13 +64,17 @@ export function createService(given: ServiceOptions): Service {
   const admission = createAdmission(options);
   const tryPassword = createTries(options.proxies);
   const feeds = feedRoutes(options.feeds, {
-    ...{ store, clock, tryPassword },
+    store,
+    clock,
+    tryPassword,
     takePlace: admission.takePlace,
   });
   const prepare = addingAccounts(options);
 
   const admin = statusRoutes({
-    ...{ store, ready: options.ready, isStopping: () => isStopping },
+    store,
+    ready: options.ready,
+    isStopping: () => isStopping,
     async metrics() {
       const counts = await Promise.all(servers.map((server) => server.connections()));
       const open = counts.reduce((sum, count) => sum + count, 0);
@@ -83,7 +87,7 @@ export function createService(given: ServiceOptions): Service {
     ...feeds.routes,
     ...(options.page === false
       ? []
-      : pageRoutes(options.page, { ...{ store, clock, tryPassword }, admission })),
+      : pageRoutes(options.page, { store, clock, tryPassword, admission })),
     openApiRoute({ ...options, serverUrl: `${prefix}/` }),
     ...apiRoutes(store, admission, options),
   ].map(
@@ -102,7 +106,11 @@ export function createService(given: ServiceOptions): Service {
 
   const followOf = (paths: readonly AppRoute[]) =>
     followed({
-      ...{ metrics, clock, progress, log: options.log, sendTimeout: options.sendTimeout },
+      metrics,
+      clock,
+      progress,
+      log: options.log,
+      sendTimeout: options.sendTimeout,
       app: createApp(prefix, paths).fetch,
       isStopping: () => isStopping,
     });
@@ -147,15 +155,14 @@ export function createService(given: ServiceOptions): Service {
         certificate: typeof tls,
       ): Promise<string> => {
         const server = await listen(handle, {
-          ...{
-            host,
-            port: at,
-            tls: certificate,
-            connections,
-            idleTimeout,
-            onDrop: metrics.dropped,
-          },
-          ...{ headersTimeout: headTimeout, requestTimeout: headTimeout },
+          host,
+          port: at,
+          tls: certificate,
+          connections,
+          idleTimeout,
+          onDrop: metrics.dropped,
+          headersTimeout: headTimeout,
+          requestTimeout: headTimeout,
           maxHeaderSize: limits.headerBytes,
           connectionsCheckingInterval: Math.min(headTimeout, 5_000),
           keepAliveTimeout: Math.min(idleTimeout, 65_000),

@@ -21,12 +21,12 @@ const start = Date.UTC(2026, 10, 20, 12);
 let time = start;
 const call = (number: number, more: Partial<Record<keyof Call, unknown>> = {}): Call =>
   callWith({
-    ...{ sid: String(1_000 + number), date_added: '2026-11-18 10:00:00', talk_minutes: '4.0' },
-    ...{
-      ani: `20255501${String(number).padStart(2, '0')}`,
-      first_touch: null,
-      displayed_timestamp: null,
-    },
+    sid: String(1_000 + number),
+    date_added: '2026-11-18 10:00:00',
+    talk_minutes: '4.0',
+    ani: `20255501${String(number).padStart(2, '0')}`,
+    first_touch: null,
+    displayed_timestamp: null,
     ppc_gclid: `Cj0K-click-${number}`,
     ...more,
   });
@@ -58,7 +58,8 @@ const basic = (secret = password, user = 'google') => ({
 /** The store with other calls, or another verdict. */
 const reading = (calls: Store['calls'], verdict: Store['verdict'] = store.verdict): Store => ({
   ...store,
-  ...{ calls, verdict },
+  calls,
+  verdict,
 });
 
 async function serving(feeds: object[] = [feed], at = {}, options = {}) {

@@ -38,7 +38,9 @@ describe('a page with a password', () => {
       for (const headers of [{}, keys, { authorization: 'Bearer bearer_101_key' }]) {
         const { status, headers: answer } = await get(path, headers);
         expect({ path, status, asks: answer.get('www-authenticate') }).toEqual({
-          ...{ path, status: 401, asks: 'Basic realm="calls", charset="UTF-8"' },
+          path,
+          status: 401,
+          asks: 'Basic realm="calls", charset="UTF-8"',
         });
       }
     expect((await get('/page/calls.json', basic('wrong'))).status).toBe(401);

@@ -407,7 +407,10 @@ describe('a service in a server of the application', () => {
         : store.page(id, query);
 
     const service = createService({
-      ...{ store: { ...store, page }, accounts: [account], drainTimeout: 50, atOnce: 2 },
+      store: { ...store, page },
+      accounts: [account],
+      drainTimeout: 50,
+      atOnce: 2,
       log: (entry) => entries.push(entry),
     });
 

@@ -4,12 +4,11 @@ import { readFeeds } from '../src/index.ts';
 export const password = 'correct horse battery';
 
 export const accountOf = (id: string) => ({
-  ...{ id, name: `Account ${id}` },
-  ...{
-    accessKey: `access_${id}_key`,
-    secretKey: `secret_${id}_key`,
-    bearerToken: `bearer_${id}_key`,
-  },
+  id,
+  name: `Account ${id}`,
+  accessKey: `access_${id}_key`,
+  secretKey: `secret_${id}_key`,
+  bearerToken: `bearer_${id}_key`,
 });
 
 /** The credentials of an account, as `fetch` takes them. */
@@ -24,8 +23,11 @@ export const keyLinesOf = (id: string) =>
 
 /** A feed without a password. */
 export const openFeed = {
-  ...{ path: '/feeds/clicks.csv', format: 'google-ads-clicks', account: '101' },
-  ...{ window: '14d', conversionName: 'Phone lead' },
+  path: '/feeds/clicks.csv',
+  format: 'google-ads-clicks',
+  account: '101',
+  window: '14d',
+  conversionName: 'Phone lead',
 };
 export const feed = { ...openFeed, user: 'google', passwordEnv: 'CALLS_FEED_PASSWORD' };
 

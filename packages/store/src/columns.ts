@@ -36,7 +36,8 @@ const printedTenths: string[] = [];
 function printTenths(tenths: number): string {
   const known = printedTenths[tenths];
   if (known !== undefined) return known;
-  const [whole, tenth] = [Math.trunc(Math.abs(tenths) / 10), Math.abs(tenths) % 10];
+  const whole = Math.trunc(Math.abs(tenths) / 10);
+  const tenth = Math.abs(tenths) % 10;
   const text = `${tenths < 0 ? '-' : ''}${whole}.${tenth}`;
   if (tenths >= 0 && tenths < 10_000) printedTenths[tenths] = text;
   return text;
@@ -64,7 +65,8 @@ const plain = { shown: itself, print: asIs } as const;
 const kinds = {
   text: { ...plain, type: 'text', read: readText },
   indexed: {
-    ...{ ...plain, type: 'text' },
+    ...plain,
+    type: 'text',
     read: (value) =>
       typeof value === 'string' && value.length <= longestInIndex ? readText(value) : null,
   },
@@ -82,12 +84,14 @@ const kinds = {
     read: (value) => (typeof value === 'string' ? tenthsOf(value) : null),
   },
   time: {
-    ...{ ...plain, type: 'timestamp' },
+    ...plain,
+    type: 'timestamp',
     read: (value) =>
       typeof value === 'string' && value.length === 19 && isTime(value) ? value : null,
   },
   timeTenths: {
-    ...{ ...plain, type: 'timestamp' },
+    ...plain,
+    type: 'timestamp',
     read(value) {
       if (typeof value !== 'string' || !isTime(value)) return null;
       if (value.length === 19) return `${value}.0`;
@@ -199,7 +203,8 @@ const onlyIn = (one: 'v2' | 'v3', other: 'v2' | 'v3') =>
   fieldColumns
     .filter((column) => column[one] !== null && column[other] === null)
     .map(({ name }) => name);
-const [onlyV2, onlyV3] = [onlyIn('v2', 'v3'), onlyIn('v3', 'v2')];
+const onlyV2 = onlyIn('v2', 'v3');
+const onlyV3 = onlyIn('v3', 'v2');
 
 /** The versions that a call was read with, by the fields that it has. */
 export function versionsOf(call: Fields): Versions {
@@ -308,7 +313,10 @@ export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<str
     for (const name in odd)
       if (!columnOf.has(name) && !Object.hasOwn(record, name))
         Object.defineProperty(record, name, {
-          ...{ value: odd[name], enumerable: true, configurable: true, writable: true },
+          value: odd[name],
+          enumerable: true,
+          configurable: true,
+          writable: true,
         });
 
     return record;
@@ -319,7 +327,8 @@ export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<str
 export function rowsOf(rows: Rows): Omit<CallRow, 'caller'>[] {
   const lists = names.map((name) => rows.cells(name));
   return (rows.cells('sid') as readonly string[]).map((key, at) => ({
-    ...{ key, versions: rows.cells('versions')[at] as Versions },
+    key,
+    versions: rows.cells('versions')[at] as Versions,
     values: lists.map((cells) => cells[at] ?? null),
   }));
 }

@@ -206,7 +206,8 @@ export async function* eachCall(
     isDown: newestFirst,
     only,
   };
-  let [skip, left] = [offset, limit];
+  let skip = offset;
+  let left = limit;
   const stretches = stretchesOf(selection);
   for (const stretch of newestFirst ? [...stretches].reverse() : stretches) {
     let start: Start = { stretch, place: null };
@@ -216,7 +217,8 @@ export async function* eachCall(
         if (stretches.length > 1) skip -= await countStretch(reading, stretch);
         continue;
       }
-      [skip, start] = [0, { stretch, place }];
+      skip = 0;
+      start = { stretch, place };
     }
     while (left > 0) {
       const some = Math.min(callsAtOnce, left);

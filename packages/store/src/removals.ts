@@ -86,7 +86,9 @@ function openRemovals({ erased, purgedBefore }: RemovalNote): Removals {
   const isErased = (caller: unknown): boolean =>
     sets.some(({ key, callers }) => callers.has(callerHash(caller, key)));
   return {
-    ...{ erased, purgedBefore, isErased },
+    erased,
+    purgedBefore,
+    isErased,
     isRemoved: ({ ani, date_added }) => parseNaive(date_added) < border || isErased(ani),
   };
 }

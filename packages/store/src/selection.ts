@@ -93,7 +93,8 @@ function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
   const cellAt = (bound: Bound, isNext: boolean) =>
     type === 'timestamp' ? timeText(secondAt(bound, isNext)) : partAt(bound, isNext, scale);
   return {
-    ...{ field, from: lower && cellAt(lower, !lower.inclusive) },
+    field,
+    from: lower && cellAt(lower, !lower.inclusive),
     before: upper && cellAt(upper, upper.inclusive),
   };
 }
@@ -119,10 +120,8 @@ function timeText(seconds: number): string {
   return seconds > lastTime ? '9999-12-31 23:59:59' : formatNaive(seconds * 1000);
 }
 
-const [firstTime, lastTime] = [
-  Date.parse('0001-01-01T00:00:00Z') / 1000,
-  Date.parse('9999-12-31T23:59:59Z') / 1000,
-];
+const firstTime = Date.parse('0001-01-01T00:00:00Z') / 1000;
+const lastTime = Date.parse('9999-12-31T23:59:59Z') / 1000;
 
 /**
  * A run of calls in the index of times: those without a time, which come first, or those of a
@@ -140,7 +139,8 @@ export interface Stretch {
 export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
   const undated: Stretch = { isDated: false, from: null, to: null };
   const dated: Stretch = {
-    ...{ isDated: true, from: timeText(from) },
+    isDated: true,
+    from: timeText(from),
     to: to > lastTime ? null : timeText(to),
   };
   return [

@@ -23,7 +23,8 @@ import { callRows, upsertCalls, writeCalls } from './write.ts';
 export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {
   let closed: Promise<void> | undefined;
   const journals = new Set<StoreJournal>();
-  const [accounts, counter] = [accountsIn(driver), createCounter(driver)];
+  const accounts = accountsIn(driver);
+  const counter = createCounter(driver);
 
   const close = () =>
     (closed ??= Promise.all([...journals].map((journal) => journal.close())).then(() =>

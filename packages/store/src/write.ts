@@ -45,7 +45,8 @@ function rowOf(account: string, given: Call): CallRow {
   const sid = typeof call.sid === 'number' ? String(call.sid) : call.sid;
   if (typeof sid !== 'string' || sid === '')
     throw new StoreError('unfit_record', 'A call does not have a sid, so it cannot be stored.');
-  const [key, versions] = [keyOf(sid), versionsOf(call)];
+  const key = keyOf(sid);
+  const versions = versionsOf(call);
   const values: Cell[] = [account, key, isCallExtension(given) ? 1 : 0, versions, ...nothing];
   let odd: Record<string, unknown> | null = null;
   let left = 0;

@@ -80,7 +80,9 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
         talk_end: null,
       }),
       smallCall('b', '2026-01-02 00:00:00', '1', true, {
-        ...{ call_duration: '12', pool_id: 8, talk_end: '2026-01-02 00:00:05.4' },
+        call_duration: '12',
+        pool_id: 8,
+        talk_end: '2026-01-02 00:00:05.4',
       }),
       smallCall('c', 'soon', '-0.5', false, { call_duration: 'x', pool_id: null, talk_end: null }),
     ]);

@@ -28,8 +28,10 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
 
   test('it has one writer, until that one closes it', async () => {
     const url = await newUrl();
-    const [one, two] = [await openStore(url), await openStore(url)];
-    const [a, b] = [one.journal('uploads'), two.journal('uploads')];
+    const one = await openStore(url);
+    const two = await openStore(url);
+    const a = one.journal('uploads');
+    const b = two.journal('uploads');
     await expect(a.append('unread')).rejects.toMatchObject({ code: 'claim_lost' });
     expect(await linesOf(a)).toEqual([]);
     const inUse = {

@@ -64,7 +64,8 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
   });
 
   test('who was erased in one copy is erased where its calls come in; nothing is purged there', async () => {
-    const [a, b] = [await openAt(await newUrl()), await openAt(await newUrl())];
+    const a = await openAt(await newUrl());
+    const b = await openAt(await newUrl());
     const all = [
       ...spellings.map(theirs),
       ...[0, 20].map(other),
@@ -205,7 +206,8 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
   const folder = mkdtempSync(join(tmpdir(), 'calls-removed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const url = `sqlite:${join(folder, 'calls.db')}`;
-  const [store, follower] = [await openAt(url), await openStore(url)];
+  const store = await openAt(url);
+  const follower = await openStore(url);
   const others = Array.from({ length: 1_000 }, (_, i) =>
     smallCall(`s${i}`, at(i % 50), '1.0', false, {
       ani: `20255${10_000 + i}`,

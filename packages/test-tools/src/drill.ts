@@ -53,7 +53,8 @@ export class Tally {
    * Compares records by their ids: those that must be there, those that are, and all that may be.
    */
   compare(must: Iterable<string>, found: readonly string[], may?: Iterable<string>): void {
-    const [expected, different] = [new Set(must), new Set(found)];
+    const expected = new Set(must);
+    const different = new Set(found);
     const allowed = may === undefined ? expected : new Set(may);
     this.add({
       lost: [...expected].filter((id) => !different.has(id)).length,

@@ -124,8 +124,15 @@ const unordered =
 // The fields that say most about a call; on a narrow terminal those with the highest number go
 // first.
 const usualFields: Readonly<Record<string, number>> = {
-  ...{ date_added: 0, sid: 4, ani: 2, talk_minutes: 1, channel: 5 },
-  ...{ ppc_campaign: 3, phone_label: 6, referrer: 7, ppc_status: 8 },
+  date_added: 0,
+  sid: 4,
+  ani: 2,
+  talk_minutes: 1,
+  channel: 5,
+  ppc_campaign: 3,
+  phone_label: 6,
+  referrer: 7,
+  ppc_status: 8,
 };
 
 // A truncated time, number or id is useless, so such a column is dropped rather than narrowed.
@@ -190,7 +197,9 @@ async function follow(args: Args, io: Io): Promise<number> {
 
   try {
     const options = {
-      ...{ state: memoryState(), filter, signal: io.signal },
+      state: memoryState(),
+      filter,
+      signal: io.signal,
       // Calls come late, and a call that was shown is not looked at again.
       lookback: '1h',
       settle: '1h',

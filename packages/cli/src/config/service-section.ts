@@ -78,8 +78,14 @@ export type ServiceSection = {
 export const serviceSettings: ServiceSection = {
   ...shapeDefaults,
   ...limitDefaults,
-  ...{ log: null, proxies: [], rateRequests: 0, ratePer: 60_000, drainTimeout: null },
-  ...{ synchronous: 'normal', poolSize: 10, statementTimeout: 30_000 },
+  log: null,
+  proxies: [],
+  rateRequests: 0,
+  ratePer: 60_000,
+  drainTimeout: null,
+  synchronous: 'normal',
+  poolSize: 10,
+  statementTimeout: 30_000,
 };
 
 /** Reads the section "service" of the configuration file; what is not set there has its default. */

@@ -49,7 +49,9 @@ const finding =
   });
 
 /** What is as it should be, what is worth knowing and stops nothing, and what has to change. */
-const [ok, note, wrong] = [finding('ok'), finding('note'), finding('wrong')];
+const ok = finding('ok');
+const note = finding('note');
+const wrong = finding('wrong');
 
 /** What was found of some items, and the exit status that they leave. */
 interface Found {

@@ -30,7 +30,8 @@ export async function status(args: Args, io: Io): Promise<number> {
     const accounts = status.accounts.filter((account) => all || hasTrouble(account));
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify({ ...status, accounts })}\n`);
     else {
-      const [width, style] = [widthOf(io.stdout, io.env), styleFor(io.stdout, io.env)];
+      const width = widthOf(io.stdout, io.env);
+      const style = styleFor(io.stdout, io.env);
       await show(io, statusScreen(status, { width, style, all }));
     }
     return exitCodes.ok;

@@ -80,7 +80,12 @@ async function workInto(
   };
 
   const worker: Worker = createWorker({
-    ...{ job, engine, target, name, slots, onEvent },
+    job,
+    engine,
+    target,
+    name,
+    slots,
+    onEvent,
     credentials: credentialsOf(args, io),
     clock: io.clock,
   });

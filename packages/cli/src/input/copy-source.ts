@@ -160,7 +160,8 @@ export class CopySource implements Source {
    * need.
    */
   async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
-    const [accounts, statuses] = [await this.accounts(), await this.#status()];
+    const accounts = await this.accounts();
+    const statuses = await this.#status();
     const answers = createAnswers(questions);
     const { fields, period } = answers.needs;
     const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), {
@@ -221,7 +222,8 @@ export class CopySource implements Source {
     }
 
     const selection = this.#rows(filter);
-    let [all, website] = [0, 0];
+    let all = 0;
+    let website = 0;
     for (const account of await this.accounts()) {
       all += await this.store.count(account, { ...selection, extensions: true });
       website += await this.store.count(account, { ...selection, extensions: false });

@@ -157,7 +157,10 @@ async function askApi(
       statuses.push({
         account: key,
         calls,
-        ...{ first: null, last: null, storedAt: null, syncedAt: null },
+        first: null,
+        last: null,
+        storedAt: null,
+        syncedAt: null,
       });
       if (ending.proof === 'whole') return exitCodes.ok;
       say(io, end);

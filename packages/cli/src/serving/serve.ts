@@ -72,7 +72,8 @@ export const serve: Handler = async (args, io) => {
   if (!isEvery) refuse(ofSync, 'goes with --every, which keeps a store up to date');
   if (!isSandbox) refuse(ofSandbox, 'is for the sandbox, which --store none serves');
 
-  const [cert, key] = [args.text('tls-cert'), args.text('tls-key')];
+  const cert = args.text('tls-cert');
+  const key = args.text('tls-key');
   if ((cert === null) !== (key === null))
     throw new UsageError('TLS needs both --tls-cert and --tls-key');
   const host = args.text('host') ?? serviceDefaults.host;
@@ -82,7 +83,8 @@ export const serve: Handler = async (args, io) => {
       ? null
       : { cert: await pem('tls-cert', cert), key: await pem('tls-key', key) };
   const at = {
-    ...{ host, tls },
+    host,
+    tls,
     port: args.integer('port') ?? serviceDefaults.port,
     adminPort: args.integer('status-port'),
   };
@@ -109,7 +111,13 @@ export const serve: Handler = async (args, io) => {
   const isWritten = (log ?? (isSandbox ? 'off' : 'json')) === 'json';
   const isLog = isWritten && io.stderr.isTTY !== true;
   const serving: Serving = {
-    ...{ args, io, settings, feeds, at, password, isLog },
+    args,
+    io,
+    settings,
+    feeds,
+    at,
+    password,
+    isLog,
     service: {
       ...limits,
       ...(drainTimeout === null ? {} : { drainTimeout }),

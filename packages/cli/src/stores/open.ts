@@ -102,11 +102,9 @@ export async function openChosen(
 
 /** The credentials of an account, which open a copy of its calls too. */
 export function keysOf({ secret }: Pick<Settings, 'secret'>): AccountCredential[] {
-  const [access, secretKey, token] = [
-    secret('accessKey'),
-    secret('secretKey'),
-    secret('bearerToken'),
-  ];
+  const access = secret('accessKey');
+  const secretKey = secret('secretKey');
+  const token = secret('bearerToken');
   return [
     ...(access && secretKey
       ? [{ kind: 'keys', accessKey: access.value, secretKey: secretKey.value } as const]

@@ -118,7 +118,8 @@ export const push: Handler = async (args, io) => {
     );
 
   const named = args.text('ledger');
-  const [isDryRun, isCheck] = [args.flag('dry-run'), args.flag('validate-only')];
+  const isDryRun = args.flag('dry-run');
+  const isCheck = args.flag('validate-only');
   if (named === null && !isCheck && !isDryRun)
     throw new UsageError('calls push needs --ledger FILE, where it notes what was sent', [
       'without it the next run would send everything again; --dry-run and --validate-only need none',
@@ -127,7 +128,8 @@ export const push: Handler = async (args, io) => {
   let target: PushTarget | null = null;
   const login = args.text('login-customer');
   const google = {
-    ...{ account: customer, conversionAction: conversionName },
+    account: customer,
+    conversionAction: conversionName,
     ...(login === null ? {} : { loginAccount: login }),
   };
   if (!isDryRun)
@@ -189,7 +191,9 @@ async function pushCalls(
       return status;
     }
     const done = await pushConversions(target, changes, {
-      ...{ destination, numbers, validateOnly: isCheck },
+      destination,
+      numbers,
+      validateOnly: isCheck,
       ledger: ledger ?? undefined,
       clock: { now: () => rules.now },
     });

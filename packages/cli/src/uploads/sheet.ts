@@ -50,11 +50,9 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
     );
 
   const { rules, history } = await readRules(args, context, format, conversionName, io);
-  const [leftOut, named, isDryRun] = [
-    args.text('left-out'),
-    args.text('ledger'),
-    args.flag('dry-run'),
-  ];
+  const leftOut = args.text('left-out');
+  const named = args.text('ledger');
+  const isDryRun = args.flag('dry-run');
   const path = resolve(io.cwd, shown);
   if (leftOut !== null && resolve(io.cwd, leftOut) === path)
     throw new UsageError('--output and --left-out name the same file; use two files');

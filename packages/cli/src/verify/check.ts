@@ -89,7 +89,12 @@ export interface Check {
 
 /** Something of which nothing is known yet. */
 export const begin = (path: string, about: Partial<Check> = {}): Check => ({
-  ...{ path, rows: null, stored: null, receipt: null, api: [], findings: [] },
+  path,
+  rows: null,
+  stored: null,
+  receipt: null,
+  api: [],
+  findings: [],
   ...about,
 });
 
@@ -233,13 +238,13 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
     sids: [],
   });
 
-  const [missing, lacking, extra, changed] = [
-    group('missing'),
-    group('missing'),
-    group('extra'),
-    group('changed'),
-  ];
-  let [calls, erased, purged] = [0, 0, 0];
+  const missing = group('missing');
+  const lacking = group('missing');
+  const extra = group('extra');
+  const changed = group('changed');
+  let calls = 0;
+  let erased = 0;
+  let purged = 0;
   let hasExtensions = false;
   const options = { filter: withinRange(filter, period), onProgress, signal: io.signal };
   const { stream, verdict } = readCalls(client, { ...options, onError: 'skip' });

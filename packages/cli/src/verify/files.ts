@@ -314,7 +314,12 @@ async function compareFiles(
   await compareWithApi(
     check,
     {
-      ...{ account, client, filter, here, rowOf, removed: null },
+      account,
+      client,
+      filter,
+      here,
+      rowOf,
+      removed: null,
       period: commonSlice(range, period),
       mayLackExtensions: receipt === null && job === null,
       isOneOfSeveral: job !== null,

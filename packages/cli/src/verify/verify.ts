@@ -30,7 +30,9 @@ export const verify: Handler = async (args, io) => {
   const typed = [...new Set(args.list('account'))];
   const clients = keptClients();
   const ask: Ask = {
-    ...{ args, io, checks: [] },
+    args,
+    io,
+    checks: [],
     againstApi: args.flag('against-api'),
     range: await rangeOf(args, contextOf(readFileSettings(args, io), io)),
     api(account) {

@@ -21,8 +21,11 @@ function jobFolder(more: object = {}): string {
   for (const id of ['101', '102'])
     writeFileSync(join(folder, `keys/${id}.json`), JSON.stringify(keys), { mode: 0o600 });
   const job = {
-    ...{ name: 'history', baseUrl: stage.url, accounts: [{ id: '101' }, { id: '102' }] },
-    ...{ filter: 'inc_gce:1', into: 'folder:out' },
+    name: 'history',
+    baseUrl: stage.url,
+    accounts: [{ id: '101' }, { id: '102' }],
+    filter: 'inc_gce:1',
+    into: 'folder:out',
     ...more,
   };
   writeFileSync(join(folder, 'job.json'), JSON.stringify(job));
@@ -327,26 +330,32 @@ type Worker = FleetStatus['workers'][number];
 type Account = FleetStatus['accounts'][number];
 
 const worker = (name: string, more: Partial<Worker> = {}): Worker => ({
-  ...{ name, version: '0.4.0', state: 'working', why: null, slots: 8, busy: 8 },
-  ...{
-    callsPerSecond: 3120,
-    requestsPerSecond: 3,
-    silentForMs: 2000,
-    forMs: 1,
-  },
+  name,
+  version: '0.4.0',
+  state: 'working',
+  why: null,
+  slots: 8,
+  busy: 8,
+  callsPerSecond: 3120,
+  requestsPerSecond: 3,
+  silentForMs: 2000,
+  forMs: 1,
   ...more,
 });
 
 const account = (id: string, more: Partial<Account> = {}): Account => ({
-  ...{
-    id,
-    state: 'waiting',
-    calls: 590_112,
-    total: 2_000_000,
-    newest: '2026-10-03 12:00:00',
-    whole: null,
-  },
-  ...{ lacks: null, trouble: null, troubleForMs: 0, dueInMs: 0, readAgoMs: null, worker: null },
+  id,
+  state: 'waiting',
+  calls: 590_112,
+  total: 2_000_000,
+  newest: '2026-10-03 12:00:00',
+  whole: null,
+  lacks: null,
+  trouble: null,
+  troubleForMs: 0,
+  dueInMs: 0,
+  readAgoMs: null,
+  worker: null,
   ...more,
 });
 
@@ -366,14 +375,24 @@ const failing = {
 } as const;
 
 const status = (more: Partial<FleetStatus> = {}): FleetStatus => ({
-  ...{ job: 'history', into: 'postgres://db/calls', state: 'running', forMs: 822 * minute },
+  job: 'history',
+  into: 'postgres://db/calls',
+  state: 'running',
+  forMs: 822 * minute,
   states: { working: 8, waiting: 303, later: 3, read: 180, done: 0, aside: 7 },
-  ...{ calls: 612_004_118, total: 1_000_301_772, callsPerSecond: 12_410, requestsPerSecond: 14.1 },
-  ...{ leftMs: 521 * minute, lagMs: 12 * minute },
+  calls: 612_004_118,
+  total: 1_000_301_772,
+  callsPerSecond: 12_410,
+  requestsPerSecond: 14.1,
+  leftMs: 521 * minute,
+  lagMs: 12 * minute,
   workers: [
     worker('w-app1-3f2a'),
     worker('w-app2-77aa', {
-      ...{ state: 'resting', busy: 0, callsPerSecond: 0, requestsPerSecond: 0 },
+      state: 'resting',
+      busy: 0,
+      callsPerSecond: 0,
+      requestsPerSecond: 0,
       why: 'no space left on the disk, next try in 22 s',
     }),
   ],

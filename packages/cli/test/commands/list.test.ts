@@ -210,7 +210,8 @@ test('--where over the API is applied while reading, and says how many calls wer
     expect(stderr).toMatch(/^read [\d,]+, kept \d+$/m);
   }
 
-  const [cwd, rows] = [stage.folder(), Number(counted.stdout)];
+  const cwd = stage.folder();
+  const rows = Number(counted.stdout);
   await stage.quick(['export', '-o', 'long.ndjson', '--receipt', ...long], { cwd });
   expect(await stage.quick(['verify', 'long.ndjson'], { cwd })).toMatchObject({
     code: 0,

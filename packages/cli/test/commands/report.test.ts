@@ -265,7 +265,8 @@ describe('calls report', () => {
     const ask = 'report --by channel --period "this month" --time-zone UTC --json --compare';
     const run = (compare: string) =>
       stage.quick(`${ask} "${compare}"`, { cwd, now: new Date('2026-11-21T12:00:00Z') });
-    const [words, name] = [await run('Last month'), await run('2026-10')];
+    const words = await run('Last month');
+    const name = await run('2026-10');
     expect(words.stderr).toContain(
       'compared with 2026-10-01 00:00:00 to 2026-10-31 23:59:59, UTC\n',
     );
@@ -318,10 +319,8 @@ describe('calls report', () => {
       const cutOff = () =>
         page.locator('svg text').evaluateAll((texts) =>
           texts.flatMap((text) => {
-            const [own, chart] = [
-              text.getBoundingClientRect(),
-              text.closest('svg')?.getBoundingClientRect(),
-            ];
+            const own = text.getBoundingClientRect();
+            const chart = text.closest('svg')?.getBoundingClientRect();
             if (!chart || own.width === 0) return [];
             const isCut = own.left < chart.left - 1 || own.right > chart.right + 1;
             return isCut || own.height < 10 ? [text.textContent] : [];

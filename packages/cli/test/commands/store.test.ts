@@ -66,7 +66,7 @@ describe('calls store', () => {
     await filled.putAccount({ id: '101', name: 'Main' });
     await filled.upsert('101', made);
     await filled.close();
-    const [a, b] = [...new Set(made.map(({ ani }) => ani))];
+    const [a, b] = Array.from(new Set(made.map(({ ani }) => ani)));
     const erase = (input: string, ...more: string[]) =>
       calls(['store', 'erase', '--account', '101', '--store', url, ...more], { input });
     const refused: [string, string[], RegExp][] = [

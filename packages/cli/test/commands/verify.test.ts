@@ -344,7 +344,8 @@ describe('a store in SQLite', () => {
   test('what the API has no longer, or has in another form, is named with its time', async () => {
     await sync();
     const lines = await listed();
-    const [gone, other] = [lines[40], lines[200]];
+    const gone = lines[40];
+    const other = lines[200];
 
     // The API as it was before: one call less, one more, and one that was changed since.
     const served = lines

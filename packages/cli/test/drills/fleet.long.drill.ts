@@ -29,12 +29,11 @@ function jobFolder(more: object = {}): string {
     });
 
   const job = {
-    ...{
-      name: 'history',
-      baseUrl: stage.url,
-      accounts: stage.sandbox.accounts.map(({ id }) => ({ id })),
-    },
-    ...{ filter: 'inc_gce:1', into: 'folder:out' },
+    name: 'history',
+    baseUrl: stage.url,
+    accounts: stage.sandbox.accounts.map(({ id }) => ({ id })),
+    filter: 'inc_gce:1',
+    into: 'folder:out',
     ...more,
   };
   writeFileSync(join(folder, 'job.json'), JSON.stringify(job));

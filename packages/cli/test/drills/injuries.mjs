@@ -162,10 +162,19 @@ const onRows = {
 
 /** Text as its first line, its rows and its end. @param {string} text @param {string} format */
 function cut(text, format) {
-  let [head, between, end] = ['', '\n', '\n'];
-  if (format.startsWith('csv'))
-    [head, between, end] = [text.slice(0, text.indexOf('\r\n') + 2), '\r\n', '\r\n'];
-  else if (format === 'json') [head, between, end] = ['[\n', ',\n', '\n]\n'];
+  let head = '';
+  let between = '\n';
+  let end = '\n';
+  if (format.startsWith('csv')) {
+    head = text.slice(0, text.indexOf('\r\n') + 2);
+    between = '\r\n';
+    end = '\r\n';
+  } else if (format === 'json') {
+    head = '[\n';
+    between = ',\n';
+    end = '\n]\n';
+  }
+
   return { head, end, between, rows: text.slice(head.length, -end.length).split(between) };
 }
 

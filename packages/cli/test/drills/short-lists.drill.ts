@@ -38,7 +38,8 @@ const env = (cwd: string) => ({
 /** Runs `calls`; `killAt`: it is killed once the server has answered so many of its requests. */
 async function run(cwd: string, args: readonly string[], killAt = Number.POSITIVE_INFINITY) {
   const child = spawn(process.execPath, [stage.bin, ...args], { cwd, env: env(cwd) });
-  const [out, err]: [string[], string[]] = [[], []];
+  const out: string[] = [];
+  const err: string[] = [];
   child.stdout.on('data', (part: Buffer) => out.push(String(part)));
   child.stderr.on('data', (part: Buffer) => err.push(String(part)));
   const closed = once(child, 'close');

@@ -168,7 +168,9 @@ export async function openLedger(
     },
     commit: ({ id }, { except = [], uncertain = [] } = {}) =>
       write({
-        ...{ type: 'committed', id, at: clock.now() },
+        type: 'committed',
+        id,
+        at: clock.now(),
         ...(except.length > 0 ? { except } : {}),
         ...(uncertain.length > 0 ? { uncertain } : {}),
       }),

@@ -315,10 +315,8 @@ describe.each([
 });
 
 test('what was sent with numbers is sent again as it was while the calls are read, or is uncertain for good', async () => {
-  const [byClick, byNumber] = [
-    { value: 40, click: first },
-    { value: 7, click: '' },
-  ];
+  const byClick = { value: 40, click: first };
+  const byNumber = { value: 7, click: '' };
   const both = { resent: 2, sent: { add: 2, restate: 1 }, uncertain: [] };
   const one = { resent: 1, sent: { add: 1, restate: 0 }, uncertain: ['1'] };
   for (const isRead of [true, false]) {

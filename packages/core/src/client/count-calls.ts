@@ -22,7 +22,8 @@ export async function countCalls(
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);
   const tailOf = (q: string | undefined) => `/count${queryString({ q })}`;
-  const [tail, shown] = [tailOf(filter.q), tailOf(filter.shownQ)];
+  const tail = tailOf(filter.q);
+  const shown = tailOf(filter.shownQ);
   const asked = { operation: 'count', tail, shown, options: query, read: readCount } as const;
   try {
     return (await context.requests.request(apiRequest(context.settings, asked))).value;

@@ -17,7 +17,8 @@ export async function getCall(
 ): Promise<Call> {
   checkSid(context, sid);
   const { requests, settings } = context;
-  const [tail, shown] = [`/${encode(sid)}`, `/${encode(shownSid(sid))}`];
+  const tail = `/${encode(sid)}`;
+  const shown = `/${encode(shownSid(sid))}`;
   const read = (response: HttpResponse) => readOne(context, sid, response);
   const job = apiRequest(settings, { operation: 'get', tail, shown, options, read });
   const { value } = await requests.request(job);

@@ -246,8 +246,21 @@ export function listCalls(context: Context, query: ListQuery): CallList {
  * in silence.
  */
 const namesOfPages = [
-  ...['records', 'total', 'range', 'meta', 'hasNext', 'next', 'items', 'data'],
-  ...['at', 'map', 'filter', 'forEach', 'reduce', 'find', Symbol.iterator],
+  'records',
+  'total',
+  'range',
+  'meta',
+  'hasNext',
+  'next',
+  'items',
+  'data',
+  'at',
+  'map',
+  'filter',
+  'forEach',
+  'reduce',
+  'find',
+  Symbol.iterator,
 ];
 
 /**

@@ -221,7 +221,13 @@ async function request<T>(job: ApiRequest<T>, sender: Sender): Promise<ApiRespon
         log.debug &&
           (({ status, code, durationMs, bytes }) =>
             log.debug?.('attempt', {
-              ...{ operation, attempt, status, error: code, ms: whole(durationMs), bytes, url },
+              operation,
+              attempt,
+              status,
+              error: code,
+              ms: whole(durationMs),
+              bytes,
+              url,
             })),
       );
     } catch (error) {

@@ -25,8 +25,13 @@ export interface TicketNote {
 
 /** A note about nothing. */
 export const blankNote: TicketNote = {
-  ...{ calls: null, total: null, newest: null },
-  ...{ whole: null, lacks: null, round: null, readAt: null },
+  calls: null,
+  total: null,
+  newest: null,
+  whole: null,
+  lacks: null,
+  round: null,
+  readAt: null,
 };
 
 /** What kept the last turn of an account from its end. */

@@ -31,8 +31,13 @@ const queueOptions = {
   policy: 'exclusive',
   heartbeatSeconds: silenceMs / 1000,
   // The server may be away for long, and the death of a worker is no fault of the account.
-  ...{ retryLimit: 2_000_000_000, retryDelay: 1, retryBackoff: true, retryDelayMax: 120 },
-  ...{ expireInSeconds: 86_400, retentionSeconds: decades, deleteAfterSeconds: 0 },
+  retryLimit: 2_000_000_000,
+  retryDelay: 1,
+  retryBackoff: true,
+  retryDelayMax: 120,
+  expireInSeconds: 86_400,
+  retentionSeconds: decades,
+  deleteAfterSeconds: 0,
 } as const;
 
 /** Turns in a row with trouble of an account, after which it is set aside. */
@@ -71,8 +76,12 @@ export async function openPostgresEngine(
     schema: engineSchema,
     schedule: false,
     // A worker that gives no sign of life loses its turns within these seconds and the silence.
-    ...{ superviseIntervalSeconds: 3, monitorIntervalSeconds: 3, warningSlowQuerySeconds: 3600 },
-    ...{ openTelemetry: { enabled: false }, reindex: false, monitorVacuum: false },
+    superviseIntervalSeconds: 3,
+    monitorIntervalSeconds: 3,
+    warningSlowQuerySeconds: 3600,
+    openTelemetry: { enabled: false },
+    reindex: false,
+    monitorVacuum: false,
   });
 
   // What fails is tried again by whoever needs it.
@@ -428,13 +437,13 @@ function placeOf(text: string): string {
 async function openPool(url: string): Promise<pg.Pool> {
   const { default: library } = await loaded('pg', () => import('pg'));
   const pool = new library.Pool({
-    ...{
-      connectionString: url,
-      max: 4,
-      keepAlive: true,
-      application_name: 'call-attribution-fleet',
-    },
-    ...{ connectionTimeoutMillis: 5_000, statement_timeout: 20_000, query_timeout: 25_000 },
+    connectionString: url,
+    max: 4,
+    keepAlive: true,
+    application_name: 'call-attribution-fleet',
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 20_000,
+    query_timeout: 25_000,
     idle_in_transaction_session_timeout: 5_000,
   });
 

@@ -179,7 +179,9 @@ function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
       let failure: FleetError;
       try {
         const response = await aws.fetch(url.href, {
-          ...{ method, headers: signed, redirect: 'manual' },
+          method,
+          headers: signed,
+          redirect: 'manual',
           ...(body === null ? {} : { body: new Uint8Array(body) }),
           signal: AbortSignal.any([closed, AbortSignal.timeout(patience)]),
         });
@@ -323,7 +325,9 @@ function readListing(xml: string): { objects: BucketObject[]; next: string | nul
   const isEncoded = textIn(xml, 'EncodingType') === 'url';
   const objects: BucketObject[] = [];
   for (const [, inner = ''] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const [key, etag, size] = [textIn(inner, 'Key'), textIn(inner, 'ETag'), textIn(inner, 'Size')];
+    const key = textIn(inner, 'Key');
+    const etag = textIn(inner, 'ETag');
+    const size = textIn(inner, 'Size');
     if (key === null || etag === null || !/^\d+$/.test(size ?? '')) return null;
     const name = isEncoded ? decodeURIComponent(key.replaceAll('+', ' ')) : key;
     objects.push({ name, etag: quoted(etag), size: Number(size) });
@@ -335,8 +339,16 @@ function readListing(xml: string): { objects: BucketObject[]; next: string | nul
 }
 
 const entities: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" },
-  ...{ '#34': '"', '#39': "'", '#38': '&', '#60': '<', '#62': '>' },
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#34': '"',
+  '#39': "'",
+  '#38': '&',
+  '#60': '<',
+  '#62': '>',
 };
 
 function textIn(xml: string, name: string): string | null {
@@ -384,7 +396,11 @@ function addressOf(into: string, env: Environment) {
 
   const sessionToken = named('AWS_SESSION_TOKEN');
   return {
-    ...{ name, endpoint, region, accessKeyId, secretAccessKey },
+    name,
+    endpoint,
+    region,
+    accessKeyId,
+    secretAccessKey,
     bucket,
     prefix: folders.map((part) => `${part}/`).join(''),
     ...(sessionToken === null ? {} : { sessionToken }),

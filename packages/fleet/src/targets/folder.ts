@@ -31,10 +31,12 @@ export function openFolderTarget(root: string): Target {
         const own = await takeAccount(claims, work.account.id);
 
         const put = async (file: string, bytes: AsyncIterable<Uint8Array>): Promise<void> => {
-          const [path, place] = [join(own, basename(file)), join(root, ...file.split('/'))];
+          const path = join(own, basename(file));
+          const place = join(root, ...file.split('/'));
           await claimed(() => writeWholeFile(path, bytes));
           await makeFolder(dirname(place));
           await claimed(() => rename(path, place));
+
           // The folder of the account may be new, too.
           for (const renamed of [place, dirname(place)]) await syncFolder(renamed);
         };

@@ -13,8 +13,14 @@ export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promi
   const period = `date_added:[${job.from ?? '*'} TO ${job.until ?? '*'}}`;
   const { calls, isCut, files, verdict } = await exportMonths(client, target, {
     filter: [period, job.filter].filter((part) => part !== '').join(','),
-    ...{ account: account.id, name: account.name, settle: job.settle, signal, clock: { now } },
-    ...{ since, maxPages: pagesOfTurn, onError: job.skip ? 'skip' : 'fail' },
+    account: account.id,
+    name: account.name,
+    settle: job.settle,
+    signal,
+    clock: { now },
+    since,
+    maxPages: pagesOfTurn,
+    onError: job.skip ? 'skip' : 'fail',
     onFile: ({ isKept, calls }) => {
       if (!isKept) onCalls(calls);
     },

@@ -35,11 +35,17 @@ async function turnIntoStore(store: Store, work: TurnWork): Promise<TurnEnd> {
   let total: number | null = null;
   let seen = 0;
   const summary = await syncAccount(client, store, {
-    ...{ account: account.id, holder, signal, filter: job.filter, maxPages: pagesOfTurn },
+    account: account.id,
+    holder,
+    signal,
+    filter: job.filter,
+    maxPages: pagesOfTurn,
     ...(job.from === null && job.until === null
       ? {}
       : { period: { from: job.from, to: job.until } }),
-    ...{ lookback: job.lookback, settle: job.settle, onError: job.skip ? 'skip' : 'fail' },
+    lookback: job.lookback,
+    settle: job.settle,
+    onError: job.skip ? 'skip' : 'fail',
     onProgress: (progress) => {
       onCalls(Math.max(0, progress.done - seen));
       seen = Math.max(seen, progress.done);

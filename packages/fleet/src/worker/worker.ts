@@ -96,7 +96,9 @@ interface OpenTurn {
  * Milliseconds: between two looks for tickets, between two signs of life, and until what another
  * worker has is tried again.
  */
-const [lookMs, keepMs, lostMs] = [250, 2_000, 5_000];
+const lookMs = 250;
+const keepMs = 2_000;
+const lostMs = 5_000;
 /** Rates are those of the last ten seconds. */
 const recentMs = 10_000;
 
@@ -153,8 +155,15 @@ class FleetWorker implements Worker {
     if (this.#restUntil > now) state = 'resting';
     if (this.#isLeaving) state = 'leaving';
     return {
-      ...{ name, version, slots, state, why: this.#why, since: this.#startedAt, at: now },
-      ...{ callsPerSecond: perSecond('calls'), requestsPerSecond: perSecond('requests') },
+      name,
+      version,
+      slots,
+      state,
+      why: this.#why,
+      since: this.#startedAt,
+      at: now,
+      callsPerSecond: perSecond('calls'),
+      requestsPerSecond: perSecond('requests'),
       accounts: [...this.#open.values()].map(({ turn }) => turn.account),
     };
   }
@@ -343,13 +352,20 @@ class FleetWorker implements Worker {
       },
     };
     await using client = createClient({
-      ...{ baseUrl: job.baseUrl, version: job.version, limiter: counting },
+      baseUrl: job.baseUrl,
+      version: job.version,
+      limiter: counting,
       auth: await this.#authOf(account),
       // It would also end the wait for a limiter.
       timeout: { total: Number.POSITIVE_INFINITY },
     });
     return await target.turn({
-      ...{ job, account, client, signal, holder: name, now: this.#now },
+      job,
+      account,
+      client,
+      signal,
+      holder: name,
+      now: this.#now,
       since: turn.note.round ?? this.#now(),
       onCalls: (calls) => {
         done.calls += calls;

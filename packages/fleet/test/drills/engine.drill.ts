@@ -41,7 +41,9 @@ test('workers that are killed, stopped and cut off lose and double nothing', asy
     const job = jobFile(source, source.job(place.into, { name: 'kills' }));
     const { link, url: linked } = await linkTo(url);
     const start = (engine = url) => startWorker({ engine, job, keys: source.keys, slots: 2 });
-    const [killed, stopped, cut] = [start(), start(), start(linked)];
+    const killed = start();
+    const stopped = start();
+    const cut = start(linked);
 
     const active = async () =>
       (await ticketsIn(url, 'kills').catch(() => [])).filter(({ state }) => state === 'active')

@@ -52,7 +52,9 @@ async function scene(place: Place, { into = place.into, faults = 'latency=120ms'
   const job = jobFile(source, source.job(into, { name }));
   const workers: RunningWorker[] = [];
   return {
-    ...{ url, job, workers },
+    url,
+    job,
+    workers,
     start(
       engine = url,
       more: Parameters<typeof startWorker>[2] & { keys?: string } = {},
@@ -84,7 +86,9 @@ test.each(['sqlite', 'postgres', 'folder'] as const)(
   (kind) =>
     often(async () => {
       const { start, url, ends } = await scene(await newPlace(kind, source.folder));
-      const [first] = [start(), start(), start()];
+      const first = start();
+      start();
+      start();
       await hasBegun(first);
       for (let i = 0; i < 3; i += 1) {
         await crash(url);
@@ -101,7 +105,8 @@ test('the target is cut off', () =>
     const place = await newPlace('postgres', source.folder);
     const { link, url: into } = await linkTo(place.into);
     const { start, ends } = await scene(place, { into });
-    const [first] = [start(), start()];
+    const first = start();
+    start();
     await hasBegun(first);
     for (let i = 0; i < 3; i += 1) {
       link.cut();
@@ -120,7 +125,8 @@ test('ends of turns get lost between the commit and the engine', () =>
     const place = await newPlace('sqlite', source.folder);
     const { start, url, ends, workers } = await scene(place);
     const { link, url: linked } = await linkTo(url);
-    const [cut] = [start(linked), start()];
+    const cut = start(linked);
+    start();
     await hasBegun(cut);
     while (workers.every(({ child }) => child.exitCode === null)) {
       link.cut();
@@ -180,7 +186,8 @@ test('429 with 503, and keys that are revoked set their account alone aside', ()
     const { start, tickets } = await scene(place, {
       faults: 'status=429, retry-after=1, every=7; status=503, every=5; latency=50ms',
     });
-    const [worker] = [start(), start()];
+    const worker = start();
+    start();
     await hasBegun(worker);
     const [revoked] = source.sandbox.accounts;
     if (revoked === undefined) throw new Error('no account');
@@ -207,7 +214,8 @@ test.each(['postgres', 'folder', 's3'] as const)(
   async (kind) => {
     await tally.run(async () => {
       const place = await newPlace(kind, source.folder);
-      const [one, other] = [await scene(place), await scene(place)];
+      const one = await scene(place);
+      const other = await scene(place);
       const [bad] = source.sandbox.accounts;
       const keys = mkdtempSync(join(source.folder, 'keys-'));
       for (const { id, accessKey, secretKey } of source.sandbox.accounts)

@@ -117,7 +117,15 @@ export function plainOf(text: string): string {
 }
 
 const otherLetters: Readonly<Record<string, string>> = {
-  ...{ ß: 'ss', ł: 'l', ø: 'o', đ: 'd', ð: 'd', æ: 'ae', œ: 'oe', þ: 'th', ı: 'i' },
+  ß: 'ss',
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ı: 'i',
 };
 
 function decodedRun(run: string): string {

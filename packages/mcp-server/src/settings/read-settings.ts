@@ -180,7 +180,8 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
       if ('problem' in read) found.push({ place: 'setting', message: read.problem, of: secret });
       else
         secrets.set(secret, () => ({
-          ...{ value: read.value, from: read.from },
+          value: read.value,
+          from: read.from,
           origin: read.isFile ? 'key file' : 'environment',
         }));
     };
@@ -361,7 +362,9 @@ export function missingSettings({
     inAccount: string,
     hint?: string,
   ): SettingProblem => ({
-    ...{ place: 'setting', of, hint },
+    place: 'setting',
+    of,
+    hint,
     message: account === null ? outside : `account ${quoted(account.name)} has no ${inAccount}`,
   });
 

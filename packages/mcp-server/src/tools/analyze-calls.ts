@@ -232,7 +232,8 @@ function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown
   const total = formatCounted(groups, 'group');
   if (shown === groups) return `${total}, all shown.`;
   const left = (code: string): number => leftOut.find((each) => each.code === code)?.count ?? 0;
-  const [having, topPer] = [left('having'), left('top_per')];
+  const having = left('having');
+  const topPer = left('top_per');
   const met = groups - having - topPer;
   const meets = groups - having === 1 ? 'meets' : 'meet';
   const parts = [
@@ -270,7 +271,10 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
   const isTime = groupBy.some(isTimeGroup);
   const question: Question = {
     ...selection,
-    ...{ groupBy, having, order, topPer },
+    groupBy,
+    having,
+    order,
+    topPer,
     measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
     limit: limit ?? (isTime ? usualTimeLimit : usualLimit),
     compare: compare && comparedWith(compare),
@@ -338,7 +342,8 @@ async function changeOf(
     const by = dimensions[i] ?? '';
     const spec = findField(context.fields, by);
     const found = rows.map((row) => {
-      const [calls, before] = [Number(row.calls ?? 0), Number(row.calls_before ?? 0)];
+      const calls = Number(row.calls ?? 0);
+      const before = Number(row.calls_before ?? 0);
       return { by, value: cellOf(row[by] ?? null, spec), calls, before, change: calls - before };
     });
 
@@ -367,8 +372,11 @@ async function changeOf(
     notes,
     _meta: {
       columns: columns.map((column, i) => ({
-        ...{ name: column, kind: kinds[i] ?? 'measure', unit: i < 2 ? 'value' : 'calls' },
-        ...{ better: null, addsUp: i >= 2 },
+        name: column,
+        kind: kinds[i] ?? 'measure',
+        unit: i < 2 ? 'value' : 'calls',
+        better: null,
+        addsUp: i >= 2,
       })),
     },
   };

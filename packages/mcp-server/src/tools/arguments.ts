@@ -133,7 +133,10 @@ export function choose(
   ];
   for (const condition of conditions) refusePersonal(readWhere(condition), context);
   const selection: CallSelection = {
-    ...{ from: from ?? undefined, to: to ?? undefined, calls: kind, timeZone },
+    from: from ?? undefined,
+    to: to ?? undefined,
+    calls: kind,
+    timeZone,
     where: conditions.map((text) => `(${text})`).join(' AND ') || undefined,
     inZone: inZone === timeZone ? undefined : inZone,
   };

@@ -69,7 +69,9 @@ export function customTool(
   return {
     name,
     definition: {
-      ...{ title, description, annotations },
+      title,
+      description,
+      annotations,
       inputSchema: toJsonSchema(input, 'input'),
       outputSchema: output === null ? undefined : toJsonSchema(output, 'output'),
     },

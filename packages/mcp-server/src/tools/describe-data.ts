@@ -57,16 +57,17 @@ export const describeData = tool({
         : askedFor(fields, context);
     const described = [
       ...specs.map((spec) => ({
-        ...{ name: spec.name, meaning: meaningOf(spec), spec, isCounted: true },
+        name: spec.name,
+        meaning: meaningOf(spec),
+        spec,
+        isCounted: true,
         isTelling: agentsSee(spec, reveal) === 'shown',
       })),
       ...derived.map(({ name: field, meaning, needsSequence }) => ({
-        ...{
-          name: field,
-          meaning,
-          spec: shownAs(context.fields, field),
-          isCounted: !needsSequence,
-        },
+        name: field,
+        meaning,
+        spec: shownAs(context.fields, field),
+        isCounted: !needsSequence,
         isTelling: true,
       })),
     ];
@@ -80,7 +81,10 @@ export const describeData = tool({
       counted.map(({ name: field }) => ({
         groupBy: [field],
         measures: ['calls', `without(${field}) as nothing`],
-        ...{ order: 'calls desc', limit: 4, calls: 'all', personal: 'show' },
+        order: 'calls desc',
+        limit: 4,
+        calls: 'all',
+        personal: 'show',
       })),
       context,
     );
@@ -98,7 +102,9 @@ export const describeData = tool({
       // Values that occur once say nothing.
       const top = isTelling && (values[0]?.calls ?? 0) > 1 ? values.slice(0, 3) : [];
       return [
-        ...[field, meaning, share === null ? null : `${Math.round(share * 1000) / 10}%`],
+        field,
+        meaning,
+        share === null ? null : `${Math.round(share * 1000) / 10}%`,
         top.map(({ value, calls }) => `${value} ${calls}`).join(', '),
       ];
     });

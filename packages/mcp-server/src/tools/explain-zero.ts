@@ -66,7 +66,8 @@ async function emptyPeriod(
   run: ToolContext,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
-  const [from, to] = [period.from ?? undefined, period.to ?? undefined];
+  const from = period.from ?? undefined;
+  const to = period.to ?? undefined;
   const { total } = await run.source.count({ ...rest, from, to, calls: 'all' }, run);
   if (total > 0) {
     if (calls === 'all') return [];

@@ -23,7 +23,9 @@ export const listSmsNumbers = tool({
     const columns = [...(hasAccounts ? ['account'] : []), 'number', 'sms_enabled', 'url'];
     const rows = numbers.map(({ account, number, smsEnabled, url }) => [
       ...(hasAccounts ? [account] : []),
-      ...[cleanText(number), smsEnabled, listenerOf(url)],
+      cleanText(number),
+      smsEnabled,
+      listenerOf(url),
     ]);
     const shown = rows.slice(0, countThatFits(rows, columns, budget - 150));
     const enabled = numbers.filter(({ smsEnabled }) => smsEnabled === true).length;

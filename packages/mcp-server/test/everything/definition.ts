@@ -135,22 +135,19 @@ export function everything(era: 'legacy' | 'modern'): Server {
     {
       instructions: 'A server for the conformance suite.',
       capabilities: {
-        ...{
-          tools: {},
-          prompts: {},
-          completions: {},
-          resources: isStateless ? {} : { subscribe: true },
-        },
+        tools: {},
+        prompts: {},
+        completions: {},
+        resources: isStateless ? {} : { subscribe: true },
         ...(isStateless ? {} : { logging: {} }),
       },
       cacheHints: {
-        ...{
-          'server/discover': hint,
-          'tools/list': hint,
-          'prompts/list': hint,
-          'resources/list': hint,
-        },
-        ...{ 'resources/templates/list': hint, 'resources/read': hint },
+        'server/discover': hint,
+        'tools/list': hint,
+        'prompts/list': hint,
+        'resources/list': hint,
+        'resources/templates/list': hint,
+        'resources/read': hint,
       },
     },
   );

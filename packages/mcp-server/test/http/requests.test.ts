@@ -183,7 +183,8 @@ describe('the HTTP endpoint', () => {
   ])(
     'finishes running calls of %s when it stops, and accepts no new ones',
     async (_what, headers, body) => {
-      const [running, released] = [gate(), gate()];
+      const running = gate();
+      const released = gate();
 
       const before = async () => {
         running.open();

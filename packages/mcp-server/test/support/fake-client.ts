@@ -52,12 +52,10 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     isExtension: (channel: unknown) => isCallExtension({ channel }),
   };
   return createClient({
-    ...{
-      baseUrl: 'http://127.0.0.1:1',
-      legacyBaseUrl: 'http://127.0.0.1:1',
-      version,
-      legacyAuth: keys,
-    },
+    baseUrl: 'http://127.0.0.1:1',
+    legacyBaseUrl: 'http://127.0.0.1:1',
+    version,
+    legacyAuth: keys,
     auth: version === 'v2' ? bearerToken('a') : keys,
     retry: { attempts: 1 },
     async fetch(address, init) {

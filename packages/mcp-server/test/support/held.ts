@@ -14,7 +14,8 @@ export function gate() {
  * happens.
  */
 export function held() {
-  const [begin, abort] = [gate(), gate()];
+  const begin = gate();
+  const abort = gate();
 
   const before: FakeOptions['before'] = ({ signal }) =>
     new Promise((_, reject) => {

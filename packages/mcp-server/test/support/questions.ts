@@ -143,11 +143,16 @@ const byHour = (calls: readonly Call[]): Record<string, number> => {
 };
 /** A question whose answer says something. */
 const told = (ask: string, call: Ask, text: RegExp): Question => ({
-  ...{ ask, calls: [call], answer: says(text), truth: yes },
+  ask,
+  calls: [call],
+  answer: says(text),
+  truth: yes,
 });
 /** A question about how many of all calls pass a test. */
 const countedOfAll = (ask: string, args: Ask[1], test: Test): Question => ({
-  ...{ ask, calls: [count({ ...args, calls: 'all' })], answer: total },
+  ask,
+  calls: [count({ ...args, calls: 'all' })],
+  answer: total,
   truth: (calls) => calls.filter(test).length,
 });
 /** A question about the largest groups of calls of websites. */
@@ -163,7 +168,9 @@ const most = (
   );
 /** A question about how many calls of websites pass some tests. */
 const counted = (ask: string, args: Ask[1], ...tests: readonly Test[]): Question => ({
-  ...{ ask, calls: [count(args)], answer: total },
+  ask,
+  calls: [count(args)],
+  answer: total,
   truth: (calls) => sites(calls, ...tests).length,
 });
 /** A question of one analysis. */
@@ -253,7 +260,8 @@ const totals: readonly Question[] = [
     { ...october, compare: 'previous' },
     only('calls', 'calls_before', 'calls_change'),
     (calls) => {
-      const [now, before] = [sites(calls, inOctober).length, sites(calls, inSeptember).length];
+      const now = sites(calls, inOctober).length;
+      const before = sites(calls, inSeptember).length;
       return [now, before, rounded(now / 31 - before / 30)];
     },
   ),

@@ -6,7 +6,8 @@ import { failed, fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 import { initialize } from '../support/rpc.ts';
 
-const [main, berlin] = [fixtureCalls(60, 1), fixtureCalls(40, 2)];
+const main = fixtureCalls(60, 1);
+const berlin = fixtureCalls(40, 2);
 const website = (calls: typeof main) => calls.filter((call) => !isCallExtension(call)).length;
 
 function serverOver(options: CallsMcpOptions = {}, fails = false) {

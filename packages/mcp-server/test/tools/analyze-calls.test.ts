@@ -114,11 +114,9 @@ describe('analyze_calls', () => {
   });
 
   it('explains what changed between two periods, by every field that usually explains it', async () => {
-    const [start, middle, end] = [
-      '2024-01-01 10:00:00',
-      '2024-01-01 13:00:00',
-      '2024-01-01 16:00:00',
-    ];
+    const start = '2024-01-01 10:00:00';
+    const middle = '2024-01-01 13:00:00';
+    const end = '2024-01-01 16:00:00';
     const result = await summarize({ from: middle, to: end, compare: 'previous', explain: true });
     expect(result.columns).toEqual(['by', 'value', 'calls', 'calls_before', 'calls_change']);
 

@@ -102,7 +102,8 @@ const claimName = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(\.new)?$/;
 
 /** A claim of another run that is alive, the oldest one. Removes those that are dead. */
 async function livingClaim(path: string, mine: string): Promise<Claim | undefined> {
-  const [folder, start] = [dirname(resolve(path)), `${basename(path)}.`];
+  const folder = dirname(resolve(path));
+  const start = `${basename(path)}.`;
   const { mtimeMs: now } = await stat(mine);
   const living: Claim[] = [];
   for (const entry of await readdir(folder)) {

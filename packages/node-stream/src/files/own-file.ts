@@ -135,7 +135,8 @@ export async function sweepProvisional(path: string, now: number): Promise<void>
   const whole = resolve(path);
   if (swept.has(whole)) return;
   swept.add(whole);
-  const [folder, start] = [dirname(whole), `${basename(whole)}.`];
+  const folder = dirname(whole);
+  const start = `${basename(whole)}.`;
   for (const entry of await readdir(folder)) {
     if (!entry.startsWith(start) || !/^[\da-f]{12}\.new$/.test(entry.slice(start.length))) continue;
     const left = await lstat(join(folder, entry)).catch(() => null);

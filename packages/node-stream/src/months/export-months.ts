@@ -190,14 +190,13 @@ export async function exportMonths(
           month,
           clock,
           {
-            ...{
-              source: from.address,
-              version: from.version,
-              filter,
-              asked: query.asked,
-              ...period,
-            },
-            ...{ accounts: [account], ...(name === undefined ? {} : { name }) },
+            source: from.address,
+            version: from.version,
+            filter,
+            asked: query.asked,
+            ...period,
+            accounts: [account],
+            ...(name === undefined ? {} : { name }),
             ...(from.where === undefined ? {} : { where: from.where }),
           },
         );
@@ -222,19 +221,16 @@ export async function exportMonths(
     const left = month === null ? null : { from: beginOf(month), to: query.asked.to };
     if (left !== null) gaps.push(gapOf<Position>(left, 'unread', null));
     return {
-      ...{
-        account,
-        files: all,
-        calls: all.reduce((sum, { calls }) => sum + calls, 0),
-        isCut: month !== null,
-      },
+      account,
+      files: all,
+      calls: all.reduce((sum, { calls }) => sum + calls, 0),
+      isCut: month !== null,
       verdict: {
         proof: all.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
-        ...{
-          asked: query.asked,
-          proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
-        },
-        ...{ gaps, notes: all.at(-1)?.verdict?.notes ?? [] },
+        asked: query.asked,
+        proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
+        gaps,
+        notes: all.at(-1)?.verdict?.notes ?? [],
       },
     };
   } finally {
@@ -332,7 +328,9 @@ async function writeMonth(
   const form = encoder.rows as RowForm<Call>;
   const digest = new RowDigest();
   const others = new Set<string>();
-  let [pages, elsewhere, length] = [0, 0, 0];
+  let pages = 0;
+  let elsewhere = 0;
+  let length = 0;
   const ofMonth = defineOperator<Call, Call>({
     name: 'month',
     begin: () => ({
@@ -405,7 +403,8 @@ function periodOf(
 ): Span {
   const sorted = [...months].sort();
   const next = sorted[sorted.indexOf(month) + 1];
-  const [begin, end] = [beginOf(month), beginOf(after(month))];
+  const begin = beginOf(month);
+  const end = beginOf(after(month));
   let from = month === sorted[0] ? asked.from : begin;
   let to = next === undefined ? asked.to : beginOf(next);
   if (receipt === null) return { from, to };

@@ -56,7 +56,12 @@ export function leavable<T>(
 export function sourceOf<T>(input: Input<T>): Source<T> {
   if ('pages' in input) return input;
   return {
-    ...{ of: null, calls: null, hasTime: false, startsAt: null, facts: null, signal: null },
+    of: null,
+    calls: null,
+    hasTime: false,
+    startsAt: null,
+    facts: null,
+    signal: null,
     verdict: Promise.resolve(null),
     pages() {
       const abort = new AbortController();

@@ -172,7 +172,8 @@ function spansOf(size: Duration | 'day' | 'week' | 'month'): (time: number) => W
   if (size === 'month')
     return (time) => {
       const date = new Date(time);
-      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      const year = date.getUTCFullYear();
+      const month = date.getUTCMonth();
       return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
     };
 

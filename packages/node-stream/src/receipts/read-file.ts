@@ -260,7 +260,11 @@ async function* parquetRows(path: string, onFields: OnFields): AsyncGenerator<Fi
     const rowEnd = rowStart + Number(group.num_rows);
     let rows: readonly (readonly unknown[])[] = [];
     await parquetRead({
-      ...{ file, metadata, rowStart, rowEnd, rowFormat: 'array' },
+      file,
+      metadata,
+      rowStart,
+      rowEnd,
+      rowFormat: 'array',
       compressors: { GZIP: (bytes) => new Uint8Array(gunzipSync(bytes)) },
       // The values as they are stored: times in microseconds, dates in days.
       parsers: {

@@ -48,15 +48,13 @@ export interface ReadBatch extends SyncBatch {
 export const nothingRead: SyncState = { version: 2, account: null, parts: [] };
 
 const emptyPart = {
-  ...{
-    latest: null,
-    asked: [],
-    stretches: [],
-    firsts: [],
-    countedTo: null,
-    pace: null,
-    paged: null,
-  },
+  latest: null,
+  asked: [],
+  stretches: [],
+  firsts: [],
+  countedTo: null,
+  pace: null,
+  paged: null,
 };
 
 /**

@@ -57,7 +57,10 @@ export async function syncInto(
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
   const settings = syncSettings(options, client.version);
-  let [met, added, changed, skipped] = [0, 0, 0, 0];
+  let met = 0;
+  let added = 0;
+  let changed = 0;
+  let skipped = 0;
   let state = nothingRead;
   const run = new SyncRun(client, await sink.load(), settings);
   for await (const batch of run.batches()) {

@@ -116,7 +116,7 @@ const links: Record<string, fc.Arbitrary<Link>> = {
           return {
             page: (items) =>
               items.flatMap((item) => {
-                const [held] = [first];
+                const held = first;
                 first = held === null ? item : null;
                 return held === null ? [] : [{ ...held, n: held.n + item.n }];
               }),
@@ -135,7 +135,9 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     operator: () =>
       composed(
         tumbling<{ n: ReturnType<typeof sum<Item>> }, 'key', Item>({
-          ...{ size: size * minute, time: 'time', by },
+          size: size * minute,
+          time: 'time',
+          by,
           measures: { n: sum('n') },
         }),
         named,
@@ -164,7 +166,9 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     operator: () =>
       composed(
         sessions<{ n: ReturnType<typeof count<Item>> }, 'key', Item>({
-          ...{ gap: gap * minute, time: 'time', by },
+          gap: gap * minute,
+          time: 'time',
+          by,
           measures: { n: count() },
         }),
         named,

@@ -60,7 +60,8 @@ export async function readsInTurns(
     order,
     ...(dies === undefined ? {} : { prefetch: 1 }),
   } as const;
-  const [one, server] = [make(), make()];
+  const one = make();
+  const server = make();
   expect(await syncInto(one, memoryStore(), options)).toMatchObject({ proof: 'whole', calls });
   const copy = memoryStore();
   let turns = 0;

@@ -199,15 +199,13 @@ function copyOf(model: Model) {
 }
 
 const usual: History['rounds'][number] = {
-  ...{
-    happenings: [],
-    dies: 99,
-    maxPages: undefined,
-    from: null,
-    filter: '',
-    order: 'oldest',
-    pause: 0,
-  },
+  happenings: [],
+  dies: 99,
+  maxPages: undefined,
+  from: null,
+  filter: '',
+  order: 'oldest',
+  pause: 0,
 };
 const some = { ...usual, filter: 'talk_minutes:[1 TO *]' } as const;
 const late = (which: number, many: number) => [{ at: 0, kind: 'late' as const, which, many }];
@@ -216,7 +214,10 @@ const late = (which: number, many: number) => [{ at: 0, kind: 'late' as const, w
 const knownHistories: History[] = [
   // A filter counts more than was there when all calls were read.
   {
-    ...{ calls: [0], version: 'v2', now: 480, lookback: '1h' },
+    calls: [0],
+    version: 'v2',
+    now: 480,
+    lookback: '1h',
     rounds: [
       { ...some, from: 100 },
       usual,
@@ -225,7 +226,10 @@ const knownHistories: History[] = [
   },
   // So does one that leaves times unread.
   {
-    ...{ calls: [0], version: 'v3', now: 480, lookback: '1h' },
+    calls: [0],
+    version: 'v3',
+    now: 480,
+    lookback: '1h',
     rounds: [
       { ...usual, filter: 'inc_gce:1', dies: 2, maxPages: 1 },
       { ...usual, happenings: late(0, 1), dies: 0 },

@@ -37,7 +37,8 @@ export function memoryStore(
       commits += 1;
       if (commits % stateEvery === 0 || batch.isLast)
         state = JSON.parse(JSON.stringify(batch.state));
-      let [added, changed] = [0, 0];
+      let added = 0;
+      let changed = 0;
       for (const call of batch.calls) {
         const before = sink.rows.get(call.sid);
         if (before === undefined) added += 1;

@@ -70,7 +70,10 @@ export interface HistoryPlan {
 export const planOf = (seed: number): HistoryPlan => ({
   seed,
   regime: regimes[seed % regimes.length] as Regime,
-  ...{ records: 60, runs: 4, unrest: 1, hasFaults: true },
+  records: 60,
+  runs: 4,
+  unrest: 1,
+  hasFaults: true,
 });
 
 /** What came of a history. */
@@ -257,7 +260,13 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
   const may = new Set(initial.map(({ sid }) => sid));
   const rate = moves.length === 0 || dice.chance(0.3) ? 0 : unrest * dice.roll() * 0.2;
   return {
-    ...{ server, asked, rows, until, must, may, twins },
+    server,
+    asked,
+    rows,
+    until,
+    must,
+    may,
+    twins,
     isOneWay: moves.length < 2,
     isCalm: rate === 0 && traits.misplacing === 0 && traits.whim === 0,
     tick() {

@@ -115,7 +115,8 @@ export class ModelServer {
 
   /** Whether a range covers a record, as this server reads its bounds. */
   covers({ from, to }: Span<number>, { instant }: ModelRecord): boolean {
-    const [first, last] = [this.#instantOf(from), this.#instantOf(to)];
+    const first = this.#instantOf(from);
+    const last = this.#instantOf(to);
     return (first === null || instant >= first) && (last === null || instant <= last);
   }
 

@@ -119,7 +119,8 @@ function pointsOf(
   const isPossible = possible(plan, hasDates);
   const points = new Map<string, number[]>();
   const allowed = new Set<string>();
-  const [first, end] = [startOfDay(range.first), startOfDay(range.last + 1)];
+  const first = startOfDay(range.first);
+  const end = startOfDay(range.last + 1);
 
   // What a condition says of times changes with an hour, or within one that stays possible. Of a
   // week or month all days count.

@@ -180,7 +180,8 @@ function rowsOf(
     };
     const cells = measuredCells(plan, counted, group, inside, days);
     if (spend === null) return { key, cells };
-    const [amount, calls] = [spend.of(key[0] ?? null), group.now?.[0] ?? 0];
+    const amount = spend.of(key[0] ?? null);
+    const calls = group.now?.[0] ?? 0;
     const cost = amount === null || calls === 0 ? null : amount / calls;
     return { key, cells: { ...cells, spend: amount, cost_per_call: cost } };
   });

@@ -24,7 +24,8 @@ export function spendOf(
 
   const amounts = new Map<Value, number>();
   const unmatched: string[] = [];
-  let [amount, counted] = [0, 0];
+  let amount = 0;
+  let counted = 0;
   for (const [name, spent] of Object.entries(spend)) {
     const alike = named.get(fold(name)) ?? [];
     const exact = alike.filter(({ text }) => text === name);

@@ -73,7 +73,8 @@ interface Picture {
  * Groups that are bars at most, where the groups are no time; and series that have a color of their
  * own.
  */
-const [mostBars, mostColors] = [20, 6];
+const mostBars = 20;
+const mostColors = 6;
 
 type Row = Charted['rows'][number];
 const numberIn = (row: Row | undefined, name: string): number | null => {
@@ -200,7 +201,8 @@ function byTime(a: AnswerValue, b: AnswerValue): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const placeOf = (key: string | number | boolean) =>
     weekdays.includes(String(key)) ? weekdays.indexOf(String(key)) : key;
-  const [one, other] = [placeOf(a), placeOf(b)];
+  const one = placeOf(a);
+  const other = placeOf(b);
   return one < other ? -1 : Number(one > other);
 }
 
@@ -346,9 +348,11 @@ function overTime(picture: Picture, width: number, height: number, press: string
     kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)
   ).flatMap((value) => value ?? []);
   const lines = gridOf(Math.min(0, ...values), Math.max(0, ...values), column);
-  const [low, high] = [lines[0]?.value ?? 0, lines.at(-1)?.value ?? 1];
+  const low = lines[0]?.value ?? 0;
+  const high = lines.at(-1)?.value ?? 1;
   const left = widest(lines.map(({ text }) => text)) + 12;
-  const [top, ground] = [10, height - 26];
+  const top = 10;
+  const ground = height - 26;
   const y = (value: number): number =>
     ground - ((value - low) / (high - low || 1)) * (ground - top);
   const grid = lines.map(({ value, text }) => {
@@ -364,7 +368,8 @@ function overTime(picture: Picture, width: number, height: number, press: string
           const points = places.flatMap((place, at) => {
             const value = one.values[at] ?? null;
             if (value === null) return [];
-            const [cx, cy] = [round(left + (at + 0.5) * step), round(y(value))];
+            const cx = round(left + (at + 0.5) * step);
+            const cy = round(y(value));
             const title = `${nameOf(place)}, ${markup(`${one.name}: ${valueInWords(column, value)}`)}`;
             dots.push(
               `<circle class="dot ${one.color}" cx="${cx}" cy="${cy}" r="2.5"><title>${title}</title></circle>`,
@@ -378,7 +383,8 @@ function overTime(picture: Picture, width: number, height: number, press: string
           const segments = series.map(({ name, color, values: own }) => {
             const value = own[at] ?? 0;
             if (value === 0) return '';
-            const [from, to] = [y(base), y(base + value)];
+            const from = y(base);
+            const to = y(base + value);
             base += value;
             const isWhole = name === '' || color === 'missed' || name === 'Answered';
             const text = isWhole ? said : markup(`${name}: ${valueInWords(column, value)}`);

@@ -96,7 +96,8 @@ export function partOfBucket(name: string, key: string, { from, to }: Stretch): 
   const last = Math.min(end, to === null ? end : millisOf(to));
   if (last <= first || (first === start && last === end)) return null;
   const unit = name === 'day' ? day / 24 : day;
-  const [part, whole] = [(last - first) / unit, (end - start) / unit];
+  const part = (last - first) / unit;
+  const whole = (end - start) / unit;
   if (!Number.isInteger(part)) return `part of the ${name}`;
   return `${part} of ${whole} ${name === 'day' ? 'hours' : 'days'}`;
 }

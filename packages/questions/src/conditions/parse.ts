@@ -170,7 +170,8 @@ function operatorsOf({ type }: Term): string {
 }
 
 /** How deep conditions may lie in each other, and how many words a name may have. */
-const [mostNested, mostWords] = [100, 40];
+const mostNested = 100;
+const mostWords = 40;
 const decimal = /^-?\d{1,15}(?:\.\d{1,9})?$/;
 
 /** Reads one condition; throws the first `Mistake` it meets. */

@@ -64,8 +64,10 @@ export class QuestionCount {
     const calls = new Batch(lists, this.#shift, sequenceOf);
     const { period, compared, calls: channel } = this.plan;
     const { length } = lists;
-    const [now, past] = [new Int32Array(length), new Int32Array(compared === null ? 0 : length)];
-    let [nowSize, pastSize] = [0, 0];
+    const now = new Int32Array(length);
+    const past = new Int32Array(compared === null ? 0 : length);
+    let nowSize = 0;
+    let pastSize = 0;
     for (let at = 0; at < length; at += 1) {
       calls.at = at;
       const time = calls.times[at] as number;
@@ -93,7 +95,8 @@ export class QuestionCount {
     this.#past?.count(calls, past.subarray(0, pastSize));
     this.#found += nowSize;
     for (const name of comparedFields(this.plan, this.#found)) {
-      const [read, counts] = [readerOf(name), this.#values.get(name) as Map<Value, number>];
+      const read = readerOf(name);
+      const counts = this.#values.get(name) as Map<Value, number>;
       for (calls.at = 0; calls.at < length; calls.at += 1) {
         const value = read(calls);
         if (counts.size < mostValues || counts.has(value))
@@ -104,7 +107,8 @@ export class QuestionCount {
 
   /** What was counted, for `finishAnswer`. More calls can come after it. */
   counted(accounts: readonly AccountStatus[]): Counted {
-    const [now, past] = [this.#now.results(), this.#past?.results()];
+    const now = this.#now.results();
+    const past = this.#past?.results();
     const groups = new Map<string, CountedGroup>();
     for (const { key, parts } of now.groups)
       groups.set(JSON.stringify(key), { key, now: parts, past: null });
@@ -149,7 +153,8 @@ export function shiftOf({ timeZone, inZone }: Zones): Shift {
     const at = Math.floor(naive / block);
     let shift = shifts.get(at);
     if (shift === undefined) {
-      const [start, end] = [at * block, (at + 1) * block - 1];
+      const start = at * block;
+      const end = (at + 1) * block - 1;
       shift = shown(start) - start === shown(end) - end ? shown(start) - start : Number.NaN;
       shifts.set(at, shift);
     }

@@ -33,8 +33,12 @@ export class SeenAccounts {
     const text = (millis: number) => (Number.isFinite(millis) ? shownMoment(millis) : null);
     return [...this.#seen]
       .map(([account, { calls, first, last }]) => ({
-        ...{ account, calls, first: text(first), last: text(last) },
-        ...{ storedAt: null, syncedAt: null },
+        account,
+        calls,
+        first: text(first),
+        last: text(last),
+        storedAt: null,
+        syncedAt: null,
       }))
       .sort((a, b) => (a.account < b.account ? -1 : 1));
   }

@@ -93,7 +93,9 @@ export class KeptCalls {
         return all;
       };
       const calls: CallLists = {
-        ...{ account, length, columns: Object.fromEntries(names.map(column)) },
+        account,
+        length,
+        columns: Object.fromEntries(names.map(column)),
         sentTimes: joined(new Float64Array(length), ({ sentTimes }) => sentTimes),
         talks: joined(new Float64Array(length), ({ talks }) => talks),
         extensions: joined(new Uint8Array(length), ({ extensions }) => extensions),
@@ -159,8 +161,12 @@ type Links = Readonly<Record<'before' | 'after' | 'answered' | 'first' | 'last',
 
 function linksOf({ length, callers, talks }: CallLists, order: Uint32Array, size: number): Links {
   const list = (size: number): Int32Array => new Int32Array(size).fill(nobody);
-  const [before, after, answered] = [list(length), list(length), list(length)];
-  const [first, last, next] = [list(size), list(size), list(size)];
+  const before = list(length);
+  const after = list(length);
+  const answered = list(length);
+  const first = list(size);
+  const last = list(size);
+  const next = list(size);
   for (const at of order) {
     const caller = callers[at] as number;
     if (caller === nobody) continue;
@@ -188,7 +194,8 @@ function orderOf(times: Float64Array, sids: readonly unknown[]): Uint32Array {
   const sidAt = (at: number): string => String(sids[at] ?? '');
 
   const compare = (a: number, b: number): number => {
-    const [x, y] = [keys[a] as number, keys[b] as number];
+    const x = keys[a] as number;
+    const y = keys[b] as number;
     return x === y ? compareValues(sidAt(a), sidAt(b)) || a - b : x - y;
   };
 

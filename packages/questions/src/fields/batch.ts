@@ -55,8 +55,10 @@ export function readLists(
   numbers: Numbering,
 ): CallLists {
   const { date_added: dates, talk_minutes: talked, is_extension: isExtension, ani } = columns;
-  const [sentTimes, talks] = [new Float64Array(length), new Float64Array(length)];
-  const [extensions, callers] = [new Uint8Array(length), new Int32Array(length)];
+  const sentTimes = new Float64Array(length);
+  const talks = new Float64Array(length);
+  const extensions = new Uint8Array(length);
+  const callers = new Int32Array(length);
   for (let i = 0; i < length; i += 1) {
     sentTimes[i] = timeOf(dates?.[i]) ?? Number.NaN;
     talks[i] = tenthsOf(talked?.[i]) ?? Number.NaN;

@@ -29,7 +29,8 @@ export class Numbering {
   }
 
   #slotOf(key: number): number {
-    const [slots, keys] = [this.#slots, this.#keys];
+    const slots = this.#slots;
+    const keys = this.#keys;
     const last = slots.length - 1;
     const hash = Math.imul(key | 0, 0x9e3779b1) ^ Math.imul(Math.floor(key / 2 ** 32), 0x85ebca6b);
     let at = (hash ^ (hash >>> 15)) & last;

@@ -28,7 +28,9 @@ function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec):
     read: (value: unknown) => Value,
     scale = 1,
   ): ReadField => ({
-    ...{ ...own, type: kind, scale },
+    ...own,
+    type: kind,
+    scale,
     read: (call) => read(call.value(name)),
   });
 

@@ -84,10 +84,14 @@ export function timeKey(name: string, moved: Alignment = unmoved): (time: number
   if (!isBucket(name) || name === 'day') return (time) => dayNumber(time + shift);
 
   // Most calls are of the same day as the one before.
-  let [known, key] = [Number.NaN, 0];
+  let known = Number.NaN;
+  let key = 0;
   return (time) => {
     const number = dayNumber(time + shift);
-    if (number !== known) [known, key] = [number, bucketOf(name, time + shift) + moved[name]];
+    if (number !== known) {
+      known = number;
+      key = bucketOf(name, time + shift) + moved[name];
+    }
     return key;
   };
 }

@@ -153,7 +153,8 @@ const follows = (hours: number, until: 'untilEnd' | 'untilNext' | 'untilAnswered
   const within = hours * hour;
 
   const isSo: Part['of'] = (talk, { sequence }) => {
-    const [known, next] = [sequence?.untilEnd ?? null, sequence?.[until] ?? null];
+    const known = sequence?.untilEnd ?? null;
+    const next = sequence?.[until] ?? null;
     if (talk !== 0 || known === null || known < within || next === null) return 0;
     return Number(until === 'untilEnd' || next <= within);
   };
@@ -193,75 +194,105 @@ const byMissed =
 export const measures: readonly CountedMeasure[] = [
   { ...calls, name: 'calls', meaning: 'Number of calls.', better: 'more', parts: () => [allCalls] },
   {
-    ...{ ...share, name: 'share', addsUp: true, empty: 0 },
+    ...share,
+    name: 'share',
+    addsUp: true,
+    empty: 0,
     meaning: 'Part of all counted calls, 0 to 1.',
     parts: () => [allCalls],
     value: ([calls], [all]) => ratio(calls, all),
   },
   {
-    ...{ ...counted, name: 'per_day', unit: 'number', better: 'more' },
+    ...counted,
+    name: 'per_day',
+    unit: 'number',
+    better: 'more',
     meaning: 'Calls by the days of the period, up to its end or now.',
     parts: () => [allCalls],
     value: ([calls], _, daysOf) => ((daysOf() ?? 0) > 0 ? ratio(calls, daysOf()) : null),
   },
   {
-    ...{ ...calls, name: 'missed', better: 'less', ...leavesTalk },
+    ...calls,
+    name: 'missed',
+    better: 'less',
+    ...leavesTalk,
     meaning: 'Calls that nobody answered: talk_minutes is 0.',
     parts: () => [missed],
   },
   {
-    ...{ ...calls, name: 'answered', better: 'more', ...leavesTalk },
+    ...calls,
+    name: 'answered',
+    better: 'more',
+    ...leavesTalk,
     meaning: 'Calls that were answered: talk_minutes is above 0.',
     parts: () => [answered],
   },
   {
-    ...{ ...rate, name: 'missed_rate', better: 'less' },
+    ...rate,
+    name: 'missed_rate',
+    better: 'less',
     meaning: 'Missed calls by answered and missed calls, 0 to 1.',
     parts: () => [missed, judged],
   },
   {
-    ...{ ...rate, name: 'answered_rate', better: 'more' },
+    ...rate,
+    name: 'answered_rate',
+    better: 'more',
     meaning: 'Answered calls by answered and missed calls, 0 to 1.',
     parts: () => [answered, judged],
   },
   {
-    ...{ ...talk, name: 'talk_sum', addsUp: true, empty: 0 },
+    ...talk,
+    name: 'talk_sum',
+    addsUp: true,
+    empty: 0,
     meaning: 'Sum of talk_minutes.',
     parts: () => [sumOf('talk_minutes', 10)],
   },
   {
-    ...{ ...talk, name: 'talk_mean', value: meanOf },
+    ...talk,
+    name: 'talk_mean',
+    value: meanOf,
     meaning: 'Mean of talk_minutes, missed calls included.',
     parts: () => [sumOf('talk_minutes', 10), knownOf('talk_minutes')],
   },
   {
-    ...{ ...talk, name: 'talk_median' },
+    ...talk,
+    name: 'talk_median',
     meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
     parts: () => [rankOf('talk_minutes', 10, 1, 2)],
   },
   {
-    ...{ ...talk, name: 'talk_p90' },
+    ...talk,
+    name: 'talk_p90',
     meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
     parts: () => [rankOf('talk_minutes', 10, 9, 10)],
   },
   {
-    ...{ ...callers, name: 'callers', better: 'more' },
+    ...callers,
+    name: 'callers',
+    better: 'more',
     meaning: 'Different callers, by the digits of their number.',
     parts: () => [callersOf(1)],
   },
   {
-    ...{ ...callers, name: 'repeat_callers' },
+    ...callers,
+    name: 'repeat_callers',
     meaning: 'Callers with more than one call in the group.',
     parts: () => [callersOf(2)],
   },
   {
-    ...{ ...callers, name: 'first_time_callers', better: 'more' },
+    ...callers,
+    name: 'first_time_callers',
+    better: 'more',
     meaning:
       'Callers whose first call to the account, of all calls that are known, is in the group.',
     parts: () => [firstTime],
   },
   {
-    ...{ ...own, name: 'lag_median', unit: 'minutes' },
+    ...own,
+    name: 'lag_median',
+    unit: 'minutes',
     meaning: 'Median of the minutes from the first visit to the call, in tenths.',
     parts: () => [rankOf('lag_minutes', minute, 1, 2)],
     value: ([lag = null]) => (lag === null ? null : Math.floor((lag + 3000) / 6000) / 10),
@@ -270,48 +301,66 @@ export const measures: readonly CountedMeasure[] = [
   { ...time, name: 'first', meaning: 'Time of the first call.', parts: () => [ends[0]] },
   { ...time, name: 'last', meaning: 'Time of the last call.', parts: () => [ends[1]] },
   {
-    ...{ ...counted, name: 'distinct', argument: 'field', unit: 'count' },
+    ...counted,
+    name: 'distinct',
+    argument: 'field',
+    unit: 'count',
     meaning: 'Number of different values of {}, an empty one not counted.',
     parts: ({ field }) => [distinctOf(field)],
   },
   {
-    ...{ ...calls, name: 'without', argument: 'field' },
+    ...calls,
+    name: 'without',
+    argument: 'field',
     meaning: 'Calls in which {} is missing or empty.',
     parts: ({ field }) => [withoutOf(field)],
   },
   {
-    ...{ ...calls, name: 'count', argument: 'condition' },
+    ...calls,
+    name: 'count',
+    argument: 'condition',
     meaning: 'Calls of which {} is true.',
     parts: ({ condition }) => [holds(condition)],
   },
   {
-    ...{ ...share, name: 'share', argument: 'condition' },
+    ...share,
+    name: 'share',
+    argument: 'condition',
     meaning:
       'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
     parts: ({ condition }) => [holds(condition), allCalls],
   },
   {
-    ...{ ...ofNumber, name: 'median' },
+    ...ofNumber,
+    name: 'median',
     meaning: 'Median of {}; of two in the middle the smaller one.',
     parts: ({ field, scale }) => [rankOf(field, scale, 1, 2)],
   },
   {
-    ...{ ...ofNumber, name: 'mean', value: meanOf },
+    ...ofNumber,
+    name: 'mean',
+    value: meanOf,
     meaning: 'Mean of {}.',
     parts: ({ field, scale }) => [sumOf(field, scale), knownOf(field)],
   },
   {
-    ...{ ...ofNumber, name: 'p90' },
+    ...ofNumber,
+    name: 'p90',
     meaning: 'What {} does not exceed in nine of ten calls.',
     parts: ({ field, scale }) => [rankOf(field, scale, 9, 10)],
   },
   {
-    ...{ ...share, name: 'called_again_within', argument: 'hours' },
+    ...share,
+    name: 'called_again_within',
+    argument: 'hours',
     meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
     parts: ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')],
   },
   {
-    ...{ ...share, name: 'reached_within', argument: 'hours', better: 'more' },
+    ...share,
+    name: 'reached_within',
+    argument: 'hours',
+    better: 'more',
     meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,
     parts: ({ hours }) => [follows(hours, 'untilAnswered'), follows(hours, 'untilEnd')],
   },
@@ -320,12 +369,20 @@ export const measures: readonly CountedMeasure[] = [
 /** The columns that `spend` adds. */
 export const spendColumns: readonly AnswerColumn[] = [
   {
-    ...{ name: 'spend', kind: 'measure', unit: 'money', better: null, addsUp: true },
+    name: 'spend',
+    kind: 'measure',
+    unit: 'money',
+    better: null,
+    addsUp: true,
     meaning:
       'What was spent. The total is that of the groups with calls or spend that are found, shown or not.',
   },
   {
-    ...{ name: 'cost_per_call', kind: 'measure', unit: 'money', better: 'less', addsUp: false },
+    name: 'cost_per_call',
+    kind: 'measure',
+    unit: 'money',
+    better: 'less',
+    addsUp: false,
     meaning: 'What was spent, per call. The total counts only the calls of groups with spend.',
   },
 ];

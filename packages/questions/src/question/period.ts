@@ -111,20 +111,20 @@ const wholeSecond = (millis: number): number => Math.floor(millis / second) * se
 /** Everything that has a beginning and an end of its own, and is no list of two ends. */
 const stretches: readonly PeriodWords[] = [
   {
-    ...{ example: 'yesterday', form: /^(today|yesterday)$/ },
+    example: 'yesterday',
+    form: /^(today|yesterday)$/,
     meaning: 'the whole day in the zone of the account; today is the day of now',
     read: ([word], now) => unitAt('day', now, word === 'today' ? 0 : -1),
   },
   {
-    ...{
-      example: 'last 28 days',
-      form: /^(?:last|past) ([1-9]\d{0,3}) (day|week|month|quarter|year)s?$/,
-    },
+    example: 'last 28 days',
+    form: /^(?:last|past) ([1-9]\d{0,3}) (day|week|month|quarter|year)s?$/,
     meaning: 'the 28 whole days before today; weeks, months, quarters and years are whole too',
     read: ([count, unit = ''], now) => unitAt(unit, now, -Number(count), Number(count)),
   },
   {
-    ...{ example: 'last 12 hours', form: /^(?:last|past) ([1-9]\d{0,4}) hours?$/ },
+    example: 'last 12 hours',
+    form: /^(?:last|past) ([1-9]\d{0,4}) hours?$/,
     meaning: 'the 12 hours up to now',
     read([count], now) {
       const to = wholeSecond(now.naive);
@@ -132,35 +132,39 @@ const stretches: readonly PeriodWords[] = [
     },
   },
   {
-    ...{ example: 'last month', form: /^last (day|week|month|quarter|year)$/ },
+    example: 'last month',
+    form: /^last (day|week|month|quarter|year)$/,
     meaning: 'the whole month before this one; also week, quarter, year',
     read: ([unit = ''], now) => unitAt(unit, now, -1),
   },
   {
-    ...{ example: 'this week', form: /^this (day|week|month|quarter|year)$/ },
+    example: 'this week',
+    form: /^this (day|week|month|quarter|year)$/,
     meaning: 'the whole week, whether it is over or not; also month, quarter, year',
     read: ([unit = ''], now) => unitAt(unit, now, 0),
   },
   {
-    ...{ example: 'month to date', form: /^(week|month|quarter|year) to date$/ },
+    example: 'month to date',
+    form: /^(week|month|quarter|year) to date$/,
     meaning: 'from the first day of the month to today; also week, quarter, year',
     read: ([unit = ''], now) => ({ from: unitAt(unit, now, 0).from, to: unitAt('day', now, 0).to }),
   },
   {
-    ...{ example: '2026-10', meaning: 'a month; 2026 is a year', form: /^(\d{4})(?:-(\d\d))?$/ },
+    example: '2026-10',
+    meaning: 'a month; 2026 is a year',
+    form: /^(\d{4})(?:-(\d\d))?$/,
     read: ([year, month]) => monthsFrom(year, Number(month ?? 1), month === undefined ? 12 : 1),
   },
   {
-    ...{
-      example: '2026-Q3',
-      meaning: 'a quarter',
-      form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/,
-    },
+    example: '2026-Q3',
+    meaning: 'a quarter',
+    form: /^(\d{4})[- ]?q([1-4])$|^q([1-4])[- ]?(\d{4})$/,
     read: ([year, quarter, first, last]) =>
       monthsFrom(year ?? last, Number(quarter ?? first) * 3 - 2, 3),
   },
   {
-    ...{ example: 'october', form: /^([a-z]+)(?: (\d{4}))?$/ },
+    example: 'october',
+    form: /^([a-z]+)(?: (\d{4}))?$/,
     meaning: 'the latest October that has begun; october 2026 is the one of that year',
     read([name, year], now) {
       const month = monthNamed(name);
@@ -170,7 +174,8 @@ const stretches: readonly PeriodWords[] = [
     },
   },
   {
-    ...{ example: '2026-10-15', form: /^(.+)$/ },
+    example: '2026-10-15',
+    form: /^(.+)$/,
     meaning: "a day; '2026-10-15 14:30:00' is a moment, which can be an end",
     read([words = '']) {
       const time = parseTime(words.toUpperCase());
@@ -191,33 +196,37 @@ function readAs(ways: readonly PeriodWords[], words: string, now: Now): Period |
 const allWords: readonly PeriodWords[] = [
   ...stretches,
   {
-    ...{ example: '2026-10-01 to 2026-10-15', form: /^(.+?)(?: ?\.\. ?| to | - )(.+)$/ },
+    example: '2026-10-01 to 2026-10-15',
+    form: /^(.+?)(?: ?\.\. ?| to | - )(.+)$/,
     meaning: 'from the first to the last day, both included; each end may be any of the above',
     read([first = '', last = ''], now) {
-      const [start, end] = [readAs(stretches, first, now), readAs(stretches, last, now)];
+      const start = readAs(stretches, first, now);
+      const end = readAs(stretches, last, now);
       return start && end && { from: start.from, to: end.to };
     },
   },
   {
-    ...{ example: 'since 2026-10-01', meaning: 'from then on', form: /^since (.+)$/ },
+    example: 'since 2026-10-01',
+    meaning: 'from then on',
+    form: /^since (.+)$/,
     read([first = ''], now) {
       const start = readAs(stretches, first, now);
       return start && { from: start.from, to: null };
     },
   },
   {
-    ...{
-      example: 'until 2026-10-31',
-      meaning: 'everything up to the end of that day',
-      form: /^until (.+)$/,
-    },
+    example: 'until 2026-10-31',
+    meaning: 'everything up to the end of that day',
+    form: /^until (.+)$/,
     read([last = ''], now) {
       const end = readAs(stretches, last, now);
       return end && { from: null, to: end.to };
     },
   },
   {
-    ...{ example: 'all time', meaning: 'all calls', form: /^all time$/ },
+    example: 'all time',
+    meaning: 'all calls',
+    form: /^all time$/,
     read: () => ({ from: null, to: null }),
   },
 ];
@@ -263,7 +272,8 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
   const now = nowOf(at, () => {
     moves = true;
   });
-  const [one, other] = [option('from'), option('to')];
+  const one = option('from');
+  const other = option('to');
   if (period !== undefined) {
     if (from !== undefined || to !== undefined)
       throw refuse`${option('period')} has both ends: leave out ${one} and ${other}.`;

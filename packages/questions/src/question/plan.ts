@@ -222,7 +222,11 @@ function readCount(name: 'limit' | 'topPer', value: number): number {
 }
 
 const groupColumn = ({ name, meaning, isTime }: ReadField): AnswerColumn => ({
-  ...{ name, kind: 'group', meaning, better: null, addsUp: false },
+  name,
+  kind: 'group',
+  meaning,
+  better: null,
+  addsUp: false,
   unit: isTime ? 'time' : 'value',
 });
 
@@ -233,7 +237,12 @@ const measureColumn = ({
   better,
   addsUp,
 }: PlannedMeasure): AnswerColumn => ({
-  ...{ name: column, kind: 'measure', unit, meaning, better, addsUp },
+  name: column,
+  kind: 'measure',
+  unit,
+  meaning,
+  better,
+  addsUp,
 });
 
 /** A measure, what it was before, and how it has changed. Times have no change. */
@@ -243,7 +252,9 @@ function comparedColumns(measure: PlannedMeasure, changesPerDay: boolean): Answe
   const before = `${own.meaning.replace(/\.$/, '')}, in the period compared with.`;
   const isPerDay = changesPerDay && growsWithTime(measure);
   const change: AnswerColumn = {
-    ...{ ...own, name: `${name}_change`, kind: 'change' },
+    ...own,
+    name: `${name}_change`,
+    kind: 'change',
     unit: isPerDay && unit !== 'minutes' ? 'number' : unit,
     meaning: `Difference of ${name} and ${name}_before${isPerDay ? ', each by the days of its period' : ''}.`,
   };

@@ -63,7 +63,8 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
   const { name, unit, meaning, leaves } = measure;
   const condition: Condition = { kind: 'and', parts: [] };
   const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
-  let [column, about] = [name, inside ?? ''];
+  let column = name;
+  let about = inside ?? '';
   if (measure.argument === 'condition') {
     argument.condition = readWhere(about, allFields, body);
     column = body;
@@ -90,7 +91,9 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
   if (column in {})
     throw refuse`A column cannot be called ${column}: every object in JavaScript has it. Choose another name.`;
   return {
-    ...{ ...measure, column, scale: argument.scale },
+    ...measure,
+    column,
+    scale: argument.scale,
     unit: unit === 'number' && argument.field.endsWith('_minutes') ? 'minutes' : unit,
     meaning: meaning.replaceAll('{}', () => about),
     parts: measure.parts(argument).map(placeOf),
@@ -190,7 +193,9 @@ export function readOrder(order: string, columns: readonly string[], what: strin
 /** The parts of a list between commas that are in no brackets and no string. */
 export function splitList(text: string): string[] {
   const parts: string[] = [];
-  let [depth, start, isText] = [0, 0, false];
+  let depth = 0;
+  let start = 0;
+  let isText = false;
   for (let i = 0; i < text.length; i += 1) {
     const character = text[i];
     if (character === "'") isText = !isText;

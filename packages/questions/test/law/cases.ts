@@ -263,17 +263,21 @@ export interface Asked {
 
 /** Fields that the law groups by. */
 export const groups = [
-  ...[
-    'ppc_campaign',
-    'state',
-    'rank',
-    'missed',
-    'answered',
-    'account',
-    'is_extension',
-    'caller_type',
-  ],
-  ...['caller_nth', 'caller_first_campaign', 'day', 'week', 'month', 'weekday', 'hour'],
+  'ppc_campaign',
+  'state',
+  'rank',
+  'missed',
+  'answered',
+  'account',
+  'is_extension',
+  'caller_type',
+  'caller_nth',
+  'caller_first_campaign',
+  'day',
+  'week',
+  'month',
+  'weekday',
+  'hour',
 ];
 export const buckets = ['day', 'week', 'month'];
 const numbers = ['rank', 'talk_minutes', 'lag_minutes', 'caller_nth'];

@@ -45,10 +45,17 @@ async function answersOf(
   for (const one of asked) {
     const make = () => createAnswers([questionOf(one), { measures: ['calls'] }], { now: one.now });
     const statuses = [...new Set(calls.map(({ account }) => account))].map((account) => ({
-      ...{ account, calls: 1, first: null, last: null, storedAt: null },
+      account,
+      calls: 1,
+      first: null,
+      last: null,
+      storedAt: null,
       syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
     }));
-    const [whole, left, right, columns] = [make(), make(), make(), make()];
+    const whole = make();
+    const left = make();
+    const right = make();
+    const columns = make();
     for (const [i, call] of calls.entries()) {
       whole.add(recordOf(call), call.account);
       (i % 2 === 0 ? left : right).add(recordOf(call), call.account);

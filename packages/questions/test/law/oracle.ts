@@ -43,20 +43,23 @@ function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] 
     const isExtension = fields.channel === 'Call Extension';
     const campaign = fields.ppc_campaign as string | null;
     return {
-      ...{ account, sid, sent, talk, isExtension, campaign },
+      account,
+      sid,
+      sent,
+      talk,
+      isExtension,
+      campaign,
       at: sent === null || !asked.inZone ? sent : berlin(sent + 4 * hour),
       caller: digits === '' ? null : String(mistakes.callersByText ? fields.ani : digits),
       state: fields.state as string | null,
       rank: fields.rank === null ? null : Number(fields.rank),
       lag: isExtension || sent === null || visit === null || visit > sent ? null : sent - visit,
-      ...{
-        nth: null,
-        since: null,
-        until: null,
-        untilAnswered: null,
-        firstCampaign: null,
-        lastCampaign: null,
-      },
+      nth: null,
+      since: null,
+      until: null,
+      untilAnswered: null,
+      firstCampaign: null,
+      lastCampaign: null,
     };
   });
 
@@ -279,7 +282,8 @@ function timeKeys(
   mistakes: Mistakes,
 ): Map<string, Cell[]> {
   const keys = new Map<string, Cell[]>();
-  const [first, last] = [startOfDay(days.from ?? 0), startOfDay((days.to ?? 0) - 1) + day];
+  const first = startOfDay(days.from ?? 0);
+  const last = startOfDay((days.to ?? 0) - 1) + day;
   for (let at = first; at < last; at += hour) {
     for (const moment of [at, at + hour - 1000]) {
       if (asked.time !== null && !asked.time.holds(moment)) continue;
@@ -463,7 +467,8 @@ export function answerOf(
         if (!isPerDay) return number;
         return of === null || of === 0 ? null : number / of;
       };
-      const [now, then] = [by(value, days), by(was, daysBefore)];
+      const now = by(value, days);
+      const then = by(was, daysBefore);
       cells[`${column}_change`] = now === null || then === null ? null : now - then;
     }
 

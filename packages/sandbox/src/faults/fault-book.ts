@@ -93,7 +93,8 @@ export function createFaultBook(
 }
 
 function unknownKey(key: string, keys: readonly string[]): ConfigurationError {
-  const [known, more] = [keys.slice(0, 4).join(', '), keys.length > 4 ? ' and so on' : ''];
+  const known = keys.slice(0, 4).join(', ');
+  const more = keys.length > 4 ? ' and so on' : '';
   const message = `no account has the key ${JSON.stringify(key)}: expected *, ${known}${more}`;
   return new ConfigurationError('invalid_option', message);
 }

@@ -144,7 +144,8 @@ const upToPresent: Place = (seed, records, days, present) => {
 
   const all = Math.ceil(records / rhythm.shareBefore(today)) + 1;
   const timeOf = timesOf(seed, all, rhythm);
-  let [low, high] = [records, all];
+  let low = records;
+  let high = all;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (timeOf(middle) < present) low = middle + 1;

@@ -263,10 +263,12 @@ const talkTimes: readonly (readonly [share: number, tenths: number])[] = [
 function drawTalk(random: Random): number {
   if (random.chance(0.14)) return 0;
   const at = random.next();
-  let [low, from] = [0, 1];
+  let low = 0;
+  let from = 1;
   for (const [share, tenths] of talkTimes) {
     if (at < share) return from + Math.floor(((at - low) / (share - low)) * (tenths - from));
-    [low, from] = [share, tenths];
+    low = share;
+    from = tenths;
   }
 
   return from;

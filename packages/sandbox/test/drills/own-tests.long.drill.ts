@@ -23,8 +23,12 @@ const files = new Map(
 );
 const folder = mkdtempSync(join(tmpdir(), 'own-tests-'));
 const runners = [
-  ...['vitest@4.1.12', 'msw@2.12.4', 'jest@30.2.0', 'babel-jest@30.2.0'],
-  ...['@babel/preset-env@7.28.5', 'babel-plugin-transform-import-meta@2.3.3'],
+  'vitest@4.1.12',
+  'msw@2.12.4',
+  'jest@30.2.0',
+  'babel-jest@30.2.0',
+  '@babel/preset-env@7.28.5',
+  'babel-plugin-transform-import-meta@2.3.3',
 ];
 beforeAll(() => {
   execFileSync('pnpm', ['build'], { cwd: root, stdio: 'ignore' });

@@ -61,7 +61,8 @@ function start(
     env: { PATH: process.env.PATH, HOME: folder, NO_COLOR: '1', ...env },
     timeout: 60_000,
   });
-  let [stdout, stderr] = ['', ''];
+  let stdout = '';
+  let stderr = '';
   child.stdout.on('data', (data) => (stdout += data));
   child.stderr.on('data', (data) => (stderr += data));
   return new Promise((resolve, reject) => {

@@ -59,7 +59,11 @@ async function feedOf(
   const { conversionName = '', minTalk } = fields;
   const { rules, history } = await rulesOf(fields, place, folder);
   const feed: Feed = {
-    ...{ path, account, access, history, once: null },
+    path,
+    account,
+    access,
+    history,
+    once: null,
     format: sheetFormats[fields.format],
     days: durationMillis(window, 'window') / day,
     rules: { ...rules, timeZone, conversionName, minTalk },
@@ -127,8 +131,15 @@ async function rulesOf(fields: RuleFields, place: string, folder: string): Promi
   const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, daysOf(oncePerCaller));
   return {
     rules: {
-      ...{ value, currency, minAge, clickWindow, unanswered },
-      ...{ firstCallOnly, oncePerCaller, repeatedHour, consent },
+      value,
+      currency,
+      minAge,
+      clickWindow,
+      unanswered,
+      firstCallOnly,
+      oncePerCaller,
+      repeatedHour,
+      consent,
     },
     history: history === undefined ? usual : daysOf(history),
   };
@@ -142,13 +153,15 @@ async function readValue(
   if (valueRules === undefined)
     return { value: value === undefined ? undefined : () => value, needsCallers: false };
   const at = `${place}.valueRules`;
-  let [text, source] = [JSON.stringify(valueRules), at];
+  let text = JSON.stringify(valueRules);
+  let source = at;
   if (typeof valueRules === 'string') {
     const { namedFile } = await import('./feeds-schema.ts');
     const found = namedFile(valueRules, folder);
     if ('problem' in found)
       throw new ConfigurationError('invalid_option', `${at} ${found.problem}`);
-    [text, source] = [found.text, `${at}: ${valueRules}`];
+    text = found.text;
+    source = `${at}: ${valueRules}`;
   }
 
   const { readValueRules, valueByRules } = await import('@call-attribution/conversions');

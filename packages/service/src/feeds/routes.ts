@@ -58,8 +58,14 @@ export function feedRoutes(
 ): { readonly routes: AppRoute[]; metrics(): string } {
   const states = feeds.map(
     (feed): FeedState => ({
-      ...{ feed, lastFetch: null, fetches: 0, refusals: 0 },
-      ...{ making: null, latest: null, fresh: null, failedAt: null },
+      feed,
+      lastFetch: null,
+      fetches: 0,
+      refusals: 0,
+      making: null,
+      latest: null,
+      fresh: null,
+      failedAt: null,
     }),
   );
 
@@ -201,7 +207,8 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
     account: feed.account,
     days: feed.days,
     lastFetch: iso(lastFetch),
-    ...{ fetches, refusals },
+    fetches,
+    refusals,
     madeAt: iso(latest?.madeAt),
     failedAt: iso(failedAt),
     incomplete: verdict && describeCopy(verdict),
@@ -211,8 +218,18 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
 }
 
 const heads = [
-  ...['Feed', 'Format', 'Account', 'Days', 'Last fetch', 'Fetches', 'Refused'],
-  ...['Sheet made', 'Failed', 'Calls in the store', 'Rows', 'Calls left out'],
+  'Feed',
+  'Format',
+  'Account',
+  'Days',
+  'Last fetch',
+  'Fetches',
+  'Refused',
+  'Sheet made',
+  'Failed',
+  'Calls in the store',
+  'Rows',
+  'Calls left out',
 ];
 
 async function statusPage(c: AppContext, feeds: readonly Awaited<ReturnType<typeof factsOf>>[]) {
@@ -257,7 +274,9 @@ function metricsOf(states: readonly FeedState[]): string {
     help: string,
     value: (state: FeedState) => number | null | undefined,
   ) => ({
-    ...{ name: `calls_feed_${name}`, type, help },
+    name: `calls_feed_${name}`,
+    type,
+    help,
     samples: states.flatMap((state) => {
       const found = value(state);
       return found == null ? [] : [{ value: found, labels: { feed: state.feed.path } }];

@@ -165,7 +165,8 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
   };
 
   const authorization = single('authorization');
-  const [accessKey, secretKey] = [single('access_key'), single('secret_key')];
+  const accessKey = single('access_key');
+  const secretKey = single('secret_key');
   if (version === 'v3' && (accessKey !== undefined || secretKey !== undefined)) {
     if (authorization !== undefined)
       throw new Refusal(

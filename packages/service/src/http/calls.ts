@@ -14,7 +14,8 @@ type Version = 'v2' | 'v3';
  * A page waits for a turn of the event loop for so many of its rows, for so many milliseconds at
  * most.
  */
-const [rowsPerTurn, mostWaitMs] = [4, 500];
+const rowsPerTurn = 4;
+const mostWaitMs = 500;
 
 /** What the API needs to respond. */
 export interface CallsOptions {

@@ -113,7 +113,10 @@ function report(
   log?.({
     time: new Date(clock.now()).toISOString(),
     ...how,
-    ...{ requestId, method: method.slice(0, 10), route, status },
+    requestId,
+    method: method.slice(0, 10),
+    route,
+    status,
     milliseconds: Math.round(seconds * 10_000) / 10,
     ...audit,
   });

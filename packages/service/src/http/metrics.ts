@@ -48,7 +48,9 @@ export function createMetrics(): Metrics {
     help: string,
     value: number,
   ): MetricFamily => ({
-    ...{ name, type, help },
+    name,
+    type,
+    help,
     samples: [{ value }],
   });
 

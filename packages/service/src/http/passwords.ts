@@ -90,7 +90,8 @@ function countedAddress(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
   const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));
-  const [first, rest] = [groups(head), groups(tail ?? '')];
+  const first = groups(head);
+  const rest = groups(tail ?? '');
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - rest.length);
   const network = [...first, ...new Array<string>(zeros).fill('0'), ...rest].slice(0, 4);
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;

@@ -98,7 +98,9 @@ export function pageSummary(
     }),
     groups: perDimension((name, i) => groupsOf(groups[i], name)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
-    ...{ none, earliest, latest },
+    none,
+    earliest,
+    latest,
   };
 }
 

@@ -114,15 +114,15 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
         await gate.enter(c);
         const known = hasPassword ? await store.accounts() : [];
         const about = {
-          ...{ kind, live, hasPassword },
+          kind,
+          live,
+          hasPassword,
           accounts: hasPassword
             ? known.map(({ id, name }) => ({ id, name, ...keyless }))
             : accounts,
-          ...{
-            now: clock.now(),
-            timeZone: timeZone ?? machineZone(),
-            isZoneKnown: timeZone !== null,
-          },
+          now: clock.now(),
+          timeZone: timeZone ?? machineZone(),
+          isZoneKnown: timeZone !== null,
         };
         return jsonReply(c, JSON.stringify(about));
       },

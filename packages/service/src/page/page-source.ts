@@ -107,14 +107,13 @@ export class PageSource {
         ? 'This account has no calls yet.'
         : 'Nothing was synced yet.';
 
-    const [earliest, latest] = [
-      await this.#timeOf(account, false),
-      await this.#timeOf(account, true),
-    ];
+    const earliest = await this.#timeOf(account, false);
+    const latest = await this.#timeOf(account, true);
     const bucket = pageBucket(question, by, { earliest, latest });
     const { selection, from, to } = question;
     const past = pastOf(question);
-    const [totals, parts] = [pageTotals(question, past), pageQuestions(question, bucket)];
+    const totals = pageTotals(question, past);
+    const parts = pageQuestions(question, bucket);
 
     // A service whose page nobody opens starts without it.
     const { createAnswers } = await import('@call-attribution/questions');

@@ -33,7 +33,9 @@ let isBehindProxy = false;
 const service = createService({
   store,
   accounts: [accountOf('101'), accountOf('102')],
-  ...{ proxies: ['127.0.0.1'], headTimeout: '1s', idleTimeout: '1s' },
+  proxies: ['127.0.0.1'],
+  headTimeout: '1s',
+  idleTimeout: '1s',
   feeds: await feedsOf([feed]),
   intercept(request, _, next) {
     if (isBehindProxy && request.headers['x-through'] !== 'nginx') unseen.push(String(request.url));

@@ -219,6 +219,7 @@ export const accountsIn = (driver: Driver): StoreAccounts => ({
 });
 
 const accountOf = ({ account, name, disabled }: Row): Account => ({
-  ...{ id: String(account), name: String(name) },
+  id: String(account),
+  name: String(name),
   disabled: Number(disabled) === 1,
 });

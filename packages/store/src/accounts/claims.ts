@@ -63,7 +63,8 @@ export async function holdClaim(driver: Driver, session: Session, claim: Claim):
     `SELECT token, holder, commits FROM claims WHERE account = $1 AND name = 'sync' ${driver.dialect.lock}`,
     [account],
   );
-  const [token, count] = [Number(row?.token ?? 0), Number(row?.commits)];
+  const token = Number(row?.token ?? 0);
+  const count = Number(row?.commits);
   if (token > claim.token)
     throw new StoreError(
       'claim_lost',

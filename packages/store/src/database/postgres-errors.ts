@@ -17,10 +17,16 @@ interface Meaning {
 }
 
 const unavailable = (remedy: Remedy, what: string, hint: string): Meaning => ({
-  ...{ remedy, code: 'store_unavailable', what, hint },
+  remedy,
+  code: 'store_unavailable',
+  what,
+  hint,
 });
 const busy = (what: string, hint: string, remedy: Remedy = null): Meaning => ({
-  ...{ remedy, code: 'store_busy', what, hint },
+  remedy,
+  code: 'store_busy',
+  what,
+  hint,
 });
 
 const ended = unavailable(

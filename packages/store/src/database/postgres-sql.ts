@@ -109,8 +109,15 @@ async function cancel(config: pg.ClientConfig, pid: number): Promise<void> {
 }
 
 const types: Readonly<Record<number, SqlColumn['type']>> = {
-  ...{ 16: 'boolean', 20: 'integer', 21: 'integer', 23: 'integer', 700: 'decimal', 701: 'decimal' },
-  ...{ 1082: 'date', 1114: 'timestamp', 1700: 'decimal' },
+  16: 'boolean',
+  20: 'integer',
+  21: 'integer',
+  23: 'integer',
+  700: 'decimal',
+  701: 'decimal',
+  1082: 'date',
+  1114: 'timestamp',
+  1700: 'decimal',
 };
 
 function cellOf({ type }: SqlColumn, text: string | null): SqlRow[string] {

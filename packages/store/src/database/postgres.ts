@@ -198,7 +198,10 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
   };
 }
 
-const [pieceBytes, backslash, tab, lineEnd] = [131_072, 92, 9, 10];
+const pieceBytes = 131_072;
+const backslash = 92;
+const tab = 9;
+const lineEnd = 10;
 const escapes: Readonly<Record<string, string>> = {
   '\\': '\\\\',
   '\t': '\\t',
@@ -211,14 +214,16 @@ const escapes: Readonly<Record<string, string>> = {
  * while others are made.
  */
 function* lines(rows: readonly (readonly Value[])[]): Generator<Buffer> {
-  let [piece, at] = [Buffer.allocUnsafe(pieceBytes), 0];
+  let piece = Buffer.allocUnsafe(pieceBytes);
+  let at = 0;
   for (const row of rows) {
     for (const value of row) {
       const text = value === null ? '\\N' : String(value);
       const most = 3 * text.length + 1;
       if (at + most > piece.length) {
         yield piece.subarray(0, at);
-        [piece, at] = [Buffer.allocUnsafe(Math.max(pieceBytes, most)), 0];
+        piece = Buffer.allocUnsafe(Math.max(pieceBytes, most));
+        at = 0;
       }
       // Most texts have characters of one byte alone, which are written three times as fast like
       // this.

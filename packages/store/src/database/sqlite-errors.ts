@@ -3,8 +3,13 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { isOutOfFiles, StoreError, tooManyFiles } from './errors.ts';
 
 const primaryCodes: Readonly<Record<number, string>> = {
-  ...{ 5: 'SQLITE_BUSY', 6: 'SQLITE_LOCKED', 8: 'SQLITE_READONLY', 10: 'SQLITE_IOERR' },
-  ...{ 11: 'SQLITE_CORRUPT', 13: 'SQLITE_FULL', 14: 'SQLITE_CANTOPEN' },
+  5: 'SQLITE_BUSY',
+  6: 'SQLITE_LOCKED',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
 };
 
 /** The code of an error. The driver gives some a number alone, whose lowest byte is the code. */

@@ -12,7 +12,8 @@ const tally = openDrill({
 const kinds = ['window', 'group', 'join', 'dedupe', 'topN'];
 const cases: ChainCase[] = ['file', 'function'].flatMap((sink) =>
   [...kinds, ...(sink === 'file' ? ['encode'] : [])].map((chain) => ({
-    ...{ chain, sink },
+    chain,
+    sink,
     newUrl: async () => '',
   })),
 );

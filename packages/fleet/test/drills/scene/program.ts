@@ -29,7 +29,9 @@ const engine = orders.engine === null ? memoryEngine() : await engineAt(orders.e
 process.stdout.write(`${JSON.stringify({ kind: 'open' })}\n`);
 const target = await openTarget(job.into);
 const worker = createWorker({
-  ...{ job, engine, target },
+  job,
+  engine,
+  target,
   credentials: credentialsFrom({ folder: orders.keys, onWarning: () => {} }),
   name: orders.name,
   slots: orders.slots,

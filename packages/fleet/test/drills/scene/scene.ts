@@ -95,12 +95,8 @@ export function startWorker(
 ): RunningWorker {
   started += 1;
   const name = `w${started}`;
-  const [command = node, ...args] = [
-    ...inside,
-    node,
-    source,
-    JSON.stringify({ slots: 4, ...orders, name }),
-  ];
+  const words = [...inside, node, source, JSON.stringify({ slots: 4, ...orders, name })];
+  const [command = node, ...args] = words;
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: tmpdir(), ...env },
