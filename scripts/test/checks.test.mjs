@@ -167,9 +167,9 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     { cwd: dir, encoding: 'utf8' },
   );
   expect(status).not.toBe(0);
-  const found = [...`${stdout}${stderr}`.matchAll(/src\/(\w)\.ts\S* (?:lint\/\w+\/)?(\w+) .*━/g)].map(
-    ([, file, rule]) => `${file}: ${rule}`,
-  );
+  const found = [
+    ...`${stdout}${stderr}`.matchAll(/src\/(\w)\.ts\S* (?:lint\/\w+\/)?(\w+) .*━/g),
+  ].map(([, file, rule]) => `${file}: ${rule}`);
   expect(found.sort()).toEqual([
     'b: noExcessiveLinesPerFunction',
     'c: noConsole',
