@@ -10,9 +10,8 @@ import { packages, scope } from './workspace.mjs';
 const order = [
   ['query-dsl'],
   ['core'],
-  ['node-stream'],
-  ['questions'],
-  ['conversions', 'store'],
+  ['node-stream', 'questions'],
+  ['conversions', 'store', 'settings'],
   ['service', 'fleet', 'mcp-server'],
   ['sandbox'],
   ['cli'],

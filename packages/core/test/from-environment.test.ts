@@ -109,7 +109,7 @@ describe('a client from the environment', () => {
     });
     const { message, code } = refused({ env: { ...env, CALLS_BASE_URL: url, CALLS_LOG: 'dbug' } });
     expect(code).toBe('invalid_option');
-    expect(message).toContain('CALLS_LOG must be debug, info, warn, error or off.');
+    expect(message).toContain('CALLS_LOG must be debug, info, warn, error or off, not "dbug".');
   });
 
   test('sends keys of the environment to no other URL', async () => {

@@ -8,17 +8,17 @@ import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl';
 import { formatCounted } from '@call-attribution/questions/chart';
-import type { HttpOptions } from './http.ts';
-import { type McpChoices, mcpOptions } from './options.ts';
-import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
-import { createServer, type McpAccount, version } from './server.ts';
 import {
   connectionOf,
   missingSettings,
   readAccounts,
   readSettings,
   type Settings,
-} from './settings/index.ts';
+} from '@call-attribution/settings';
+import type { HttpOptions } from './http.ts';
+import { type McpChoices, mcpOptions } from './options.ts';
+import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
+import { createServer, type McpAccount, version } from './server.ts';
 import { serveStdio } from './stdio.ts';
 import { ToolError } from './text/failures.ts';
 

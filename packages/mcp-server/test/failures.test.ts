@@ -5,11 +5,11 @@ import {
   fixtureCalls,
   startHostileServer,
 } from '@call-attribution/core/testing';
+import { readSettings } from '@call-attribution/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callTool, createServer, type ToolResult, tools } from '../src/index.ts';
 import { redactMessage } from '../src/privacy/text.ts';
 import { clientFrom, problemsOf } from '../src/program.ts';
-import { readSettings } from '../src/settings/index.ts';
 import { brokenClient, fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import type { Environment } from '@call-attribution/core/settings';
 import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { readSettings } from '@call-attribution/settings';
 import { describe, expect, it, vi } from 'vitest';
 import { problemsOf, run } from '../src/program.ts';
 import { version } from '../src/server.ts';
-import { readSettings } from '../src/settings/index.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

@@ -3,17 +3,14 @@ import { apiKeys, bearerToken, createClient } from '@call-attribution/core';
 import {
   accountNameWords,
   isAccountName,
+  plainSettings,
   readSmallFile,
+  type SecretName,
+  secretSettings,
   versionOfUrl,
 } from '@call-attribution/core/settings';
-import {
-  plainSettings,
-  type SecretName,
-  secretCommand,
-  secretSettings,
-  userConfigFile,
-} from '@call-attribution/mcp-server/settings';
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
+import { secretCommand, userConfigFile } from '@call-attribution/settings';
 import type { Args, Handler } from '../args.ts';
 import { exitCodes, systemCode, UsageError } from '../errors.ts';
 import { report } from '../failures.ts';

@@ -1,7 +1,7 @@
 import { checkNames } from '@call-attribution/core/options';
 import { parseDuration } from '@call-attribution/core/time';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import { limitDefaults, shapeDefaults } from '@call-attribution/service/defaults';
+import type { Settings } from '@call-attribution/settings';
 import { UsageError } from '../errors.ts';
 
 /**

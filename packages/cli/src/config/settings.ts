@@ -1,11 +1,10 @@
+import { type SettingProblem, secretSettings } from '@call-attribution/core/settings';
 import {
   readSettings as read,
   readAccounts,
-  type SettingProblem,
   type Settings,
   type SettingsSource,
-  secretSettings,
-} from '@call-attribution/mcp-server/settings';
+} from '@call-attribution/settings';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';

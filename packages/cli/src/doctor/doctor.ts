@@ -1,15 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
-import { readSmallFile } from '@call-attribution/core/settings';
-import {
-  plainSettings,
-  type Settings,
-  secretSettings,
-  userConfigFile,
-} from '@call-attribution/mcp-server/settings';
+import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/core/settings';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { type Settings, userConfigFile } from '@call-attribution/settings';
 import { storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
 import { readFileSettings, readSettings } from '../config/settings.ts';

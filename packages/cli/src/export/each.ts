@@ -1,7 +1,7 @@
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
+import type { Settings } from '@call-attribution/settings';
 import type { Args } from '../args.ts';
 import { exitCodes, noTimeZone, UsageError } from '../errors.ts';
 import {

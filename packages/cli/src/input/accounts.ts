@@ -1,11 +1,7 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
-import {
-  connectionOf,
-  missingSettings,
-  type Settings,
-} from '@call-attribution/mcp-server/settings';
 import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { connectionOf, missingSettings, type Settings } from '@call-attribution/settings';
 import type { Args } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';

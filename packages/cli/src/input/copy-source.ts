@@ -1,5 +1,4 @@
 import type { Call } from '@call-attribution/core';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { CallStreamOptions, Span } from '@call-attribution/node-stream';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
@@ -11,6 +10,7 @@ import {
   type Question,
   selectCalls,
 } from '@call-attribution/questions';
+import type { Settings } from '@call-attribution/settings';
 import {
   everything,
   printRemovals,

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { isLoopback } from '@call-attribution/core/settings';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import type { Sandbox } from '@call-attribution/sandbox';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
 import {
@@ -13,6 +12,7 @@ import {
   readFeeds,
 } from '@call-attribution/service';
 import { serviceDefaults } from '@call-attribution/service/defaults';
+import type { Settings } from '@call-attribution/settings';
 import { type Args, type Handler, interval } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import type { Settings } from '@call-attribution/mcp-server/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Settings } from '@call-attribution/settings';
 import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import { readServiceSection } from '../config/service-section.ts';

@@ -5,7 +5,7 @@ import { checkHeaders, mergedHeaders } from '../http/headers.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';
 import { readRetry, retryDefaults } from '../http/retry.ts';
-import { createLog, lineLogger, logFormats, logLevels } from '../log/logger.ts';
+import { createLog, lineLogger } from '../log/logger.ts';
 import { checkNames, checkRequestNames } from '../options/check-names.ts';
 import type { Version } from '../record/fields.ts';
 import {
@@ -14,6 +14,12 @@ import {
   readVariable,
   versionOfUrl,
 } from '../settings/environment.ts';
+import {
+  plainSettings,
+  type SecretName,
+  type SettingSpec,
+  secretSettings,
+} from '../settings/table.ts';
 import { systemClock } from '../time/clock.ts';
 import { type Duration, deadlineMillis } from '../time/duration.ts';
 import {
@@ -30,18 +36,28 @@ import {
 const packageVersion = '0.1.0';
 
 const optionNames: readonly (keyof ClientOptions)[] = [
-  ...([
-    'baseUrl',
-    'legacyBaseUrl',
-    'version',
-    'auth',
-    'legacyAuth',
-    'timeout',
-    'retry',
-    'limiter',
-  ] as const),
-  ...(['proxy', 'dispatcher', 'fetch', 'maxBodyBytes', 'compress', 'records', 'onReport'] as const),
-  ...(['logger', 'logLevel', 'clock', 'random', 'headers', 'userAgent', 'env'] as const),
+  'baseUrl',
+  'legacyBaseUrl',
+  'version',
+  'auth',
+  'legacyAuth',
+  'timeout',
+  'retry',
+  'limiter',
+  'proxy',
+  'dispatcher',
+  'fetch',
+  'maxBodyBytes',
+  'compress',
+  'records',
+  'onReport',
+  'logger',
+  'logLevel',
+  'clock',
+  'random',
+  'headers',
+  'userAgent',
+  'env',
 ];
 
 /**
@@ -209,40 +225,39 @@ function withEnvironment({ env, ...given }: ClientOptions): ClientOptions {
  */
 function readEnvironment(given: ClientOptions, env: Environment): ClientOptions {
   const problems: string[] = [];
-  const plain = (name: string) => readVariable(env, name) ?? undefined;
 
-  const oneOf = <T extends string>(name: string, known: readonly T[]): T | undefined => {
-    const text = plain(name)?.toLowerCase();
-    const value = known.find((each) => each === text);
-    if (text !== undefined && value === undefined)
-      problems.push(`${name} must be ${known.slice(0, -1).join(', ')} or ${known.at(-1)}`);
-    return value;
+  /** A setting of the table that programs share. */
+  const plain = <T>({ variable, read }: SettingSpec<T>): T | undefined => {
+    const text = readVariable(env, variable);
+    if (text === null) return undefined;
+    const found = read(text, variable);
+    if ('value' in found) return found.value;
+    problems.push(found.message);
+    return undefined;
   };
 
   /** What is wrong with the file of a key counts as given. */
-  const secret = (name: string): string | undefined => {
-    const read = readSecretVariable(env, name);
+  const secret = (name: SecretName): string | undefined => {
+    const read = readSecretVariable(env, secretSettings[name]);
     if (read === null) return undefined;
     if ('value' in read) return read.value;
     problems.push(read.problem);
     return '';
   };
 
-  const baseUrl = plain('CALLS_BASE_URL');
-  if (baseUrl === undefined) problems.push('CALLS_BASE_URL is missing: the URL of the API');
-  else if (!/^https?:\/\//i.test(baseUrl))
-    problems.push('CALLS_BASE_URL must be a URL that begins with https:// or http://');
-
-  const version = given.version ?? oneOf('CALLS_API_VERSION', ['v2', 'v3']);
+  if (readVariable(env, plainSettings.baseUrl.variable) === null)
+    problems.push(`${plainSettings.baseUrl.variable} is missing: the URL of the API`);
+  const baseUrl = plain(plainSettings.baseUrl);
+  const version = given.version ?? plain(plainSettings.apiVersion);
   const isV2 = (version ?? versionOfUrl(baseUrl ?? '')) === 'v2';
-  const level = oneOf('CALLS_LOG', logLevels);
-  const format = oneOf('CALLS_LOG_FORMAT', logFormats);
+  const level = plain(plainSettings.log);
+  const format = plain(plainSettings.logFormat);
 
   // Keys of the environment may be those of another account than credentials that were given.
   const isOwn = given.auth === undefined;
-  const accessKey = isOwn ? secret('CALLS_ACCESS_KEY') : undefined;
-  const secretKey = isOwn ? secret('CALLS_SECRET_KEY') : undefined;
-  const token = isOwn ? secret('CALLS_BEARER_TOKEN') : undefined;
+  const accessKey = isOwn ? secret('accessKey') : undefined;
+  const secretKey = isOwn ? secret('secretKey') : undefined;
+  const token = isOwn ? secret('bearerToken') : undefined;
   if (isOwn && isV2 && token === undefined)
     problems.push('CALLS_BEARER_TOKEN is missing: v2 needs the bearer token of the account');
   if (isOwn && !isV2 && token === undefined) {
@@ -265,11 +280,11 @@ function readEnvironment(given: ClientOptions, env: Environment): ClientOptions 
   const bearer: Auth | undefined = token ? bearerToken(token) : undefined;
   const found = {
     baseUrl,
-    legacyBaseUrl: plain('CALLS_LEGACY_BASE_URL'),
+    legacyBaseUrl: plain(plainSettings.legacyBaseUrl),
     version,
     auth: isV2 ? bearer : (keys ?? bearer),
     legacyAuth: keys,
-    timeout: plain('CALLS_TIMEOUT') as ClientOptions['timeout'],
+    timeout: plain(plainSettings.timeout),
     ...(level === undefined ? {} : { logger: lineLogger(format), logLevel: level }),
   };
   const set = Object.entries(given).filter(([, value]) => value !== undefined);

@@ -20,3 +20,17 @@ export {
 export { notJsonText } from './json-error.ts';
 export { isLoopback } from './loopback.ts';
 export { readSmallFile, type SmallFile, systemCode } from './small-file.ts';
+export {
+  namesOf,
+  type Origin,
+  type PlainName,
+  type PlainSettings,
+  plainSettings,
+  quoted,
+  type SecretName,
+  type Setting,
+  type SettingOf,
+  type SettingProblem,
+  type SettingSpec,
+  secretSettings,
+} from './table.ts';

@@ -1,9 +1,9 @@
 import { startHostileServer } from '@call-attribution/core/testing';
+import { readSettings } from '@call-attribution/settings';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { clientFrom } from '../../src/program.ts';
-import { readSettings } from '../../src/settings/index.ts';
 
 const stalled = openDrill({
   name: 'stalled-api',

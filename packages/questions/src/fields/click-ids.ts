@@ -18,16 +18,14 @@ export type ClickIdName =
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
 
 /** The field of an id, and the addresses of a visit that may carry one, the likeliest first. */
-export const clickPlaces = [
-  ...([
-    'ppc_gclid',
-    'first_touch',
-    'last_touch',
-    'url_tag',
-    'landing_page',
-    'conversion_page',
-  ] as const),
-];
+export const clickPlaces: readonly (
+  | 'ppc_gclid'
+  | 'first_touch'
+  | 'last_touch'
+  | 'url_tag'
+  | 'landing_page'
+  | 'conversion_page'
+)[] = ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'];
 
 const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
 

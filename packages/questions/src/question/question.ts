@@ -75,18 +75,23 @@ export interface Question extends CallSelection {
 }
 
 const questionNames: readonly (keyof Question)[] = [
-  ...(['from', 'to', 'period', 'timeZone', 'inZone', 'calls', 'where', 'q'] as const),
-  ...([
-    'groupBy',
-    'measures',
-    'having',
-    'order',
-    'limit',
-    'topPer',
-    'compare',
-    'spend',
-    'personal',
-  ] as const),
+  'from',
+  'to',
+  'period',
+  'timeZone',
+  'inZone',
+  'calls',
+  'where',
+  'q',
+  'groupBy',
+  'measures',
+  'having',
+  'order',
+  'limit',
+  'topPer',
+  'compare',
+  'spend',
+  'personal',
 ];
 
 /** Refuses names that a question does not have: it would be answered as another question. */

@@ -1,5 +1,6 @@
 // The settings of programs that people start: options, then the environment (CALLS_*), then a
-// configuration file with its accounts. It loads nothing of the server.
+// configuration file with its accounts. Names, checks and defaults of all settings are in
+// `@call-attribution/core/settings`, since `createClient()` reads the same variables.
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export {
   type ConfiguredAccount,
@@ -11,15 +12,3 @@ export {
   type SettingsSource,
   secretCommand,
 } from './read-settings.ts';
-export {
-  type Origin,
-  type PlainName,
-  type PlainSettings,
-  plainSettings,
-  type SecretName,
-  type Setting,
-  type SettingOf,
-  type SettingProblem,
-  type SettingSpec,
-  secretSettings,
-} from './table.ts';

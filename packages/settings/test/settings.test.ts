@@ -13,7 +13,6 @@ import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { createClient } from '@call-attribution/core';
 import { takeEnvironment } from '@call-attribution/core/environment';
-import { onTestFinished as afterwards, describe, expect, test } from 'vitest';
 import {
   connectionOf,
   missingSettings,
@@ -21,7 +20,8 @@ import {
   readSettings,
   type Settings,
   userConfigFile,
-} from '../src/settings/index.ts';
+} from '@call-attribution/settings';
+import { onTestFinished as afterwards, describe, expect, test } from 'vitest';
 
 const url = 'https://api.example.com';
 

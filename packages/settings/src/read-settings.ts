@@ -4,10 +4,19 @@ import { apiKeys, bearerToken, type ClientOptions, lineLogger } from '@call-attr
 import { ConfigurationError } from '@call-attribution/core/errors';
 import {
   type Environment,
+  type PlainName,
+  type PlainSettings,
+  plainSettings,
+  quoted,
   type ReadSecret,
   readSecretFile,
   readSecretVariable,
   readVariable,
+  type SecretName,
+  type Setting,
+  type SettingProblem,
+  type SettingSpec,
+  secretSettings,
   versionOfUrl,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
@@ -19,17 +28,6 @@ import {
   userConfigFile,
   type Values,
 } from './config-file.ts';
-import {
-  type PlainName,
-  type PlainSettings,
-  plainSettings,
-  quoted,
-  type SecretName,
-  type Setting,
-  type SettingProblem,
-  type SettingSpec,
-  secretSettings,
-} from './table.ts';
 
 /** One of the accounts in the configuration file. */
 export interface ConfiguredAccount {

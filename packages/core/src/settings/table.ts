@@ -1,6 +1,8 @@
-import type { LogFormat, LogLevel, Version } from '@call-attribution/core';
-import { isTimeZone, parseDuration } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { logFormats, logLevels } from '../log/logger.ts';
+import type { Version } from '../record/fields.ts';
+import { parseDuration } from '../time/duration.ts';
+import { isTimeZone } from '../time/zone.ts';
 
 /** Where a setting came from. */
 export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'command' | 'default';
@@ -126,14 +128,10 @@ export const plainSettings = {
   /** Where calls are kept, such as `sqlite:calls.db`. */
   store: setting('CALLS_STORE', 'file', (value) => ({ value })),
   /** From which level on something is logged. */
-  log: setting(
-    'CALLS_LOG',
-    'environment',
-    word<LogLevel>(['debug', 'info', 'warn', 'error', 'off']),
-  ),
+  log: setting('CALLS_LOG', 'environment', word(logLevels)),
   /** How it is written, as text unless it is set. */
   logFormat: {
-    ...setting('CALLS_LOG_FORMAT', 'environment', word<LogFormat>(['text', 'json'])),
+    ...setting('CALLS_LOG_FORMAT', 'environment', word(logFormats)),
     initial: 'text',
   },
 } as const satisfies Readonly<Record<string, SettingSpec<unknown>>>;

@@ -5,12 +5,15 @@ import {
   type Environment,
   isAccountName,
   isCredentialVariable,
+  namesOf,
   notJsonText,
+  quoted,
   readSmallFile,
+  type SettingProblem,
+  secretSettings,
   systemCode,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { namesOf, quoted, type SettingProblem, secretSettings } from './table.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
