@@ -61,6 +61,10 @@ const longestInIndex = 200;
 const readText = (value: unknown): Cell =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? value : null;
 
+/** Does a cell stand for exactly this value? Otherwise the value is kept in `odd`. */
+export const standsFor = ({ print }: Kind, cell: Cell, value: unknown): boolean =>
+  cell === value || (cell !== null && print(cell) === value);
+
 const plain = { shown: itself, print: asIs } as const;
 const kinds = {
   text: { ...plain, type: 'text', read: readText },
@@ -120,14 +124,24 @@ export interface FieldColumn {
   /** The versions that have the field. */
   readonly v2: string | null;
   readonly v3: string | null;
+  /** All names that servers send it under. */
+  readonly sentAs: readonly string[];
   readonly meaning: string;
 }
 
 /** The columns of the fields, in the order of the field table. */
 export const fieldColumns: readonly FieldColumn[] = fields.map(
-  ({ name, type, v2, v3, meaning }) => {
+  ({ name, type, v2, v3, aliases = [], meaning }) => {
     const kind = ownKind[name] ?? kindOfType[type];
-    return { name, kind: kinds[kind], isTenthsOfSeconds: kind === 'timeTenths', v2, v3, meaning };
+    return {
+      name,
+      kind: kinds[kind],
+      isTenthsOfSeconds: kind === 'timeTenths',
+      v2,
+      v3,
+      sentAs: [name, ...(v2 === null || v2 === name ? [] : [v2]), ...aliases],
+      meaning,
+    };
   },
 );
 
@@ -234,6 +248,38 @@ export function mergedRow(was: Omit<CallRow, 'caller'>, now: CallRow): CallRow {
   values[oddAt] = odd.length === 0 ? null : JSON.stringify(Object.fromEntries(odd));
   values[versionsAt] = 'v2,v3';
   return { ...now, versions: 'v2,v3', values };
+}
+
+/**
+ * The cells of a row as if its call were written now, when these columns are new: what servers sent
+ * of the fields before a release knew them is in `odd`. Null when they sent nothing of them.
+ */
+export function learnedCells(
+  { versions, values: before }: Omit<CallRow, 'caller'>,
+  columns: readonly string[],
+): readonly Cell[] | null {
+  const odd = JSON.parse(String(before[oddAt] ?? '{}')) as Record<string, unknown>;
+  const values = [...before];
+  let isFound = false;
+  for (const { name, at, kind, v2, v3, sentAs } of rowColumns) {
+    const sent = columns.includes(name) && sentAs.find((each) => Object.hasOwn(odd, each));
+    if (!sent) continue;
+    isFound = true;
+    const value = odd[sent];
+    delete odd[sent];
+    values[at] = value === null ? null : kind.read(value);
+    if (!standsFor(kind, values[at] ?? null, value)) odd[name] = value;
+    if (!covers(versions, { v2, v3 })) values[versionsAt] = 'v2,v3';
+  }
+
+  if (!isFound) return null;
+
+  // In the order in which they are written, so that a sync finds nothing changed.
+  const known = rowColumns.filter(({ name }) => Object.hasOwn(odd, name));
+  const others = Object.entries(odd).filter(([name]) => !columnOf.has(name));
+  const all = [...known.map(({ name }) => [name, odd[name]] as const), ...others];
+  values[oddAt] = all.length === 0 ? null : JSON.stringify(Object.fromEntries(all));
+  return values;
 }
 
 /** Some rows as they were read, a list of cells for each column. */

@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
-import { fieldColumns, recordColumns, viewColumns } from './columns.ts';
+import { moveOn } from './accounts/claims.ts';
+import {
+  type Cell,
+  fieldColumns,
+  learnedCells,
+  recordColumns,
+  rowsOf,
+  viewColumns,
+} from './columns.ts';
 import type { Dialect, Driver, Session } from './database/driver.ts';
 import { noStore, StoreError } from './database/errors.ts';
+import { oddRowsAfter } from './read.ts';
 
 interface Table {
   readonly columns: ReadonlyMap<string, string>;
@@ -86,9 +96,9 @@ const sqlOf = (name: string, type: string, dialect: Dialect) =>
 const sameMoment = new Set(['23505', '42P07', '42P01', '42701']);
 
 /**
- * Makes the tables of a new store, and adds columns that an earlier one lacks; one that is only
- * read is not changed. Several processes may do so at the same time. Refuses a store with any other
- * difference.
+ * Makes the tables of a new store, and adds columns that an earlier one lacks, with what servers
+ * have sent of these fields before; one that is only read is not changed. Several processes may do
+ * so at the same time. Refuses a store with any other difference.
  */
 export async function prepareTables(
   driver: Driver,
@@ -198,10 +208,11 @@ async function makeTables(
       `ALTER TABLE ${schema}records ADD COLUMN ${sqlOf(name, recordColumns.get(name) ?? '', dialect)}`,
     );
 
-  for (const [name, of] of Object.entries(indexes)) {
+  for (const name of Object.keys(indexes))
     await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
+  if (missing !== null && missing.length > 0) await fillColumns(session, dialect, missing);
+  for (const [name, of] of Object.entries(indexes))
     await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);
-  }
 
   await session.run(`DROP VIEW IF EXISTS ${schema}calls`);
   await session.run(`CREATE VIEW ${schema}calls AS SELECT ${viewColumns} FROM records`);
@@ -213,4 +224,43 @@ async function makeTables(
         );
 
   await session.run('UPDATE meta SET layout = $1 WHERE id = 1', [layout]);
+}
+
+/** Calls that are read and written at a time. */
+const callsAtOnce = 1_000;
+
+/**
+ * Moves what servers sent of fields before a release knew them from `odd` into their new columns:
+ * filters and SQL look at columns alone.
+ */
+async function fillColumns(
+  session: Session,
+  dialect: Dialect,
+  columns: readonly string[],
+): Promise<void> {
+  const changed = new Set<string>();
+  let last: readonly [account: string, sid: string] = ['', ''];
+  for (;;) {
+    const rows = await oddRowsAfter({ session, driver: { dialect } }, last, callsAtOnce);
+    const learned: (readonly Cell[])[] = [];
+    for (const row of rowsOf(rows)) {
+      const account = String(row.values[0]);
+      last = [account, row.key];
+      const cells = learnedCells(row, columns);
+      if (cells === null) continue;
+      learned.push(cells);
+      changed.add(account);
+    }
+
+    if (learned.length > 0) {
+      await session.stage(learned);
+      await session.put(false);
+    }
+
+    if (rows.length < callsAtOnce) break;
+    // SQLite works in this thread, and leaves no time for anything else by itself.
+    await nextTurn();
+  }
+
+  for (const account of changed) await moveOn(session, account);
 }

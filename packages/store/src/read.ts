@@ -145,12 +145,18 @@ async function readRows(
   );
 }
 
+/** Where a statement is run. */
+interface Database {
+  readonly session: Pick<Session, 'all'>;
+  readonly driver: Pick<Driver, 'dialect'>;
+}
+
 /**
  * Some columns of the calls of a statement, each column as one text of JSON: a value of its own
  * costs more in a driver.
  */
 async function rowsIn(
-  { session, driver: { dialect } }: Pick<Reading, 'session' | 'driver'>,
+  { session, driver: { dialect } }: Database,
   names: readonly string[],
   sql: string,
   values: readonly Value[],
@@ -186,6 +192,20 @@ export function rowsOfKeys(
     account,
     dialect.list(keys),
   ]);
+}
+
+/** All columns of the next calls with something odd, of any account, in the order of their keys. */
+export function oddRowsAfter(
+  database: Database,
+  last: readonly [account: string, sid: string],
+  limit: number,
+): Promise<Rows> {
+  return rowsIn(
+    database,
+    [...recordColumns.keys()],
+    'SELECT * FROM records WHERE odd IS NOT NULL AND (account, sid) > ($1, $2) ORDER BY account, sid LIMIT $3',
+    [...last, limit],
+  );
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   recordColumns,
   rowColumns,
   rowsOf,
+  standsFor,
   versionsOf,
 } from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
@@ -69,7 +70,7 @@ function rowOf(account: string, given: Call): CallRow {
     if (value === undefined || value === null) continue;
     const cell = kind.read(name === 'sid' ? sid : value);
     values[at] = cell;
-    if (cell !== value && (cell === null || kind.print(cell) !== value)) keep(name, value);
+    if (!standsFor(kind, cell, value)) keep(name, value);
   }
 
   for (const _ in call) left -= 1;

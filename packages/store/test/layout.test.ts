@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Call } from '@call-attribution/core';
 import { builtFile, testStores } from '@call-attribution/test-tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openStore, querySql } from '../src/index.ts';
+import { everything, openStore, querySql, type Store } from '../src/index.ts';
 import { openAt, runOn, smallCall } from './small-calls.ts';
 
 const call = smallCall('a', '2026-01-01 00:00:00', '1.0', false, { vt_network: 'g', city: 'Peru' });
@@ -44,6 +45,78 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
       expect(row).toEqual({ vt_network: 'g', browser: call.browser });
     for (const store of stores) await store.close();
     await (await openStore(url, { readOnly: true })).close();
+  });
+
+  test('a field that servers sent before a release knew it has its value in every answer afterwards', async () => {
+    // What servers sent: values that fit, one that no column holds, and a name of v2.
+    const sent: readonly object[] = [
+      { vt_network: 'g', call_duration: '25', location_id: 7, mood: 'calm' },
+      { vt_network: null, call_duration: '40', location_id: null, mood: null },
+      { vt_network: ['g'], call_duration: '4.5', last_touch_timestamp: 'yesterday', mood: 'wild' },
+      { last_touch_timestamp: '2025-12-31 10:00:00', baseuri: 'https://example.com/a' },
+      {},
+    ];
+    const learned = [
+      'vt_network',
+      'call_duration',
+      'location_id',
+      'last_touch_timestamp',
+      'first_touch',
+    ];
+    const known = Object.entries(call).filter(([name]) => !learned.includes(name));
+    const callsWith = (nameOf: (name: string) => string) =>
+      Array.from({ length: 603 }, (_, at) => {
+        const more = Object.entries(sent[at % sent.length] ?? {});
+        const renamed = more.map(([name, value]) => [nameOf(name), value]);
+        return { ...Object.fromEntries([...known, ...renamed]), sid: `s${at}` } as Call;
+      });
+    const calls = callsWith((name) => (name === 'baseuri' ? 'first_touch' : name));
+    const accounts = ['101', '102'];
+    const fill = async (url: string, some: readonly Call[]) => {
+      await using store = await openAt(url);
+      await store.putAccount({ id: '102', name: 'Two' });
+      for (const account of accounts) await store.upsert(account, some);
+    };
+
+    // An earlier release has these values beside its columns, under the names that were sent.
+    const url = await newUrl();
+    const fresh = await newUrl();
+    await fill(
+      url,
+      callsWith((name) => `old_${name}`),
+    );
+    await runOn(
+      url,
+      `UPDATE records SET odd = replace(odd, '"old_', '"')`,
+      'DROP VIEW calls',
+      ...learned.map((name) => `ALTER TABLE records DROP COLUMN ${name}`),
+      "UPDATE meta SET layout = 'of an earlier release'",
+    );
+    await fill(fresh, calls);
+
+    const answers = async (store: Store, account: string) => {
+      const all: Call[] = [];
+      for await (const one of store.calls(account)) all.push(one);
+      const columns: unknown[] = [];
+      for await (const batch of store.columns(account, everything, learned)) columns.push(batch);
+      const ranges = [{ field: 'call_duration', from: 20, before: null }];
+      return { all, columns, count: await store.count(account, { ...everything, ranges }) };
+    };
+    const rowsOf = async (of: string) => {
+      const rows: unknown[] = [];
+      for await (const row of await querySql(of, 'select * from calls order by account, sid'))
+        rows.push(row);
+      return rows;
+    };
+    await using store = await openStore(url);
+    await using other = await openStore(fresh);
+    for (const account of accounts) {
+      const found = await answers(store, account);
+      expect(found).toEqual(await answers(other, account));
+      expect(found.count).toBeGreaterThan(0);
+      expect(await store.upsert(account, calls)).toMatchObject({ added: 0, changed: 0 });
+    }
+    expect(await rowsOf(url)).toEqual(await rowsOf(fresh));
   });
 
   test.each([
