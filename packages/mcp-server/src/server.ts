@@ -82,8 +82,9 @@ export interface CallsMcpOptions {
    */
   readonly timeZone?: string | undefined;
   /**
-   * A folder for the copies of calls that questions are asked of, masked, readable by this user
-   * alone. It needs `pseudonymKey`. Default: they are kept in memory.
+   * A folder of this user for the copies of calls that questions are asked of, masked, readable by
+   * this user alone. It needs `pseudonymKey`. Servers that are given the same folder, key, address
+   * and name of the account share a copy. Default: they are kept in memory.
    */
   readonly copyFolder?: string | undefined;
   /**
@@ -379,8 +380,10 @@ function openAccount(
   const folder = options.copyFolder;
   const mask = createMask(fields, reveal, key);
   const copy = new Copy({
+    account: name === '' ? 'main' : name,
     client: open,
     version: spoken,
+    release: version,
     clock,
     mask,
     reveal: [...reveal],

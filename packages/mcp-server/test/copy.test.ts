@@ -1,9 +1,11 @@
 import {
+  chmodSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,6 +15,7 @@ import type { Call, Client } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { afterEach, describe, expect, it } from 'vitest';
+import { openCopyFile } from '../src/copy/place.ts';
 import { type CallsMcpOptions, type CallsMcpServer, callTool, createServer } from '../src/index.ts';
 import { ask } from './support/ask.ts';
 import { type FakeOptions, fakeClient } from './support/fake-client.ts';
@@ -222,6 +225,73 @@ describe('a copy', () => {
     expect(await fileOf({ pseudonymKey: 'another' })).toHaveLength(1);
     const bytes = readFileSync(join(folder, file)).toString('latin1');
     for (const { ani } of calls.slice(-100)) expect(bytes).not.toContain(String(ani).slice(-10));
+  });
+
+  it('of each account of a server is its own, also where they have one key', async () => {
+    const folder = newFolder();
+    const accounts = [
+      { name: 'acme', client: fakeClient(fixtureCalls(300, 1)) },
+      { name: 'rival', client: fakeClient(fixtureCalls(40, 2)) },
+    ];
+    const server = createServer(accounts, { copyFolder: folder, pseudonymKey: 'the secret' });
+    servers.push(server);
+    for (const [account, total] of [
+      ['acme', 300],
+      ['rival', 40],
+      ['acme', 300],
+    ] as const)
+      expect(
+        await ask(server, 'analyze_calls', { calls: 'all', account: [account] }),
+      ).toMatchObject({ calls: total });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.db'))).toHaveLength(2);
+  });
+
+  it('is made again by another version of this package, whose mask may be another one', async () => {
+    const folder = newFolder();
+    const of = { account: 'main', baseUrl: 'https://api.example.com', version: 'v3', reveal: [] };
+    const files = [
+      await openCopyFile(folder, 'the secret', { ...of, release: '1.0.0' }),
+      await openCopyFile(folder, 'the secret', { ...of, release: '1.0.1' }),
+      await openCopyFile(folder, 'the secret', { ...of, release: '1.0.0' }),
+    ];
+    expect(new Set(files).size).toBe(2);
+    expect(files[2]).toBe(files[0]);
+  });
+
+  it('is not kept in a folder that others may write to, or that is a link', async () => {
+    const folder = newFolder();
+    const linked = join(newFolder(), 'copies');
+    symlinkSync(folder, linked);
+    const open = newFolder();
+    chmodSync(open, 0o777);
+    for (const [copyFolder, what] of [
+      [linked, 'is a link to another place'],
+      [open, 'is a folder that others may write to'],
+    ] as const) {
+      const server = serve(clientWith().client, { copyFolder }, 20_000);
+      const { isError, content } = await callTool(server, 'analyze_calls', october);
+      expect(isError).toBe(true);
+      expect(content[0]?.text).toMatch(/^The local copy of the calls cannot be kept\.\nWhy: /);
+      expect(content[0]?.text).toContain(`${copyFolder} ${what}`);
+      expect(readdirSync(copyFolder)).toEqual([]);
+    }
+  });
+
+  it('is not written through a link in the place of its file', async () => {
+    const folder = newFolder();
+    const first = serve(clientWith().client, { copyFolder: folder }, 20_000);
+    await ask(first, 'analyze_calls', october);
+    await first.close();
+    const [name = ''] = readdirSync(folder);
+    const target = join(newFolder(), 'of-somebody-else');
+    writeFileSync(target, '', { mode: 0o644 });
+    rmSync(join(folder, name));
+    symlinkSync(target, join(folder, name));
+    const second = serve(clientWith().client, { copyFolder: folder }, 20_000);
+    const { content } = await callTool(second, 'analyze_calls', october);
+    expect(content[0]?.text).toContain(`${name} is a link to another place`);
+    expect(statSync(target)).toMatchObject({ size: 0 });
+    expect(statSync(target).mode & 0o777).toBe(0o644);
   });
 
   it('stays for thirty days after its last use', async () => {

@@ -31,8 +31,12 @@ export const always: Period = { from: null, to: null };
 
 /** What a copy needs of its server. */
 export interface CopyHost {
+  /** Whose calls they are. */
+  readonly account: string;
   client(): Promise<Client>;
   readonly version: Version;
+  /** The version of this package, which the mask belongs to. */
+  readonly release: string;
   /** Masks what is stored. */
   mask(call: Call): Call;
   /** Where copies are kept, and the key of their names; null for one in memory. */
@@ -41,9 +45,14 @@ export interface CopyHost {
   readonly clock: Pick<Clock, 'now'> & Partial<Clock>;
 }
 
-/** The calls that a question needs are there. */
-export interface LoadedCopy {
+/** Calls, and the account that they are kept under. */
+export interface KeptCalls {
   readonly store: Store;
+  readonly account: string;
+}
+
+/** The calls that a question needs are there. */
+export interface LoadedCopy extends KeptCalls {
   /** As of when, in milliseconds since 1970. */
   readonly asOf: number;
   /** What they lack, in words; null when they are whole. */
@@ -70,9 +79,6 @@ export interface Waiting {
   readonly signal: AbortSignal;
   progress(done: number, total: number | null, message: string): void;
 }
-
-/** The one account of a copy. */
-export const accountOfCopy = 'calls';
 
 /** How long a question waits for its calls, and for newer ones. */
 const patience = { calls: 20_000, refresh: 8_000 };
@@ -126,9 +132,9 @@ export class Copy {
   async have(
     periods: readonly Period[],
     { signal, progress }: Waiting,
-    partly?: (store: Store, since: string) => Promise<boolean>,
+    partly?: (kept: KeptCalls, since: string) => Promise<boolean>,
   ): Promise<LoadedCopy | Loading> {
-    const { clock } = this.#host;
+    const { clock, account } = this.#host;
     const { timer } = { ...systemClock, ...clock };
     const late = { calls: false, refresh: false };
     const timers = (['calls', 'refresh'] as const).map((of) =>
@@ -151,11 +157,13 @@ export class Copy {
         if (seen.unread === null || this.#runs >= begun.runs + 2) {
           if (total !== undefined) progress(total ?? 1, total, 'Loaded all calls of the question');
           const isFresh = !seen.isStale || clock.now() - seen.asOf < freshFor;
-          if (isFresh || hasFailed || late.refresh) return { store, ...seen, since: null, failure };
+          if (isFresh || hasFailed || late.refresh)
+            return { store, account, ...seen, since: null, failure };
         } else if (hasFailed) throw this.#failure?.error;
         if (seen.unread !== null && partly && seen.since !== null && seen.since !== tried) {
           tried = seen.since;
-          if (await partly(store, seen.since)) return { store, ...seen, failure: null };
+          if (await partly({ store, account }, seen.since))
+            return { store, account, ...seen, failure: null };
         }
         if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
         if (seen.unread !== null) {
@@ -163,7 +171,7 @@ export class Copy {
           // One question asks at a time, however many wait.
           if (total === undefined && this.#waiting[0] === turn)
             total = await this.#totalOf(period, signal);
-          const there = await store.count(accountOfCopy, selectionIn(period));
+          const there = await store.count(account, selectionIn(period));
           progress(there, total ?? null, `Loaded ${there} calls`);
           if (late.calls)
             return {
@@ -200,19 +208,19 @@ export class Copy {
   }
 
   async #openStore() {
-    const { client, place, version, reveal, clock } = this.#host;
+    const { account, client, place, clock } = this.#host;
     const { baseUrl } = await client();
-    const file = place && openCopyFile(place.folder, place.key, { baseUrl, version, reveal });
+    const file = place && (await openCopyFile(place.folder, place.key, { ...this.#host, baseUrl }));
     const store = await openStore(`sqlite:${file ?? ':memory:'}`, {
       clock: { ...systemClock, ...clock },
     });
-    await store.putAccount({ id: accountOfCopy, name: accountOfCopy });
+    await store.putAccount({ id: account, name: account });
     return { store, file };
   }
 
   /** What the copy has of some periods. */
   async #look(store: Store, periods: readonly Period[]) {
-    const found = await store.note(accountOfCopy);
+    const found = await store.note(this.#host.account);
     const state = (found?.note ?? null) as SyncState | null;
     if ((found?.notedAt ?? 0) > this.#committedAt && this.#run === null)
       this.#othersUntil = (found?.notedAt ?? 0) + othersFor;
@@ -272,7 +280,7 @@ export class Copy {
    * to a later one.
    */
   async #sync(first: Period | null, isUrgent: boolean, signal: AbortSignal): Promise<void> {
-    const { client, clock, mask } = this.#host;
+    const { account, client, clock, mask } = this.#host;
     try {
       const { store, file } = await this.#open();
       if (file !== null) touch(file);
@@ -290,7 +298,7 @@ export class Copy {
         },
       };
       await syncAccount(await client(), masked, {
-        account: accountOfCopy,
+        account,
         order: 'newest',
         prefetch: 8,
         // A record that cannot be read must not keep all others out.

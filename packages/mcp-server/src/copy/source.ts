@@ -20,10 +20,10 @@ import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
 import { notesWorthSaying, sentencesOf } from '../text/words.ts';
 import {
-  accountOfCopy,
   always,
   type Copy,
   filterOf,
+  type KeptCalls,
   type LoadedCopy,
   type Loading,
   newestOf,
@@ -125,10 +125,10 @@ export class Source {
       : joined(plans.flatMap(periodsOf));
     const { ready, ...rest } = await this.#held(periods, run);
     const running = createAnswers(questions, { now });
-    for (const { store, name } of ready)
+    for (const { store, account, name } of ready)
       for (const period of periods)
         await running.addAll(
-          store.columns(accountOfCopy, selectionIn(period), running.needs.fields, run.signal),
+          store.columns(account, selectionIn(period), running.needs.fields, run.signal),
           name,
         );
 
@@ -198,7 +198,7 @@ export class Source {
     const { needsSequence, fields } = make();
     const periods = needsSequence ? [always] : periodsOf(plan);
 
-    const collect = async (held: readonly Pick<Ready, 'name' | 'store' | 'since'>[]) => {
+    const collect = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
       const selector = make();
 
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
@@ -228,15 +228,15 @@ export class Source {
     // The newest calls are enough, once there are as many as are wanted.
     const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
 
-    const partly = async (store: Ready['store'], since: string): Promise<boolean> => {
-      return (await collect([{ name: '', store, since }])).entries.length > offset + limit;
+    const partly = async (kept: KeptCalls, since: string): Promise<boolean> => {
+      return (await collect([{ ...kept, name: '', since }])).entries.length > offset + limit;
     };
 
     const { ready, failed } = await this.#held(periods, run, isNewestFirst ? partly : undefined);
     const { entries, others } = await collect(ready);
     const calls: Listed[] = [];
     for (const { of, sid } of entries.slice(offset, offset + limit)) {
-      const call = await of.store.get(accountOfCopy, sid);
+      const call = await of.store.get(of.account, sid);
       if (call !== null) calls.push({ account: of.name, call: call as MaskedCall });
     }
 
@@ -302,15 +302,14 @@ export class Source {
       readonly last: string | null;
     }
   > {
-    const partly = async (store: Ready['store'], since: string): Promise<boolean> =>
-      since <= from &&
-      (await store.count(accountOfCopy, selectionIn({ from: since, to: null }))) > 0;
+    const partly = async ({ store, account }: KeptCalls, since: string): Promise<boolean> =>
+      since <= from && (await store.count(account, selectionIn({ from: since, to: null }))) > 0;
 
     const { ready, failed } = await this.#held([always], run, partly);
     const running = createAnswers(questions, { now: this.#now() });
-    for (const { store, name, since } of ready) {
+    for (const { store, account, name, since } of ready) {
       const selection = selectionIn({ from: since, to: null });
-      const batches = store.columns(accountOfCopy, selection, running.needs.fields, run.signal);
+      const batches = store.columns(account, selection, running.needs.fields, run.signal);
       await running.addAll(batches, name);
     }
 
@@ -360,21 +359,21 @@ export class Source {
    * before that.
    */
   async #statusOf(
-    { store, name, isAll, asOf, latest }: Ready,
+    { store, account, name, isAll, asOf, latest }: Ready,
     begin: string | null,
     run: Waiting,
   ): Promise<AccountStatus> {
     const at = new Date(asOf).toISOString();
     const known = {
       account: name,
-      calls: await store.count(accountOfCopy, everything),
+      calls: await store.count(account, everything),
       last: latest,
       storedAt: at,
       syncedAt: at,
     };
     if (begin === null) return { ...known, first: null };
     let first: string | null = null;
-    for await (const call of store.calls(accountOfCopy, selectionIn({ from: begin, to: null }))) {
+    for await (const call of store.calls(account, selectionIn({ from: begin, to: null }))) {
       first = call.date_added;
       break;
     }
@@ -384,10 +383,7 @@ export class Source {
       return {
         ...known,
         first:
-          (await store.count(
-            accountOfCopy,
-            selectionIn({ from: '0000-01-01 00:00:00', to: begin }),
-          )) > 0
+          (await store.count(account, selectionIn({ from: '0000-01-01 00:00:00', to: begin }))) > 0
             ? null
             : first,
       };
@@ -405,7 +401,7 @@ export class Source {
   async #held(
     periods: readonly Period[],
     run: Waiting,
-    partly?: (store: Ready['store'], since: string) => Promise<boolean>,
+    partly?: (kept: KeptCalls, since: string) => Promise<boolean>,
   ): Promise<{ readonly ready: readonly Ready[]; readonly failed: readonly FailedAccount[] }> {
     const { found, failed } = await this.askEach(run, async ({ name, copy }) => ({
       name,
@@ -495,7 +491,7 @@ const fenced = <Said extends { readonly code: string; readonly message: string }
 
 /** Passes some fields of the calls of periods, one call after the other. */
 async function eachCall(
-  { store }: Pick<Ready, 'store'>,
+  { store, account }: KeptCalls,
   periods: readonly Period[],
   names: readonly string[],
   signal: AbortSignal,
@@ -503,7 +499,7 @@ async function eachCall(
 ): Promise<void> {
   for (const period of periods) {
     for await (const { length, columns } of store.columns(
-      accountOfCopy,
+      account,
       selectionIn(period),
       names,
       signal,

@@ -60,10 +60,11 @@ export async function openOwnFile(
 export async function openOwnList(
   path: string,
   refuse: (what: string) => Error,
+  mode?: number,
 ): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND;
   try {
-    return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful);
+    return await open(path, flags | constants.O_CREAT | constants.O_EXCL | careful, mode);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
