@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { createSyncStatus, type SyncStatus } from '@call-attribution/fleet/status';
 import { describeCopy } from '@call-attribution/node-stream/copies';
+import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
 import { type Args, interval } from '../args.ts';

@@ -1,4 +1,4 @@
-// Health checks and metrics of programs that run long.
+// Health checks and metrics of programs that run long, and of syncs that are repeated.
 export {
   type MetricFamily,
   type MetricSample,
@@ -8,3 +8,9 @@ export {
   statusPaths,
   statusReply,
 } from './status.ts';
+export {
+  createSyncStatus,
+  type SyncCounts,
+  type SyncStatus,
+  type SyncStatusOptions,
+} from './sync-status.ts';

@@ -1,5 +1,8 @@
-import { createSyncStatus, type SyncStatusOptions } from '@call-attribution/fleet/status';
-import { statusReply } from '@call-attribution/node-stream/status';
+import {
+  createSyncStatus,
+  type SyncStatusOptions,
+  statusReply,
+} from '@call-attribution/node-stream/status';
 import { describe, expect, test } from 'vitest';
 
 describe('the status of syncs that are repeated', () => {

@@ -4,12 +4,8 @@ import {
   deadlineMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import {
-  type MetricFamily,
-  metricsText,
-  type StatusSource,
-} from '@call-attribution/node-stream/status';
+import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
+import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
