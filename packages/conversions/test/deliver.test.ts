@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -176,35 +177,125 @@ test('a sheet that may not have been uploaded is never replaced', async () => {
   await deliver(clicks, after, 'clicks.csv');
 });
 
-test.each(['prepared', 'one renamed', 'all renamed'])(
+/** Leaves the second delivery as a run that was killed before it could commit, with its files there. */
+async function interrupted(into = '.'): Promise<Delivery> {
+  await deliver(clicks, before, join(into, 'first.csv'));
+  await deliver(clicks, after, join(into, 'clicks.csv'));
+  await ledger.close();
+
+  // The journal without its last line is that of a run that was killed before it could commit.
+  const path = join(folder, 'uploads.ledger');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
+  ledger = await openLedger(path);
+  const pending = ledger.pending(clicks.name);
+  expect(pending?.files).toHaveLength(2);
+  return pending as Delivery;
+}
+
+/** The ledger, as if its unfinished delivery had been noted otherwise. */
+const noting = (changes: Partial<Delivery>): Ledger => ({
+  ...ledger,
+  pending(destination) {
+    const delivery = ledger.pending(destination);
+    return delivery && { ...delivery, ...changes };
+  },
+});
+
+test.each(['prepared', 'one renamed', 'all renamed', 'uploaded and removed'])(
   'a delivery that was interrupted when its files were %s is finished, neither twice nor not at all',
   async (when) => {
-    await deliver(clicks, before, 'first.csv');
-    await deliver(clicks, after, 'clicks.csv');
-    const sheet = read('clicks.csv');
-    const adjustments = read('clicks.adjustments.csv');
-    await ledger.close();
-
-    // The journal without its last line is that of a run that was killed before it could commit.
-    const path = join(folder, 'uploads.ledger');
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
-    ledger = await openLedger(path);
-    const pending = ledger.pending(clicks.name);
-    const files = pending?.files ?? [];
-    expect(files).toHaveLength(2);
-    for (const [at, { path, prepared }] of files.entries())
+    const pending = await interrupted();
+    const texts = () => pending.files.map(({ path }) => existsSync(path) && readFileSync(path));
+    const sheets = when === 'uploaded and removed' ? [false, false] : texts();
+    for (const [at, { path, prepared }] of pending.files.entries()) {
       if (when === 'prepared' || (when === 'one renamed' && at === 1)) renameSync(path, prepared);
-    const elsewhere = {
-      ...ledger,
-      pending: () => ({ ...(pending as Delivery), host: 'another-machine' }),
-    };
-    await expect(finishDeliveries(elsewhere)).rejects.toThrow(/Finish it there/);
+      if (when === 'uploaded and removed') rmSync(path);
+    }
+
     expect(await finishDeliveries(ledger)).toHaveLength(1);
-    expect([read('clicks.csv'), read('clicks.adjustments.csv')]).toEqual([sheet, adjustments]);
+    expect(texts()).toEqual(sheets);
     expect(await changes(clicks, after)).toMatchObject({ add: [], adjust: [] });
     expect(await finishDeliveries(ledger)).toEqual([]);
   },
 );
+
+test('a container with another name finishes it where the prepared files are', async () => {
+  const { files } = await interrupted();
+  const [first, second] = files;
+  renameSync(String(second?.path), String(second?.prepared));
+  expect(await finishDeliveries(noting({ host: 'container-of-yesterday' }))).toHaveLength(1);
+  expect([existsSync(String(first?.path)), existsSync(String(second?.path))]).toEqual([true, true]);
+  expect(await finishDeliveries(ledger)).toEqual([]);
+});
+
+test('a sheet of the same name on another machine is not taken for it, and the way on is said', async () => {
+  const { files } = await interrupted();
+  const elsewhere = noting({ host: 'container-of-yesterday' });
+  const error = await finishDeliveries(elsewhere).catch((error: unknown) => error);
+  expect(error).toMatchObject({ code: 'unfinished' });
+  for (const said of ['the machine container-of-yesterday', folder, files[0]?.prepared])
+    expect(String(error)).toContain(said);
+  renameSync(String(files[0]?.path), String(files[0]?.prepared));
+  expect(await finishDeliveries(elsewhere)).toHaveLength(1);
+});
+
+test('a folder that is not mounted stops the run: nothing counts as uploaded that is in no sheet', async () => {
+  const share = join(folder, 'share');
+  mkdirSync(share);
+  const { files } = await interrupted('share');
+  for (const { path, prepared } of files) renameSync(path, prepared);
+  const journal = read('uploads.ledger');
+  renameSync(share, join(folder, 'away'));
+
+  for (const isEmpty of [false, true]) {
+    if (isEmpty) mkdirSync(share);
+    const error = await finishDeliveries(ledger).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: 'unfinished' });
+    expect(String(error)).toContain(`are not in ${share} here. Mount that folder`);
+    expect(read('uploads.ledger')).toBe(journal);
+  }
+
+  rmSync(share, { recursive: true });
+  renameSync(join(folder, 'away'), share);
+  expect(await finishDeliveries(ledger)).toHaveLength(1);
+  expect(existsSync(join(share, 'clicks.csv'))).toBe(true);
+});
+
+test('a note of an earlier release does not say which folder: an empty file in place of an uploaded sheet goes on', async () => {
+  const { files } = await interrupted();
+  for (const { path } of files) rmSync(path);
+  const old = noting({ files: files.map(({ path, prepared }) => ({ path, prepared })) });
+  await expect(finishDeliveries(old)).rejects.toThrow(/an empty file/);
+  writeFileSync(String(files[0]?.prepared), '');
+  expect(await finishDeliveries(old)).toHaveLength(1);
+  expect(await changes(clicks, after)).toMatchObject({ add: [], adjust: [] });
+});
+
+test('what a run that was killed while it wrote has left is removed by the next run', async () => {
+  const first = await changes(clicks, before);
+  // A run that never gets to the note that its files are complete.
+  const killed: Ledger = { ...ledger, prepare: () => new Promise(() => {}) };
+  void deliverSheets(killed, clicks.name, first, clicks, rules, join(folder, 'monday.csv'));
+  const prepared = (): string[] => readdirSync(folder).filter((name) => /prepared/.test(name));
+  await expect.poll(prepared).toHaveLength(1);
+  writeFileSync(join(folder, `${prepared()[0]}.0123456789ab.new`), 'half of it');
+  // One that another ledger has noted stays.
+  const others = join(folder, 'monday.csv.89abcdef.prepared');
+  writeFileSync(others, 'of another ledger');
+
+  await ledger.close();
+  for (const name of readdirSync(folder)) if (/\.lock\./.test(name)) rmSync(join(folder, name));
+  ledger = await openLedger(join(folder, 'uploads.ledger'));
+  expect(await finishDeliveries(ledger)).toEqual([]);
+  expect(prepared()).toEqual(['monday.csv.89abcdef.prepared']);
+  rmSync(others);
+
+  // It is as if there had been no run.
+  expect(await deliver(clicks, before, 'tuesday.csv')).not.toBeNull();
+  const journal = read('uploads.ledger');
+  expect(await finishDeliveries(ledger)).toEqual([]);
+  expect(read('uploads.ledger')).toBe(journal);
+});
 
 test.each([
   ['another file', (at: string) => ({ path: join(at, 'public'), prepared: join(at, 'secret') })],
@@ -220,13 +311,18 @@ test.each([
     }),
   ],
   ['a relative path', () => ({ path: 'public', prepared: 'public.01234567.prepared' })],
-])('a ledger that somebody else has written cannot have files renamed: %s', async (_, of) => {
-  mkdirSync(join(folder, 'x'));
-  const file = of(folder);
-  for (const name of [file.prepared, join(folder, 'secret')])
-    if (name.startsWith('/')) writeFileSync(join(name), 'mine');
-  await ledger.prepare('google-ads-clicks', [], [file]);
-  await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_damaged' });
-  expect(existsSync(file.path)).toBe(file.path.endsWith('secret'));
-  expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe('mine');
-});
+])(
+  'a ledger that somebody else has written cannot have files renamed or removed: %s',
+  async (_, of) => {
+    mkdirSync(join(folder, 'x'));
+    const file = of(folder);
+    for (const name of [file.prepared, join(folder, 'secret')])
+      if (name.startsWith('/')) writeFileSync(join(name), 'mine');
+    await ledger.announce('google-ads-clicks', [file]);
+    await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_damaged' });
+    await ledger.prepare('google-ads-clicks', [], [file]);
+    await expect(finishDeliveries(ledger)).rejects.toMatchObject({ code: 'ledger_damaged' });
+    expect(existsSync(file.path)).toBe(file.path.endsWith('secret'));
+    expect(readFileSync(join(folder, 'secret'), 'utf8')).toBe('mine');
+  },
+);

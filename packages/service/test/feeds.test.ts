@@ -263,6 +263,71 @@ describe('a feed that has each call once', () => {
   });
 });
 
+describe('a slow client of a feed that has each call once, across the border of two periods', () => {
+  const once = { ...feed, once: '1d' };
+  const rowsOf = (text: string): string[] =>
+    text.split('\r\n').flatMap((line) => /^Cj0K-click-\d+/.exec(line) ?? []);
+
+  /** A service whose calls grow, and what a client gets of it that reads when it likes. */
+  async function start(ledger: string) {
+    const calls = Array.from({ length: 2_000 }, (_, number) => call(number));
+    const made: (() => void)[] = [];
+    const service = createService({
+      store: reading(async function* () {
+        yield* [...calls];
+        for (const each of made.splice(0)) each();
+      }),
+      feeds: await read([{ ...once, ledger }]),
+      clock: { now: () => time },
+    });
+    const get = async (signal?: AbortSignal) =>
+      service.fetch(
+        new Request(`http://127.0.0.1${feed.path}`, { headers: basic(), signal: signal ?? null }),
+      );
+    return { service, calls, made, get };
+  }
+
+  test('what is on its way counts as delivered for the next period', async () => {
+    const { service, calls, get } = await start('slow.ledger');
+    const slow = await get();
+    time += 86_400_000;
+    calls.push(call(5_000));
+    expect(rowsOf(await (await get()).text())).toEqual(['Cj0K-click-5000']);
+    expect(rowsOf(await slow.text())).toHaveLength(2_000);
+    time += 86_400_000;
+    expect(rowsOf(await (await get()).text())).toEqual([]);
+    await service.close();
+  });
+
+  test('what its client did not take comes in a later sheet', async () => {
+    const { service, calls, get } = await start('left.ledger');
+    const controller = new AbortController();
+    const slow = await get(controller.signal);
+    time += 86_400_000;
+    calls.push(call(5_000));
+    expect(rowsOf(await (await get()).text())).toHaveLength(1);
+    controller.abort();
+    await expect(slow.text()).rejects.toThrow();
+    time += 86_400_000;
+    expect(rowsOf(await (await get()).text())).toHaveLength(2_000);
+    await service.close();
+  });
+
+  test('a sheet that is made while the period ends is made again for the next one', async () => {
+    const { service, calls, made, get } = await start('made.ledger');
+    const first = get();
+    made.push(() => {
+      time += 86_400_000;
+      calls.push(call(5_000));
+    });
+    expect(rowsOf(await (await first).text())).toHaveLength(2_001);
+    expect(rowsOf(await (await get()).text())).toHaveLength(2_001);
+    time += 86_400_000;
+    expect(rowsOf(await (await get()).text())).toEqual([]);
+    await service.close();
+  });
+});
+
 describe('its password', () => {
   test('it is asked for, and a wrong one is refused without a hint of what is wrong', async () => {
     const { get } = await serving();

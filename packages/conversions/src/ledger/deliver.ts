@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import type { ConversionRules } from '../conversion.ts';
@@ -15,8 +15,8 @@ import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
 /**
  * Writes the sheets of what a destination does not know yet, and notes in the ledger that it knows
- * it now. Both happen or neither: the files are written under other names, the ledger says so, they
- * are renamed, the ledger says so. After a crash
+ * it now. Both happen or neither: the ledger says which files are about to be written, they are
+ * written under other names, the ledger says so, they are renamed, the ledger says so. After a crash
  * `finishDeliveries` does what is left. Null when there was nothing to deliver; then no file is written.
  *
  * @param sheet absolute path of the sheet. A name that ends in `.gz` gets a compressed file; adjustments are next to it.
@@ -33,25 +33,30 @@ export async function deliverSheets(
   rules: ConversionRules,
   sheet: string,
 ): Promise<Delivery | null> {
-  const files: DeliveredFile[] = [];
-  const run = randomUUID().slice(0, 8);
-  let mayBeNoted = false;
-
-  const write = async (path: string, lines: AsyncIterable<Uint8Array>) => {
-    refuseExisting(path);
-    const file = { path, prepared: `${path}.${run}.prepared` };
-    files.push(file);
-    await writeWholeFile(file.prepared, path.endsWith('.gz') ? toGzip()(lines) : lines);
-  };
-
   if (add.length + adjust.length === 0) return null;
+
+  const run = randomUUID().slice(0, 8);
+  const parts: { readonly file: DeliveredFile; readonly lines: AsyncIterable<Uint8Array> }[] = [];
+
+  const plan = async (path: string, lines: AsyncIterable<Uint8Array>): Promise<void> => {
+    refuseExisting(path);
+    const folder = (await folderNumber(path)) ?? undefined;
+    parts.push({ file: { path, prepared: `${path}.${run}.prepared`, folder }, lines });
+  };
 
   // A ledger in a database does not keep another run from writing to the same files.
   const unlock = await lockFile(`${sheet}.lock`);
+  let mayBeNoted = false;
   try {
-    if (add.length > 0) await write(sheet, toSheet(format, rules)(add));
+    if (add.length > 0) await plan(sheet, toSheet(format, rules)(add));
     if (format.adjustments && adjust.length > 0)
-      await write(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(adjust));
+      await plan(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(adjust));
+
+    const files = parts.map(({ file }) => file);
+    await ledger.announce(destination, files);
+    for (const { file, lines } of parts)
+      await writeWholeFile(file.prepared, file.path.endsWith('.gz') ? toGzip()(lines) : lines);
+
     // A retraction comes before the new conversion of the same call, which is then the latest
     // entry.
     const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
@@ -62,7 +67,7 @@ export async function deliverSheets(
     await finish(ledger, delivery);
     return delivery;
   } catch (error) {
-    if (!mayBeNoted) for (const { prepared } of files) await rm(prepared, { force: true });
+    if (!mayBeNoted) for (const { file } of parts) await rm(file.prepared, { force: true });
     throw error;
   } finally {
     await unlock();
@@ -81,18 +86,17 @@ export function refuseExisting(file: string): void {
 /**
  * Finishes the deliveries of sheets that a crash has interrupted. A delivery is only in the ledger
  * once its files are complete on disk, so what is left is to rename those that still have their
- * first name. Returns what was finished.
+ * first name. Files that were only announced are removed: nothing was noted of what they say.
+ * Returns what was finished.
  */
 export async function finishDeliveries(ledger: Ledger): Promise<Delivery[]> {
   const finished: Delivery[] = [];
   for (const destination of ledger.destinations()) {
+    await removeAnnounced(ledger, destination);
     const delivery = ledger.pending(destination);
     if (!delivery || delivery.files.length === 0) continue;
-    if (delivery.host !== hostname())
-      throw new DeliveryError(
-        'unfinished',
-        `The machine ${delivery.host} has an unfinished delivery. Finish it there, where its files are.`,
-      );
+    refuseStrange(delivery.files);
+    await refuseElsewhere(delivery);
     await finish(ledger, delivery);
     finished.push(delivery);
   }
@@ -100,18 +104,68 @@ export async function finishDeliveries(ledger: Ledger): Promise<Delivery[]> {
   return finished;
 }
 
+/** Removes what a killed run has left of files that it had announced, which may name callers. */
+async function removeAnnounced(ledger: Ledger, destination: string): Promise<void> {
+  const files = ledger.announced(destination);
+  if (files.length === 0) return;
+  refuseStrange(files);
+  for (const { prepared } of files) {
+    const folder = dirname(prepared);
+    const own = basename(prepared);
+    const names = await readdir(folder).catch((): string[] => []);
+    // While it is written it has yet another name.
+    for (const name of names)
+      if (name === own || (name.startsWith(`${own}.`) && name.endsWith('.new')))
+        await rm(join(folder, name), { force: true });
+  }
+
+  await ledger.announce(destination, []);
+}
+
+/**
+ * Refuses to finish a delivery whose files are not here: its folder is not mounted, or it is that
+ * of another machine. A file that is gone from its folder was renamed, then uploaded and removed by
+ * somebody.
+ */
+async function refuseElsewhere({ host, files }: Delivery): Promise<void> {
+  const [first] = files;
+  if (first === undefined || files.some(({ prepared }) => existsSync(prepared))) return;
+
+  const isOurs = host === hostname();
+  const isSameFolder =
+    first.folder !== undefined && (await folderNumber(first.path)) === first.folder;
+  if (isOurs && (isSameFolder || files.some(({ path }) => existsSync(path)))) return;
+
+  const wayOn = isOurs ? 'Mount that folder, or put them back' : 'Finish it there';
+  throw new DeliveryError(
+    'unfinished',
+    `The files of a delivery that was begun on the machine ${host} are not in ${dirname(first.path)} here. ${wayOn}, and run this again. If its sheet is here under its own name, rename it to ${first.prepared}; if that was uploaded and removed, put an empty file with this name there.`,
+  );
+}
+
+/** Number of the folder of a file in the file system; null when there is no such folder. */
+const folderNumber = async (path: string): Promise<string | null> => {
+  const stats = await stat(dirname(path), { bigint: true }).catch(() => null);
+  return stats === null ? null : String(stats.ino);
+};
+
 /** Is this a name that a delivery gives to a file that will have another one? */
 const isPrepared = (prepared: string, path: string): boolean =>
   prepared.startsWith(`${path}.`) && /^[\da-f]{8}\.prepared$/.test(prepared.slice(path.length + 1));
 
-async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
-  // A ledger that somebody else has written could name any file of this user, to have it renamed.
-  for (const { path, prepared } of delivery.files)
+/**
+ * A ledger that somebody else has written could name any file of this user, to have it renamed or
+ * removed.
+ */
+function refuseStrange(files: readonly DeliveredFile[]): void {
+  for (const { path, prepared } of files)
     if (resolve(path) !== path || !isPrepared(prepared, path))
       throw strange(
-        `The ledger has a delivery that renames ${prepared} to ${path}, which no delivery does`,
+        `The ledger has a delivery that writes ${prepared} and renames it to ${path}, which no delivery does`,
       );
+}
 
+async function finish(ledger: Ledger, delivery: Delivery): Promise<void> {
   for (const { path, prepared } of delivery.files) {
     if (!existsSync(prepared)) continue;
     refuseExisting(path);

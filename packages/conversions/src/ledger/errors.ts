@@ -8,7 +8,7 @@ const deliveryErrors = codeTable({
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
     unfinished:
-      'The ledger has an unfinished delivery to this destination. Commit or abandon it first, on the machine that began it.',
+      'The ledger has an unfinished delivery, and its files are not here, or it goes to the same destination. Finish it where its files are, or abandon it.',
   },
   data: {
     ledger_damaged:

@@ -11,6 +11,8 @@ export interface DeliveredFile {
   readonly path: string;
   /** Absolute path that it is written under. */
   readonly prepared: string;
+  /** Number of its folder in the file system, by which another folder in its place is noticed. */
+  readonly folder?: string | undefined;
 }
 
 /** Entries that go to a destination together. */
@@ -43,6 +45,14 @@ export interface Ledger {
   pending(destination: string): Delivery | null;
   /** Every destination that something was ever prepared for. */
   destinations(): readonly string[];
+  /**
+   * Writes down which files are about to be written for a destination, in place of those that it
+   * had: a run that is killed meanwhile leaves them, and the next one removes them. `prepare` ends
+   * it.
+   */
+  announce(destination: string, files: readonly DeliveredFile[]): Promise<void>;
+  /** The files that were announced for a destination, and of which no delivery came. */
+  announced(destination: string): readonly DeliveredFile[];
   /**
    * Writes down what is about to be delivered. Throws when another delivery to the destination is
    * not finished.
@@ -78,6 +88,11 @@ export interface LedgerOptions {
 }
 
 type Line =
+  | {
+      readonly type: 'announced';
+      readonly destination: string;
+      readonly files: readonly DeliveredFile[];
+    }
   | ({ readonly type: 'prepared' } & Delivery)
   | ({ readonly type: 'committed'; readonly id: string; readonly at: number } & Taken)
   | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
@@ -101,12 +116,18 @@ export async function openLedger(
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
   const open = new Map<string, Delivery>();
+  const announced = new Map<string, readonly DeliveredFile[]>();
 
   const apply = (line: Line): void => {
+    if (line.type === 'announced' || line.type === 'prepared') {
+      announced.set(line.destination, line.type === 'announced' ? line.files : []);
+      if (!delivered.has(line.destination)) delivered.set(line.destination, new Map());
+    }
+
+    if (line.type === 'announced') return;
     if (line.type === 'prepared') {
       const { type: _, ...delivery } = line;
       open.set(delivery.id, delivery);
-      if (!delivered.has(delivery.destination)) delivered.set(delivery.destination, new Map());
       return;
     }
 
@@ -148,6 +169,8 @@ export async function openLedger(
     },
     pending,
     destinations: () => [...delivered.keys()],
+    announce: (destination, files) => write({ type: 'announced', destination, files }),
+    announced: (destination) => announced.get(destination) ?? [],
     async prepare(destination, entries, files = []) {
       if (pending(destination))
         throw new DeliveryError(

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -99,6 +99,7 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
     const ledgerText = existsSync(join(folder, 'uploads.ledger'))
       ? readFileSync(join(folder, 'uploads.ledger'), 'utf8')
       : '';
+    if (/"type":"announced"[^\n]*\n$/.test(ledgerText)) tally.happened('while it wrote');
     if (/"type":"prepared"[^\n]*\n$/.test(ledgerText)) tally.happened('between sheet and ledger');
     collect();
   }
@@ -127,8 +128,10 @@ test('kill -9 at any moment uploads each conversion and each adjustment once', a
   }
 
   await ledger.close();
+  const leftFiles = readdirSync(folder).filter((name) => name.includes('.prepared'));
   rmSync(folder, { recursive: true, force: true });
   tally.add({ lost, lied, doubled: tool.doubled() });
+  expect(leftFiles, 'numbers of callers that a killed run has left').toEqual([]);
   expect({ lost, lied, doubled: tool.doubled(), hung: tally.counts.hung }).toEqual({
     lost: 0,
     lied: 0,

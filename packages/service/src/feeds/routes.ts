@@ -39,6 +39,8 @@ interface FeedState {
   latest: Pick<Sheet, 'madeAt' | 'rows' | 'leftOut'> | null;
   /** The last sheet while it is fresh. */
   fresh: Sheet | null;
+  /** The sheet of each request whose response is under way. */
+  readonly sending: Map<AppContext, Sheet>;
   /** When it could last not be made. */
   failedAt: number | null;
 }
@@ -65,13 +67,14 @@ export function feedRoutes(
       making: null,
       latest: null,
       fresh: null,
+      sending: new Map(),
       failedAt: null,
     }),
   );
 
   const make = async (state: FeedState): Promise<Sheet> => {
     try {
-      const sheet = await makeSheet(state.feed, store, clock.now());
+      const sheet = await makeSheet(state.feed, store, clock.now(), [...state.sending.values()]);
       const { madeAt, rows, leftOut } = sheet;
       Object.assign(state, { latest: { madeAt, rows, leftOut }, fresh: sheet, failedAt: null });
       setTimeout(() => {
@@ -89,12 +92,20 @@ export function feedRoutes(
   /**
    * The sheet to send; made now unless the last one is fresh. Requests at the same time share one.
    */
-  const sheetOf = (state: FeedState): Promise<Sheet> => {
+  const sheetFor = async (c: AppContext, state: FeedState): Promise<Sheet> => {
+    const isCurrent = ({ period }: Sheet) => period === periodOf(state.feed, clock.now());
     const { fresh } = state;
-    const isCurrent = fresh?.period === periodOf(state.feed, clock.now());
-    if (fresh && isCurrent && clock.now() - fresh.madeAt < freshMs) return Promise.resolve(fresh);
-    state.making ??= make(state);
-    return state.making;
+    let sheet = fresh && clock.now() - fresh.madeAt < freshMs ? fresh : null;
+
+    // A period may end while its sheet is made.
+    while (sheet === null || !isCurrent(sheet)) {
+      state.making ??= make(state);
+      sheet = await state.making;
+    }
+
+    state.sending.set(c, sheet);
+    c.env.exchange.ends.push(() => state.sending.delete(c));
+    return sheet;
   };
 
   const routes = states.map(
@@ -106,7 +117,7 @@ export function feedRoutes(
           throw error;
         });
         await takePlace(c, state.feed.account);
-        const sheet = await sheetOf(state);
+        const sheet = await sheetFor(c, state);
         c.env.exchange.audit = { ...c.env.exchange.audit, rows: sheet.rows };
         state.lastFetch = clock.now();
         state.fetches += 1;

@@ -53,11 +53,15 @@ const linesAtOnce = 1_000;
 /**
  * Makes the sheet of a feed: all conversions of its window, each checked as the tool would check
  * it.
+ *
+ * @param sending sheets of it that are on their way: what they have in an earlier period counts as
+ * sent, and comes later when their client does not take it.
  */
 export async function makeSheet(
   feed: Feed,
   store: Pick<Store, 'calls'>,
   now: number,
+  sending: readonly Sheet[],
 ): Promise<Sheet> {
   const { format, account, once, path, history } = feed;
 
@@ -70,11 +74,13 @@ export async function makeSheet(
     selectionOf(read, { extensions: format.accepts.onlyExtensions }),
   );
   const period = periodOf(feed, now);
-  const earlier = new Set(
-    (once?.ledger.destinations() ?? [])
-      .filter((name) => name !== period && name.startsWith(`feed ${path} `))
-      .flatMap((name) => [...(once?.ledger.delivered(name).keys() ?? [])]),
-  );
+  const noted = (once?.ledger.destinations() ?? [])
+    .filter((name) => name !== period && name.startsWith(`feed ${path} `))
+    .flatMap((name) => [...(once?.ledger.delivered(name).keys() ?? [])]);
+  const underWay = sending
+    .filter((sheet) => sheet.period !== period)
+    .flatMap(({ entries }) => entries.map(({ sid }) => sid));
+  const earlier = new Set([...noted, ...underWay]);
   const entries: LedgerEntry[] = [];
   const leftOut = new Map<FeedReason, number>();
   let rows = 0;
