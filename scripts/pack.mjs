@@ -1,8 +1,18 @@
-// Packages as npm gets them. `node scripts/pack.mjs <folder> [package ...]` packs what is built
-// into a folder, installs the tarballs there with plain npm, and prints their paths as JSON. For
-// tests that need packages as users have them.
+// Packages as npm gets them. `node scripts/pack.mjs <folder> <package ...>` packs what is built
+// into a folder, installs the tarballs there with plain npm, and writes a launcher for each program
+// that was asked for: `<folder>/calls` works from every folder, terminal and host. For users until
+// npm has the packages, and for tests that need them as users have them, which read the paths of
+// the tarballs on stdout, as JSON.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { packages, scope } from './workspace.mjs';
 
@@ -68,17 +78,64 @@ export function withNeeded(names) {
   return [...all];
 }
 
+/**
+ * Writes a program that starts another one of Node.js by its path, and returns where it is. It
+ * takes the Node.js that runs now, since hosts and cron often have none on their PATH; when that is
+ * gone, the one on PATH.
+ * @param {string} folder @param {string} name @param {string} script
+ */
+export function writeLauncher(folder, name, script) {
+  if (process.platform === 'win32') {
+    const launcher = join(folder, `${name}.cmd`);
+    const line = `@"${process.execPath}" "${script}" %*`;
+    writeFileSync(launcher, `${line.replaceAll('%', '%%').replace('%%*', '%*')}\r\n`);
+    return launcher;
+  }
+
+  /** @param {string} path */
+  const quoted = (path) => `'${path.replaceAll("'", `'\\''`)}'`;
+  const launcher = join(folder, name);
+  const lines = [
+    '#!/bin/sh',
+    `node=${quoted(process.execPath)}`,
+    '[ -x "$node" ] || node=node',
+    `exec "$node" ${quoted(script)} "$@"`,
+  ];
+  writeFileSync(launcher, `${lines.join('\n')}\n`);
+  chmodSync(launcher, 0o755);
+  return launcher;
+}
+
 if (process.argv[1] === import.meta.filename) {
   const [folder = '', ...rest] = process.argv.slice(2);
+  if (rest.length === 0) {
+    console.error('name a folder and packages: pnpm tarballs ../calls cli core node-stream');
+    process.exit(2);
+  }
+
   const outside = rest.filter((name) => name.includes('@'));
-  const wanted = withNeeded(rest.filter((name) => !name.includes('@')));
-  const target = resolve(folder);
-  mkdirSync(target, { recursive: true });
+  const named = rest.filter((name) => !name.includes('@'));
+  const wanted = withNeeded(named);
+  mkdirSync(resolve(folder), { recursive: true });
+  const target = realpathSync(folder);
   const tarballs = packages
     .filter(({ name }) => wanted.includes(name))
     .map((pkg) => pack(pkg, target));
   install(target, [...tarballs, ...outside]);
+
+  const launchers = packages
+    .filter(({ name }) => named.includes(name))
+    .flatMap(({ manifest }) =>
+      Object.entries(manifest.bin ?? {}).map(([name, script]) =>
+        writeLauncher(target, name, join(target, 'node_modules', manifest.name, script)),
+      ),
+    );
+
   // A person wants to know how to go on; programs read the paths.
-  if (process.stdout.isTTY) console.log(`installed in ${target}\nnext: cd ${target}`);
-  else console.log(JSON.stringify(tarballs));
+  console.error(`installed in ${target}`);
+  if (launchers.length > 0)
+    console.error(
+      `works from every folder and terminal, in cron and in assistants: ${launchers.join(', ')}`,
+    );
+  if (!process.stdout.isTTY) console.log(JSON.stringify(tarballs));
 }

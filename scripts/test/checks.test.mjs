@@ -207,6 +207,18 @@ test('doctor: an old Node and a half-finished install each get one line that say
   );
 });
 
+test('tarballs: without the name of a package nothing is made', () => {
+  const dir = tempDir();
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/pack.mjs'), join(dir, 'core')],
+    { encoding: 'utf8' },
+  );
+  expect(status).toBe(2);
+  expect(stderr).toBe('name a folder and packages: pnpm tarballs ../calls cli core node-stream\n');
+  expect(readdirSync(dir)).toEqual([]);
+});
+
 test('workflows: every command is a script of this repository', () => {
   const dir = join(root, '.github/workflows');
   const commands = readdirSync(dir).flatMap((file) =>

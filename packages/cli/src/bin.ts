@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { relative } from 'node:path';
 import { takeEnvironment } from '@call-attribution/core/environment';
 import { run } from './run.ts';
+import { typedAs } from './typed-as.ts';
 
 // Before anything else runs: diagnostic reports and child processes must not get the keys.
 const env = takeEnvironment();
@@ -10,15 +10,6 @@ const env = takeEnvironment();
 function endNow(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-}
-
-/** How to type this program again: it may be installed, run by npx, or built in a clone. */
-function typedAs(path = ''): string {
-  if (/[\\/]_npx[\\/]/.test(path)) return 'npx @call-attribution/cli';
-  if (/[\\/]node_modules[\\/]\.bin[\\/]/.test(path)) return 'npx calls';
-  return /[\\/]dist[\\/]bin\.js$/.test(path) && !/[\\/]node_modules[\\/]/.test(path)
-    ? `node ${relative(process.cwd(), path)}`
-    : 'calls';
 }
 
 const stop = new AbortController();
@@ -46,5 +37,5 @@ process.exitCode = await run(process.argv.slice(2), {
   cwd: process.cwd(),
   clock: { now: () => Date.now() },
   signal: stop.signal,
-  typedAs: typedAs(process.argv[1]),
+  typedAs: typedAs(import.meta.filename, env),
 });

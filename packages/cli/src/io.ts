@@ -39,7 +39,7 @@ export interface Io {
   readonly clock: Pick<Clock, 'now'>;
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
-  /** What to type to run this program again. Default `calls`. */
+  /** What to type to run this program again, in this terminal or in another one. Default `calls`. */
   readonly typedAs?: string;
   /** Silence after which stderr says what is waited for. Default `1s` on a terminal, else `5s`. */
   readonly patience?: Duration;

@@ -57,6 +57,7 @@ const isKey = (name: string): boolean =>
  * commands.
  */
 export const init: Handler = async (args, io) => {
+  const { typedAs = 'calls' } = io;
   const account = args.text('account');
   if (account !== null && !isAccountName(account))
     throw new UsageError(`--account: a name is ${accountNameWords}`);
@@ -73,7 +74,7 @@ export const init: Handler = async (args, io) => {
   const preferred = args.text('default');
   if (preferred !== null) {
     const hint =
-      names.length > 0 ? `it has ${names.join(', ')}` : 'calls init --account NAME adds one';
+      names.length > 0 ? `it has ${names.join(', ')}` : `${typedAs} init --account NAME adds one`;
     if (!names.includes(preferred))
       throw new UsageError(`${path} has no account ${JSON.stringify(preferred)}`, [hint]);
     await writeConfig(path, { ...json, default: preferred });
@@ -94,7 +95,7 @@ export const init: Handler = async (args, io) => {
   const known = given(json, args, io);
   const answers = canAsk(io)
     ? await askUntilRight(known, io, args.flag('debug'))
-    : await tried(whole(known), io);
+    : await tried(whole(known, typedAs), io);
   const { baseUrl, apiVersion, timeZone, secrets } = answers;
   const plain = { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone };
 
@@ -130,7 +131,7 @@ export const init: Handler = async (args, io) => {
   const chosen = account === null ? '' : ` --account ${account}`;
   await show(io, [
     `kept in ${path}, which only you can read`,
-    `next: calls doctor${chosen}, calls list --from 7d${chosen}`,
+    `next: ${typedAs} doctor${chosen}, ${typedAs} list --from 7d${chosen}`,
   ]);
   return exitCodes.ok;
 };
@@ -180,7 +181,7 @@ function given(json: Json, args: Args, io: Io): Answers {
 }
 
 /** Without a terminal, everything has to be there. */
-function whole(answers: Answers): Answers {
+function whole(answers: Answers, typedAs: string): Answers {
   const { baseUrl, timeZone, apiVersion, secrets } = answers;
   const missing = [
     ...(baseUrl === null ? ['CALLS_BASE_URL'] : []),
@@ -192,7 +193,7 @@ function whole(answers: Answers): Answers {
   if (missing.length === 0) return answers;
   const are = missing.length === 1 ? 'is' : 'are';
   throw new UsageError(`there is no terminal to ask at, and ${missing.join(', ')} ${are} not set`, [
-    'run calls init at a terminal, or set them: what they say is tried and kept',
+    `run ${typedAs} init at a terminal, or set them: what they say is tried and kept`,
   ]);
 }
 

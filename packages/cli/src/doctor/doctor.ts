@@ -167,15 +167,16 @@ function offline(settings: Settings, io: Io): Found {
  * is. Nothing is created, and the API is not asked.
  */
 async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Found> {
+  const { typedAs = 'calls' } = io;
   try {
     const chosen = chooseStore(args, settings, io);
     if (chosen === null) {
       const text = 'none: CALLS_STORE is not set, so questions go to the API';
-      const fix = 'calls sync --store sqlite:calls.db makes one';
+      const fix = `${typedAs} sync --store sqlite:calls.db makes one`;
       return { findings: [note('store', text, fix)], status: exitCodes.ok };
     }
     const shown = storeName(chosen.typed);
-    const sync = `calls sync --store ${shown}`;
+    const sync = `${typedAs} sync --store ${shown}`;
     const file = chosen.path === null ? null : statSync(chosen.path, { throwIfNoEntry: false });
     if (file === undefined)
       return {
@@ -312,6 +313,7 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
 /** What is configured, and where it comes from. */
 function settingsFound(settings: Settings, io: Io): Finding[] {
   const { baseUrl, apiVersion, timeZone } = settings;
+  const { typedAs = 'calls' } = io;
   const secrets = [
     ['accessKey', 'access key'],
     ['secretKey', 'secret key'],
@@ -320,7 +322,7 @@ function settingsFound(settings: Settings, io: Io): Finding[] {
   return [
     fileFound(settings, io),
     baseUrl === null
-      ? wrong('URL', 'not set', 'calls init asks for it and keeps it; or set CALLS_BASE_URL')
+      ? wrong('URL', 'not set', `${typedAs} init asks for it and keeps it; or set CALLS_BASE_URL`)
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
     ...secrets.flatMap(([name, item]) => {
