@@ -256,7 +256,7 @@ export async function* eachCall(
 
 /**
  * Some fields of the calls of a selection, in the order of time and sid, in batches from one
- * snapshot.
+ * snapshot; of a store in memory from one each.
  */
 export function readColumns(
   driver: Driver,

@@ -59,7 +59,8 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
 
   /**
    * Some fields of the calls of a selection, in the order of time and sid, in batches from one
-   * snapshot.
+   * snapshot. Of a store in memory, a call that changes while they are read is as it is when
+   * reached.
    *
    * @example
    * for await (const { columns } of store.columns('101', everything, ['ppc_campaign']))

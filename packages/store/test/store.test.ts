@@ -38,6 +38,42 @@ async function filled(newUrl: () => Promise<string>, options: StoreOptions = {})
 
 const whole = { selection: everything, offset: 0, rows: 1_000, version: 'v3' as const };
 
+describe('a store in memory', () => {
+  test('it gives columns in windows: a call that changes meanwhile is as it is when it is reached', async () => {
+    await using store = await openAt('sqlite::memory:');
+    const many = Array.from({ length: 9_000 }, (_, i) =>
+      smallCall(`m${i}`, `2027-01-01 00:0${i % 7}:00`, '1.0', false, { city: 'Here' }),
+    );
+    await store.upsert('101', many);
+    const order: string[] = [];
+    for await (const { sid } of store.calls('101')) order.push(sid);
+    const gone = String(order.at(-2));
+    const changed = String(order.at(-1));
+    const added = Array.from({ length: 50 }, (_, i) => `a${i}`);
+
+    const found = new Map<string, unknown>();
+    let read = 0;
+    for await (const { length, columns } of store.columns('101', everything, ['sid', 'city'])) {
+      // Many of them come between the calls of windows that are still to be read.
+      if (read === 0) {
+        await store.upsert('101', [
+          ...added.map((sid, i) => smallCall(sid, `2027-01-01 00:0${i % 7}:00`, '1.0')),
+          ...many.filter(({ sid }) => sid === changed).map((call) => ({ ...call, city: 'There' })),
+        ]);
+        await store.remove('101', [gone]);
+      }
+      read += length;
+      for (let i = 0; i < length; i += 1) found.set(String(columns.sid?.[i]), columns.city?.[i]);
+    }
+
+    for (const sid of order)
+      if (sid !== gone) expect(found.get(sid), sid).toBe(sid === changed ? 'There' : 'Here');
+
+    expect(found.has(gone)).toBe(false);
+    expect(read, 'each comes once').toBe(found.size);
+  });
+});
+
 describe.each(stores)('a $kind store', ({ newUrl }) => {
   test('it returns each call as either version sends it', async () => {
     await using store = await filled(newUrl);

@@ -70,7 +70,10 @@ export interface Driver {
    * times.
    */
   read<T>(body: (session: Session) => Promise<T>): Promise<T>;
-  /** Gives what `body` gives, all from one snapshot, on a connection of its own. */
+  /**
+   * Gives what `body` gives, all from one snapshot, on a connection of its own. A database in memory
+   * has one connection: each part is then from a snapshot of its own.
+   */
   stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T>;
   /** Runs `body` in a transaction, and again from the start when that helps after an error. */
   write<T>(body: (session: Session) => Promise<T>): Promise<T>;

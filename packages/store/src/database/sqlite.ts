@@ -143,17 +143,18 @@ class SqliteDriver implements Driver {
 
   /**
    * Reads on a connection of its own, so that other work goes on meanwhile. A database in memory
-   * has one only, and is read at once.
+   * has one only: others have their turn between two parts, each of which is from a snapshot of its
+   * own.
    */
   async *stream<T>(body: (session: Session) => AsyncGenerator<T>): AsyncGenerator<T> {
     const { file, path, patienceMs, access } = this.#open;
     if (path === null) {
-      yield* await this.read(async (session) => {
-        const all: T[] = [];
-        for await (const some of body(session)) all.push(some);
-        return all;
-      });
-      return;
+      const parts = body(this.#open.reader.session);
+      for (;;) {
+        const part = await this.read(() => parts.next());
+        if (part.done) return;
+        yield part.value;
+      }
     }
 
     this.#refuseUnusable();
