@@ -1,6 +1,6 @@
-// `pnpm check`: all checks that must hold before a change lands, besides tests and drills. Two lanes, since steps of a stage do not
-// disturb each other. The output of a step is shown when it fails, and the table of ceilings
-// always.
+// `pnpm check`: all checks that must hold before a change lands, besides tests and drills. A stage
+// that failed is the last one, since those after it need what it checks. Two steps run at a time.
+// The output of a step is shown when it fails, and the table of ceilings always.
 import { spawn } from 'node:child_process';
 import { root } from './workspace.mjs';
 
@@ -52,6 +52,7 @@ const step = (name, command) =>
 const started = Date.now();
 let passed = true;
 for (const stage of stages) {
+  if (!passed) break;
   const queue = [...stage];
   const lane = async () => {
     for (let next = queue.shift(); next; next = queue.shift())
