@@ -195,6 +195,32 @@ describe.skipIf(process.platform === 'win32')('a file that does not stay as it w
     expect(readdirSync(folder)).toEqual(['calls.db']);
   });
 
+  test('after an erasure and a sync of others, whoever had the file open goes on', async () => {
+    const caller = '3125550199';
+    const many = some(3_000).map((call, i) => (i % 2 === 0 ? { ...call, ani: caller } : call));
+    const first = await filled(0);
+    await first.upsert('101', many);
+    await first.close();
+    const open = await Promise.all(Array.from({ length: 3 }, () => openStore(`sqlite:${file}`)));
+    for (const store of open) expect(await store.count('101', everything)).toBe(3_000);
+    const [eraser, reader, writer] = open;
+    const before = statSync(file).size;
+    const erased = await eraser?.erase('101', [caller]);
+    expect(erased).toMatchObject({ deleted: [1_500], remains: [] });
+    const after = statSync(file).size;
+    expect(after).toBeLessThan(before);
+
+    // What is added lies in the log alone, and the database is larger than its file.
+    await eraser?.upsert('101', some(1_000, 10_000));
+    expect(statSync(file).size).toBe(after);
+    expect(await reader?.count('101', everything)).toBe(2_500);
+    expect(await writer?.upsert('101', some(500, 20_000))).toMatchObject({ added: 500 });
+    inOtherProcess("UPDATE accounts SET name = 'Other'");
+    expect(await reader?.accounts()).toMatchObject([{ name: 'Other' }]);
+    await Promise.all(open.map((store) => store.close()));
+    expect(readdirSync(folder)).toEqual(['calls.db']);
+  });
+
   test('a file that others make larger is the same', async () => {
     await using store = await filled(10);
     appendFileSync(file, Buffer.alloc(8192));

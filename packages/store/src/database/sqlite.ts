@@ -16,6 +16,7 @@ import type { Dialect, Driver, Remains, Row, Session, Value } from './driver.ts'
 import { differs, orReplace, recordNames } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
+import { lacksPages } from './sqlite-log.ts';
 
 const dialect: Dialect = {
   key: 'TEXT',
@@ -251,9 +252,9 @@ class SqliteDriver implements Driver {
     let what = found === undefined ? 'removed' : 'replaced by another';
     if (found !== undefined && found.ino === this.#opened?.ino && found.dev === this.#opened.dev) {
       // A database becomes smaller by VACUUM only, after an erasure, and then says so itself.
-      const isCut = found.size < this.#size && found.size < sizeOf(reader);
+      const isSmaller = found.size < this.#size;
       this.#size = found.size;
-      if (!isCut) return;
+      if (!isSmaller || !isCut(reader, path)) return;
       what = 'cut';
     }
 
@@ -295,11 +296,11 @@ class SqliteDriver implements Driver {
     isOfSqlite(error) ? fromSqlite(error, this.#open.file) : error;
 }
 
-/** The size that a database says it has. */
-function sizeOf({ database }: Connection): bigint {
+/** Whether a file has lost pages that its database has. */
+function isCut({ database }: Connection, path: string): boolean {
   const of = (pragma: string) =>
-    Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0];
-  return BigInt(of('page_count')) * BigInt(of('page_size'));
+    Number(Object.values(database.prepare(`PRAGMA store.${pragma}`).get() ?? {})[0]);
+  return lacksPages(path, of('page_count'), of('page_size'));
 }
 
 function rollBack(database: Database.Database): void {
