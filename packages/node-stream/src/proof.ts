@@ -59,6 +59,8 @@ export interface Stretch<P extends Position = string> extends Span<P> {
   readonly sids?: readonly string[];
   /** Of a copy: when it was read, in milliseconds. */
   readonly read?: number;
+  /** Of a copy: the number of the run that read it, or that counted as many again. */
+  readonly run?: number;
   /** Of a copy: how many of its calls were not final. */
   readonly open?: number;
   /** Of a copy: it has to be read again. */
@@ -207,7 +209,8 @@ const isAlike = <P extends Position>(a: Stretch<P>, b: Stretch<P>): boolean =>
   a.counted !== null &&
   b.counted !== null &&
   a.again === b.again &&
-  (a.at === null) === (b.at === null);
+  (a.at === null) === (b.at === null) &&
+  (a.at !== null || a.run === b.run);
 
 function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
   return {
@@ -219,6 +222,7 @@ function joined<P extends Position>(a: Stretch<P>, b: Stretch<P>): Stretch<P> {
     calls: a.calls + b.calls,
     at: a.at === null || b.at === null ? null : Math.min(a.at, b.at),
     ...(a.read === undefined || b.read === undefined ? {} : { read: Math.min(a.read, b.read) }),
+    ...(a.run === undefined || b.run === undefined ? {} : { run: Math.min(a.run, b.run) }),
     ...(a.open === undefined || b.open === undefined ? {} : { open: a.open + b.open }),
     ...(a.again ? { again: a.again } : {}),
     ...(a.ends && b.ends ? { ends: [a.ends[0], b.ends[1]] } : {}),
@@ -257,12 +261,21 @@ const mostCounts = 16;
  * known which stretches differ. They come back as `short` when calls are missing, else as
  * `unproven`.
  *
- * @param until only what ends until then is counted, and nothing that has no end.
+ * @param isDue which of those that are proved are counted.
+ * @param seen what is noted of those that have as many as before.
  * @param count asks the server how many calls a range has, both ends included; null when it does not say.
  */
 export async function recount<P extends Position>(
   list: Stretches<P>,
-  { until, rows, now }: { readonly until: P | null; readonly rows: number; readonly now: number },
+  {
+    isDue,
+    rows,
+    seen,
+  }: {
+    readonly isDue: (stretch: Stretch<P>) => boolean;
+    readonly rows: number;
+    readonly seen: Pick<Stretch<P>, 'at' | 'run'>;
+  },
   count: (range: Span<P>) => Promise<number | null>,
 ): Promise<Stretch<P>[]> {
   const freshIn = (stretches: Stretches<P>): number =>
@@ -271,10 +284,8 @@ export async function recount<P extends Position>(
   const groups: Stretch<P>[][] = [];
   const others: Stretch<P>[] = [];
   for (const stretch of list) {
-    const { is, counted, to } = stretch;
-    const isCounted =
-      is === 'proved' && counted !== null && to !== null && (until === null || to <= until);
     const group = groups.at(-1) ?? [];
+    const isCounted = stretch.is === 'proved' && stretch.counted !== null && isDue(stretch);
     if (!isCounted) others.push(stretch);
     else if (group.at(-1)?.to === stretch.from && freshIn(group) < perGroup) group.push(stretch);
     else groups.push([stretch]);
@@ -290,7 +301,7 @@ export async function recount<P extends Position>(
 
     // One stretch that differs is counted twice: the first time, the server may have been behind.
     if (half === 0 && found !== whole.counted) found = await count(range);
-    if (found === whole.counted) return { found, list: group.map((one) => ({ ...one, at: now })) };
+    if (found === whole.counted) return { found, list: group.map((one) => ({ ...one, ...seen })) };
     if (found === null)
       return { found, list: group.map((one) => ({ ...one, is: 'unproven', why: 'uncounted' })) };
     if (half === 0) return { found, list: [differing(whole, found - (whole.counted ?? 0))] };

@@ -272,7 +272,8 @@ export class Reading<R, T, P extends Position> {
 
     // One answer that held everything is a count of everything.
     if (this.#slicesRead !== 1 || this.#isResumed) {
-      const counted = await recount(stretches, { until, rows, now: Date.now() }, (range) =>
+      const isDue = ({ to }: Stretch<P>): boolean => to !== null && (until === null || to <= until);
+      const counted = await recount(stretches, { isDue, rows, seen: { at: Date.now() } }, (range) =>
         count(range, this.#stop.signal),
       );
       this.#state = { ...this.#state, stretches: counted };

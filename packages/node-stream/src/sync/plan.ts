@@ -122,7 +122,7 @@ export function mayChange(
   { lookback, settle }: Ages,
 ): boolean {
   if (to === null || again === true) return true;
-  const isAfter = (age: number): boolean => latest !== null && to > (earlier(latest, age) ?? '');
+  const isAfter = (age: number): boolean => to > (earlier(latest, age) ?? '');
   return isAfter(lookback) || (open > 0 && isAfter(settle));
 }
 

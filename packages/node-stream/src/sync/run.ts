@@ -1,5 +1,5 @@
 import { isFinalStatus } from '@call-attribution/core/record';
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import { formatNaive, hour, parseNaive } from '@call-attribution/core/time';
 import {
   CallSource,
   callQuery,
@@ -29,6 +29,7 @@ import { askedOf, bounding, dueOf, inOrder, mayChange, type SyncSettings } from 
 import {
   checkState,
   type FirstCount,
+  latestRun,
   merged,
   type SyncBatch,
   type SyncPart,
@@ -65,6 +66,8 @@ export class SyncRun {
   readonly #options: SyncSettings;
   readonly #source: CallSource;
   readonly #startedAt: number;
+  /** The number of this run, by which it knows what it has read and counted itself. */
+  readonly #run: number;
   /** What ends until then is counted at the end. */
   readonly #until: string;
   readonly #stop = new AbortController();
@@ -86,6 +89,7 @@ export class SyncRun {
     this.#source = new CallSource(client, query, options);
     this.#source.account = account;
     this.#startedAt = options.clock.now();
+    this.#run = 1 + latestRun(parts);
     this.#until = formatNaive(this.#startedAt - zones);
     this.#others = parts.filter((part) => part !== own);
     this.#asked = askedOf(query.asked, options.period, own);
@@ -217,6 +221,7 @@ export class SyncRun {
         ...one,
         ...span,
         read: clock.now(),
+        run: this.#run,
         ends: [countAt(span.from) + one.shared, countAt(span.to)],
         open: open.filter(isHere).length,
       });
@@ -257,42 +262,56 @@ export class SyncRun {
     onProgress({ done, total, rate: rateOf(this.#done, clock.now() - this.#startedAt) });
   }
 
+  /** Was it read by a run that did not come to its end, and neither read nor counted by this one? */
+  #isLeft({ at, run }: Stretch): boolean {
+    return at === null && run !== this.#run;
+  }
+
   /**
    * Counts what was read, in the second pass only what that pass has read. Returns what has to be
    * read again.
    */
   async #conclude(pass: number): Promise<Span[]> {
-    const { rows, clock, lookback } = this.#options;
+    const { rows, clock, lookback, maxPages } = this.#options;
     const { stretches, latest, firsts } = this.#part;
     const now = clock.now();
     const isCounted = (one: Stretch): boolean => pass === 1 || one.at === null;
-    const counted = await recount(
-      stretches.filter(isCounted),
-      { until: this.#until, rows, now },
-      (range) => this.#source.count(range, this.#stop.signal),
-    );
-    const isLacking = firsts.some(
-      (one) => one.lacks === undefined && one.total > knownIn(counted, one),
-    );
+    const isOld = ({ to }: Stretch): boolean => to !== null && to <= this.#until;
+    const count = (list: readonly Stretch[], isDue: (one: Stretch) => boolean) =>
+      recount(list, { isDue, rows, seen: { at: now, run: this.#run } }, (range) =>
+        this.#source.count(range, this.#stop.signal),
+      );
+
+    // In what is young, calls still appear, so it is not counted. But where this run has not read it
+    // itself, nothing else tells that calls have come since.
+    const old = await count(stretches.filter(isCounted), isOld);
+    const counted = await count(old, (one) => !isOld(one) && one.run !== this.#run);
     const again: Span[] = [];
     const judged = counted.map((one): Stretch => {
       const { why, again: wasAgain, ...rest } = one;
-
-      // What was proved before stays so; what was read in this run waits for a later count.
-      if (why === 'uncounted')
-        return { ...rest, is: 'proved', ...(wasAgain ? { again: wasAgain } : {}) };
       const before = stretches.find((each) => isSame(each, one));
       const { read = now } = one;
       const isNew = before?.at === null;
 
-      // What is too young to be counted may lack calls that came since an earlier run has read it.
-      const isYoung = isNew && (one.to === null || one.to > this.#until) && read < this.#startedAt;
-      if (why !== before?.why || (isLacking && isYoung)) again.push({ from: one.from, to: one.to });
-      if (!isNew) return why === before?.why ? one : { ...one, at: now };
-
       // What was read some time before the end of the run could see late calls for so much less
-      // long.
-      const ages = { ...this.#options, lookback: lookback + now - read };
+      // long. Nobody knows how long that is where one of the clocks was wrong.
+      const elapsed = Math.abs(now - read);
+      const ages = { ...this.#options, lookback: lookback + elapsed };
+      const mayHaveChanged = mayChange(one, latest, ages);
+
+      // What was proved before stays so; what was read in this run waits for a later count. The rest
+      // of a stretch that was cut cannot be counted.
+      const isCut = one.counted === null && one.is === 'proved' && this.#isLeft(one);
+      if (why === 'uncounted' || isCut) {
+        if (isCut || (this.#isLeft(one) && mayHaveChanged)) again.push(spanOf(one));
+        return { ...rest, is: 'proved', ...(wasAgain ? { again: wasAgain } : {}) };
+      }
+
+      // The count says that nothing is missing of what an earlier run has read. What has changed
+      // since, only reading it again tells; runs that may not read it all leave that to the next one.
+      const isStale = isNew && this.#isLeft(before) && elapsed > hour && maxPages === undefined;
+      if (why !== before?.why || (isStale && mayHaveChanged)) again.push(spanOf(one));
+      if (!isNew) return why === before?.why ? one : { ...one, at: now };
       const isAgain = mayChange({ ...rest, open: 0 }, latest, ages);
       return {
         ...rest,
@@ -314,6 +333,8 @@ export class SyncRun {
     return pass === 1 ? merged(again) : [];
   }
 }
+
+const spanOf = ({ from, to }: Stretch): Span => ({ from, to });
 
 /**
  * The stretch behind a border has as many calls in common with the one before it as both have

@@ -183,18 +183,23 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
       part.asked.every((span) => missing(list, span).length === 0);
     if (part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved')))
       return true;
-    const since = Math.max(0, ...part.stretches.map(({ at, read = 0 }) => at ?? read));
+    const since = latestRun([part]);
     const others = parts.filter((other) => other !== part && hasAll(other));
-    const newer = others.flatMap(({ stretches, countedTo }) =>
-      stretches.filter(({ is, at, to, read = 0 }) => {
-        // What was too young to be counted is as it was when it was read.
-        const seen = to !== null && to <= (countedTo ?? '') ? at : read;
-        return is === 'proved' && at !== null && (seen ?? 0) > since;
-      }),
+    const newer = others.flatMap(({ stretches }) =>
+      stretches.filter(({ is, at, run = 0 }) => is === 'proved' && at !== null && run > since),
     );
     return !covers(newer.sort(byBegin));
   });
 }
+
+/**
+ * The number of the last run that has read or counted something of these parts; 0 before the first
+ * one, and where a version wrote them that did not number its runs.
+ */
+export const latestRun = (parts: readonly SyncPart[]): number =>
+  parts
+    .flatMap(({ stretches }) => stretches)
+    .reduce((latest, { run = 0 }) => Math.max(latest, run), 0);
 
 /** Ranges in order, those that touch as one. */
 export function merged(spans: readonly Span[]): Span[] {

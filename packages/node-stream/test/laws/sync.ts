@@ -18,11 +18,13 @@ const options: SyncOptions = {
  * A store in memory that takes records and state together, and can die before a commit.
  *
  * @param stateEvery it keeps the state of each n-th commit only, and of those that end a run.
+ * @param initial the state that it has at first.
  */
 export function memoryStore(
   stateEvery = 1,
+  initial: SyncState | null = null,
 ): UpsertSink & { rows: Map<string, Call>; dieAfter: number; onCommit: () => void } {
-  let state: SyncState | null = null;
+  let state = initial;
   let commits = 0;
   const sink = {
     rows: new Map<string, Call>(),
