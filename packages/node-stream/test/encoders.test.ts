@@ -6,6 +6,7 @@ import { type Call, fields } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { readParquet } from 'parquet-wasm';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CsvOptions,
@@ -380,6 +381,21 @@ describe('toParquet', () => {
       'talk_minutes',
     ]);
     expect(await parquetReadObjects({ file })).toEqual([]);
+  });
+
+  it.each([0, 1, 3])('writes %i records in a form that the strict reader of Arrow takes', async (count) => {
+    const rows = Array.from({ length: count }, (_, i) => callOf({ sid: String(i) }));
+    // A name that holds the bytes which a list without row groups has.
+    const odd = { name: '\x16\0\x19\0', type: 'string', value: () => null } as const;
+    for (const [operator, last] of [
+      [toParquet(), 'odd'],
+      [toParquet({ columns: ['sid', odd] }), odd.name],
+    ] as const) {
+      const file = await parquetOf(operator, rows);
+      const batches = readParquet(new Uint8Array(file)).recordBatches();
+      expect(batches.reduce((sum, { numRows }) => sum + numRows, 0)).toBe(count);
+      expect(parquetMetadata(file).schema.at(-1)?.name).toBe(last);
+    }
   });
 
   it.each([

@@ -87,13 +87,27 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
         async end() {
           const out: Uint8Array[] = [];
           if (rows > 0) await write(out);
+          const isEmpty = file === undefined;
           file ??= await openFile(columns);
           void file.parquet.finish();
-          return [...out, file.take()];
+          return [...out, isEmpty ? withListOfStructs(file.take()) : file.take()];
         },
       };
     },
   });
+}
+
+/** In the footer: no rows, then a list without row groups, whose element type is 0. */
+const noRowGroups = Buffer.from([0x16, 0x00, 0x19, 0x00]);
+
+/**
+ * A file without rows, whose list of row groups is one of structures. The writer gives an empty list
+ * no type, which readers that are built on Arrow for Rust refuse. See docs/decisions/node-stream.md.
+ */
+function withListOfStructs(file: Uint8Array): Uint8Array {
+  const at = Buffer.from(file.buffer, file.byteOffset, file.length).lastIndexOf(noRowGroups);
+  if (at >= 0) file[at + noRowGroups.length - 1] = 0x0c;
+  return file;
 }
 
 async function openFile(columns: readonly ReadyColumn<never>[]) {
