@@ -111,10 +111,14 @@ export function systemCode(error: unknown): string | null {
 }
 
 /** A value that the format of the output has no form for. */
-export const unfitValue = (message: string, cause?: unknown): CliError =>
+export const unfitValue = (
+  message: string,
+  cause?: unknown,
+  more: readonly string[] = [],
+): CliError =>
   new CliError(message, {
     cause,
-    hints: ['--format ndjson writes any value as it is', '--fields chooses the fields'],
+    hints: ['--format ndjson writes any value as it is', '--fields chooses the fields', ...more],
   });
 
 /** The code of the error that began it all, for metrics; `failed` for an error without one. */

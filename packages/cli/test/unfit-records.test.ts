@@ -143,7 +143,79 @@ describe('half of a surrogate pair in a field', () => {
     const { code, stderr } = await stage.quick(args, { cwd, env });
     expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
     expect(stderr).toMatch(/→ --format ndjson writes any value as it is/);
+    expect(stderr.includes('--on-bad-record skip')).toBe(args[0] === 'export');
     expect(stderr).not.toMatch(/unexpected|stack|mapCalls/);
+  });
+
+  const half = fixtures[3]?.sid ?? '';
+  const skip = ['--on-bad-record', 'skip'];
+  const sidsIn = (text: string) =>
+    text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(',')[0]);
+
+  test.each(['calls.csv', 'calls.csv.gz', 'calls.parquet', '-'])(
+    'with --on-bad-record skip, its call is left out of %s and named, and the result is incomplete',
+    async (output) => {
+      const said = serveHalf();
+      const cwd = stage.folder();
+      const args = ['export', '-o', output, '--fields', 'sid,ppc_keywords', ...skip];
+      const format = output === '-' ? ['--format', 'csv'] : ['--receipt'];
+      const { code, stdout, stderr } = await stage.quick([...args, ...format], { cwd, env });
+      expect([code, stderr]).toEqual([3, expect.stringContaining(`left out ${half}: ${said}`)]);
+      expect(stderr).toMatch(/INCOMPLETE: 39 calls; 1 call .* could not be read/);
+      if (output === 'calls.csv')
+        expect(sidsIn(readFileSync(join(cwd, output), 'utf8'))).toHaveLength(39);
+      if (output === '-') expect(sidsIn(stdout)).not.toContain(half);
+      if (output === '-') return;
+      const verified = await stage.quick(['verify', output], { cwd, env });
+      expect(verified.stdout).toMatch(/39 (?:calls|rows)/);
+      expect(verified.code).not.toBe(0);
+    },
+  );
+
+  test('it is left out of the calls of a condition only where the condition has it', async () => {
+    serveHalf();
+    const cwd = stage.folder();
+    const args = ['export', '-o', 'calls.csv', ...skip, '--where'];
+    const others = await stage.quick([...args, `sid != '${half}'`], { cwd, env });
+    expect([others.code, others.stderr]).toEqual([0, expect.not.stringContaining('left out')]);
+    const own = await stage.quick([...args, `sid = '${half}'`], { cwd, env });
+    expect([own.code, own.stderr]).toEqual([3, expect.stringContaining(`left out ${half}: `)]);
+  });
+
+  test('a copy obeys --on-bad-record, too', async () => {
+    const said = serveHalf();
+    const cwd = stage.folder();
+    expect((await syncIn(cwd)).code).toBe(0);
+    const from = ['--store', 'sqlite:calls.db', '--include-extensions'];
+    const args = ['export', '-o', 'calls.csv', ...from, '--receipt'];
+    const stopped = await stage.quick(args, { cwd, env });
+    expect([stopped.code, stopped.stderr]).toEqual([1, expect.stringContaining(said)]);
+    const skipped = await stage.quick([...args, ...skip], { cwd, env });
+    expect([skipped.code, skipped.stderr]).toEqual([
+      3,
+      expect.stringContaining(`left out ${half}: ${said}`),
+    ]);
+    expect(skipped.stderr).toMatch(/INCOMPLETE: 39 calls of 40 in the store; 1 call .* left out/);
+    expect(sidsIn(readFileSync(join(cwd, 'calls.csv'), 'utf8'))).toHaveLength(39);
+    expect((await stage.quick(['verify', 'calls.csv'], { cwd, env })).code).not.toBe(0);
+  });
+
+  test('what people read has U+FFFD in its place: a spreadsheet, a report', async () => {
+    serveHalf();
+    const cwd = stage.folder();
+    const args = ['export', '-o', 'calls.csv', '--format', 'spreadsheet', '--receipt'];
+    const sheet = await stage.quick(args, { cwd, env });
+    expect([sheet.code, readFileSync(join(cwd, 'calls.csv'), 'utf8')]).toEqual([
+      0,
+      expect.stringContaining('odd \ufffd'),
+    ]);
+    expect((await stage.quick(['verify', 'calls.csv'], { cwd, env })).code).toBe(0);
+    const report = ['report', '--by', 'ppc_keywords', '--format', 'csv', '--from', '2000-01-01'];
+    const { code, stdout } = await stage.quick(report, { cwd, env });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('odd \ufffd')]);
   });
 
   test('is kept in JSON, and CSV is written without the field', async () => {

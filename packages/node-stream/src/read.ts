@@ -27,11 +27,11 @@ import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import { type Place, type Progress, Reading, type Taking, takingOf } from './reading.ts';
 
-/** A record that could not be parsed. */
+/** A record that could not be parsed, or that `check` has refused. */
 export interface DeadRecord {
   /** The record as it came. It may hold a caller's data. */
   readonly bytes: Uint8Array;
-  /** Why it could not be parsed. */
+  /** Why it could not be parsed, or what `check` has thrown. */
   readonly error: unknown;
   /** The slice that it came with. */
   readonly slice: Span;
@@ -65,6 +65,11 @@ export interface CallStreamOptions extends CallByteStreamOptions {
    * takes its bytes.
    */
   readonly onError?: 'fail' | 'skip' | ((dead: DeadRecord) => void) | undefined;
+  /**
+   * Called with each call before it is delivered. One for which it throws is a record like one that
+   * cannot be parsed: for calls that a file or a table has no form for.
+   */
+  readonly check?: ((call: Call) => void) | undefined;
 }
 
 const optionNames = Object.keys({
@@ -78,6 +83,7 @@ const optionNames = Object.keys({
   checkpoint: 1,
   onProgress: 1,
   onError: 1,
+  check: 1,
 } satisfies Record<keyof CallStreamOptions, 1>);
 
 /** The options of a stream with their defaults. */
@@ -300,19 +306,22 @@ class Stream<T> extends Readable {
   }
 }
 
-/** Records, parsed one by one. Those that cannot be are left out, or end the read. */
+/** Records, parsed and checked one by one. Those that are refused are left out, or end the read. */
 export class Parsing implements Taking<Call> {
   left = 0;
   #at = 0;
   readonly #records: readonly RawRecord[];
   readonly #onError: 'fail' | 'skip' | ((dead: DeadRecord) => void);
+  readonly #check: ((call: Call) => void) | undefined;
 
   constructor(
     records: readonly RawRecord[],
     onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
+    check?: (call: Call) => void,
   ) {
     this.#records = records;
     this.#onError = onError;
+    this.#check = check;
   }
 
   next(): Call | undefined {
@@ -323,7 +332,9 @@ export class Parsing implements Taking<Call> {
     ) {
       this.#at += 1;
       try {
-        return parsed(record);
+        const call = parsed(record);
+        this.#check?.(call);
+        return call;
       } catch (error) {
         if (this.#onError === 'fail') throw error;
         this.left += 1;
@@ -374,8 +385,9 @@ function streamOf<T>(
  * console.log(call.sid);
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
+  const { check } = options;
   const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
-    new Parsing(records, onError);
+    new Parsing(records, onError, check);
   return streamOf<Call>(client, options, take, true) as unknown as CallStream;
 }
 

@@ -52,8 +52,8 @@ async function writeStream(
     if (args.flag(option))
       throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
 
-  const { stream, verdict } = await calls.read({ ...options, signal: io.signal });
-  const { pick, encode } = formOfCalls(target, fields, settings.apiVersion.value);
+  const { pick, encode, check } = formOfCalls(target, fields, settings.apiVersion.value);
+  const { stream, verdict } = await calls.read({ ...options, check, signal: io.signal });
   try {
     const chunks = through(stream, mapCalls(pick), ...encode) as AsyncIterable<Uint8Array>;
     await saveLines(target.output ?? '-', chunks, io);
@@ -104,7 +104,7 @@ async function writeFile(
     typed: typedOptions(args, version, target),
     source: createHash('sha256').update(JSON.stringify(keys)).digest('hex').slice(0, 16),
   };
-  const { pick, encode } = formOfCalls(target, fields, version);
+  const { pick, encode, check } = formOfCalls(target, fields, version);
   let ended: Promise<Ending> | null = null;
   let read = request.filter;
 
@@ -141,7 +141,13 @@ async function writeFile(
 
   try {
     const { checkpoint } = sink;
-    const reading = await calls.read({ ...options, filter: read, checkpoint, signal: io.signal });
+    const reading = await calls.read({
+      ...options,
+      check,
+      filter: read,
+      checkpoint,
+      signal: io.signal,
+    });
     ended = reading.verdict;
     await through(reading.stream, mapCalls(pick)).into(sink);
   } catch (error) {

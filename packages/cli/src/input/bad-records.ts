@@ -61,11 +61,13 @@ function reasonOf(error: unknown): string {
   return CallsError.is(cause) ? cause.summary : 'It cannot be read.';
 }
 
+const wayOut = '--on-bad-record skip leaves such records out and names them';
+
 /** An error about one record names the way out; any other error stays what it is. */
 export async function withWayOut(error: unknown): Promise<unknown> {
   if (CallsError.is(error, 'unfit_value'))
     // The hint is for programs.
-    return unfitValue(error.summary, error);
+    return unfitValue(error.summary, error, [wayOut]);
 
   const code = systemCode(error);
 
@@ -76,7 +78,7 @@ export async function withWayOut(error: unknown): Promise<unknown> {
   const { message } = await explain(error);
   return new CliError(message, {
     cause: error,
-    hints: ['--on-bad-record skip leaves such records out and names them'],
+    hints: [wayOut],
   });
 }
 

@@ -131,7 +131,7 @@ export class CopySource implements Source {
     return { calls: calls.slice(-most), total, isUnordered: false };
   }
 
-  async read({ filter: input }: CallStreamOptions): Promise<Reading> {
+  async read({ filter: input, check, onError = 'fail' }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
     const { held, lacks: copies } = await this.sayAnswered(timesOf(filter));
     let resolve: (ending: CopyEnding) => void = () => {};
@@ -141,15 +141,39 @@ export class CopySource implements Source {
     const found = this.callsOf(filter, await this.accounts());
     const explainNone = () => this.#explainNone(filter);
 
+    let leftOut = 0;
+
+    const isLeftOut = (call: Call): boolean => {
+      if (onError === 'fail') return false;
+      try {
+        check?.(call);
+        return false;
+      } catch (error) {
+        const bytes = Buffer.from(JSON.stringify(call));
+        const slice = { from: null, to: null };
+        if (onError !== 'skip') onError({ bytes, error, slice, page: 0, index: leftOut });
+        leftOut += 1;
+        return true;
+      }
+    };
+
     const calls = async function* () {
       let count = 0;
       for await (const call of found) {
+        if (isLeftOut(call)) continue;
         count += 1;
         yield call;
       }
 
-      if (count === 0) await explainNone();
-      resolve({ proof: 'whole', calls: count, held, copies });
+      if (count + leftOut === 0) await explainNone();
+      const lacks = leftOut === 0 ? copies : [...copies, withoutCalls(leftOut)];
+      resolve({
+        proof: leftOut === 0 ? 'whole' : 'short',
+        calls: count,
+        leftOut,
+        held,
+        copies: lacks,
+      });
     };
 
     return { stream: calls(), verdict };
@@ -303,6 +327,12 @@ export class CopySource implements Source {
     for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
 }
+
+/** What a file lacks of a copy because so many calls were left out, as a receipt says it. */
+const withoutCalls = (missing: number): CopyEnding['copies'][0] => ({
+  proof: 'short',
+  gaps: [{ from: null, to: null, is: 'short', why: 'unreadable', calls: 0, missing, sids: [] }],
+});
 
 /** The times that a filter is about. */
 export function timesOf({ clauses }: Filter): Span {

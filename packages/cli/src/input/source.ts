@@ -31,7 +31,10 @@ export interface Source {
   /** The call with this session ID; null when there is none. */
   get(sid: string): Promise<Call | null>;
   latest(filter: Filter, most: number): Promise<Latest>;
-  /** All calls that match, in the order of time, and whether these are all. */
+  /**
+   * All calls that match, in the order of time, and whether these are all. `check` is called where
+   * `onError` leaves out what it refuses.
+   */
   read(options: CallStreamOptions): Promise<Reading>;
   close(): Promise<void>;
 }
@@ -52,7 +55,13 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
     latest: (filter, most) => latestCalls(client, filter, most, signal),
     async read(options) {
       const { readCalls } = await import('./verdict.ts');
-      return readCalls(client, { signal, ...options });
+      const { check, ...others } = options;
+      // Where nothing is left out, the encoder notices it, too.
+      return readCalls(client, {
+        signal,
+        ...others,
+        ...(options.onError === 'fail' ? {} : { check }),
+      });
     },
     close: () => client.close(),
   };

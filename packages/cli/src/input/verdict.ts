@@ -25,9 +25,12 @@ export function watch(
 
 /** All calls of a copy that match were read. */
 export interface CopyEnding {
-  readonly proof: 'whole';
+  /** `short`: some were left out. */
+  readonly proof: 'whole' | 'short';
   /** How many calls there were. */
   readonly calls: number;
+  /** How many were left out, because the format has no form for them. */
+  readonly leftOut: number;
   /** How many the copy has of the accounts, whether they match or not. */
   readonly held: number;
   /** What is proved of the copy of each account that is not whole. */
@@ -58,7 +61,9 @@ export function readCalls(
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending): string {
   if (!('held' in verdict)) return describeVerdict(verdict);
-  const { calls, held } = verdict;
+  const { calls, held, leftOut } = verdict;
+  if (leftOut > 0)
+    return `INCOMPLETE: ${plural(calls, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out`;
   if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has`;
   return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match`;
 }

@@ -33,8 +33,13 @@ export function sourceWhere(source: Source, where: string, io: Io): Source {
     return isKept;
   };
 
-  const read: Source['read'] = async (options) => {
-    const { stream, verdict } = await source.read(options);
+  const read: Source['read'] = async ({ check, ...options }) => {
+    const { stream, verdict } = await source.read({
+      ...options,
+      check(call) {
+        if (judge(call, '') === 'selected') check?.(call);
+      },
+    });
     return { stream: through(stream, filterCalls(keeps)), verdict };
   };
 

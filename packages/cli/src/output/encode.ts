@@ -18,8 +18,8 @@ export interface Encoded {
   readonly format: FileFormat;
   readonly gzip: boolean;
   /**
-   * With a byte order mark, and an apostrophe before strings that a spreadsheet would run as
-   * formulas.
+   * With a byte order mark, an apostrophe before strings that a spreadsheet would run as formulas,
+   * and U+FFFD for half of a surrogate pair.
    */
   readonly isForSpreadsheet: boolean;
 }
@@ -62,8 +62,13 @@ export function formOfCalls(
 ) {
   const columns = (fields ?? fieldsOf(version)).map(({ name }) => name) as (keyof Call & string)[];
   const isPicked = fields !== null && target.format.endsWith('json');
+  const encode = encodingOf<Call>(target, columns);
   return {
     pick: (call: Call): Call => (isPicked ? (pickFields(call, fields) as unknown as Call) : call),
-    encode: encodingOf<Call>(target, columns),
+    encode,
+    /** Throws for a call that the format has no form for. JSON has one for each. */
+    check: (call: Call): void => {
+      if (!target.format.endsWith('json')) encode[0].rows?.text(call);
+    },
   };
 }

@@ -16,7 +16,9 @@ function textOf(value: unknown, safe: boolean, item: unknown, column: string): s
   // No field is documented as an object, but one that comes is not lost.
   if (typeof value === 'object') return jsonOf(value, item, column);
   if (typeof value !== 'string') return String(value);
-  return safe && formula.test(value) && !plainNumber.test(value) ? `'${value}` : value;
+  if (!safe) return value;
+  const text = value.toWellFormed();
+  return formula.test(text) && !plainNumber.test(text) ? `'${text}` : text;
 }
 
 /**
@@ -34,7 +36,7 @@ function lineOf(texts: readonly (string | null)[]): string {
 /**
  * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is
  * its JSON. Half of a surrogate pair stays in the string, but is lost where that becomes bytes:
- * `toCsv` refuses it.
+ * `toCsv` refuses it, and `safe` makes U+FFFD of it.
  *
  * @example
  * csvLine(['sid', 'a "quoted" word', null, '']); // 'sid,"a ""quoted"" word",,""\r\n'
@@ -71,8 +73,9 @@ export interface CsvOptions<T = Call> {
   columns?: readonly ((keyof NoInfer<T> & string) | Column<T>)[] | undefined;
   /**
    * Put an apostrophe before strings that a spreadsheet would run as a formula: those that begin
-   * with `=`, `+`, `-`, `@`, a tab or a carriage return and are not plain numbers. It changes the
-   * data, so it is off by default; use it for files that people open.
+   * with `=`, `+`, `-`, `@`, a tab or a carriage return and are not plain numbers. Half of a
+   * surrogate pair, which is refused otherwise, becomes U+FFFD. It changes the data, so it is off by
+   * default; use it for files that people open.
    */
   safe?: boolean | undefined;
   /** Begin with a byte order mark, so that Excel reads UTF-8. Default false. */
@@ -113,7 +116,9 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
             'invalid_option',
             'a receipt says which columns a file has: name them in the option columns of toCsv()',
           );
-        return texts(titles, cells(item), item);
+        const values = cells(item);
+        refuseHalf(values, titles, item);
+        return texts(titles, values, item);
       },
     },
     begin(state) {
@@ -148,9 +153,8 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
 
         // Without the line end, which would have to be copied together with the rest before it can
         // be looked at.
-        if (line.isWellFormed()) return `${head}${line}\r\n`;
-        const at = texts.findIndex((text) => text?.isWellFormed() === false);
-        throw halfPair(header?.[at] ?? '', item, 'CSV');
+        if (!line.isWellFormed()) refuseHalf(texts, header ?? [], item);
+        return `${head}${line}\r\n`;
       };
 
       return {
@@ -160,6 +164,16 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
       };
     },
   });
+}
+
+/** Half of a surrogate pair has no form in UTF-8. */
+function refuseHalf(
+  texts: readonly (string | null)[],
+  titles: readonly string[],
+  item: unknown,
+): void {
+  const at = texts.findIndex((text) => text?.isWellFormed() === false);
+  if (at >= 0) throw halfPair(titles[at] ?? '', item, 'CSV');
 }
 
 const titlesOf = <T>(columns: readonly (string | Column<T>)[]): string[] =>

@@ -12,7 +12,7 @@ export interface RowForm<I> {
   readonly format: 'ndjson' | 'json' | 'csv' | 'parquet';
   /** The columns, in order; null where each record has its own fields. */
   readonly fields: readonly string[] | null;
-  /** What is written of an item, in one form. */
+  /** What is written of an item, in one form. Throws for one that the format has no form for. */
   text(item: I): string;
 }
 

@@ -25,7 +25,7 @@ export interface MovingPeriod {
 }
 
 /** Settings of `syncInto`, next to those of a stream. */
-export interface SyncOptions extends Omit<CallStreamOptions, 'checkpoint'> {
+export interface SyncOptions extends Omit<CallStreamOptions, 'checkpoint' | 'check'> {
   /** The clock. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
   /** Only calls of this period, whose ends move from run to run. Default: all calls. */
