@@ -61,7 +61,7 @@ export function mirrorSink(store: Store, account: string, options: MirrorOptions
       return restart ? null : (note as SyncState | null);
     },
     leavesOut: (call) => removals?.isRemoved(call) ?? false,
-    async commit({ calls, state }) {
+    async commit({ calls, state, stateWithout }) {
       const own = await claimed();
       try {
         return await store.commitClaimed(own, { calls, note: state });
@@ -73,10 +73,9 @@ export function mirrorSink(store: Store, account: string, options: MirrorOptions
           if (call !== undefined) onRefused?.(call, error);
         }
         const others = calls.filter((_, at) => !refused.has(at));
-        return {
-          ...(await store.commitClaimed(own, { calls: others, note: state })),
-          refused: refused.size,
-        };
+        const note = stateWithout(refused.size);
+        const stored = await store.commitClaimed(own, { calls: others, note });
+        return { ...stored, refused: refused.size };
       }
     },
   };

@@ -4,7 +4,7 @@ import { testStores } from '@call-attribution/test-tools';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mirrorSink, openStore, type Store } from '../src/index.ts';
-import { runOn, smallCall } from './small-calls.ts';
+import { batchOf, runOn, smallCall } from './small-calls.ts';
 
 const stateOf = (by: string, n: number) => ({ by, n, pending: [] }) as unknown as SyncState;
 const recordOf = (by: string, n: number) =>
@@ -40,11 +40,8 @@ describe.each(testStores())('a $kind store', ({ newUrl }) => {
             expect(await sync.sink.load()).toEqual(last);
             holder = turn;
           } else {
-            const batch = {
-              calls: [recordOf(`sync ${turn}`, sync.steps)],
-              state: stateOf(id, sync.steps),
-              isLast: true,
-            };
+            const call = recordOf(`sync ${turn}`, sync.steps);
+            const batch = batchOf([call], stateOf(id, sync.steps));
             const committed = sync.sink.commit(batch);
             if (turn === holder) {
               await committed;

@@ -8,7 +8,7 @@ import Database from 'libsql';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { everything, mirrorSink, openStore, printRemovals, type Store } from '../src/index.ts';
 import { openLimitedStore } from '../src/open-store.ts';
-import { openAt, smallCall } from './small-calls.ts';
+import { batchOf, openAt, smallCall } from './small-calls.ts';
 
 const stores = testStores();
 const caller = '3125550199';
@@ -142,7 +142,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
       parts: [],
       seen: [...calls, other(20)].map(({ sid, date_added }) => [sid, date_added, '']),
     };
-    await sink.commit({ calls: [...calls, other(20)], state, isLast: true });
+    await sink.commit(batchOf([...calls, other(20)], state));
     const journal = store.journal('uploads');
     for await (const _ of journal.read());
     const entries = [...calls, other(20)].map(({ sid }) => ({ sid, orderId: sid, value: 1 }));
@@ -172,8 +172,11 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     expect(sync?.note).toEqual({ ...state, seen: [['other-20', at(20), '']] });
 
     // A sync that was under way would write its own state again.
-    await expect(sink.commit({ calls: [], state, isLast: true })).rejects.toMatchObject({
+    await expect(sink.commit(batchOf([], state))).rejects.toMatchObject({
       code: 'claim_lost',
+      message: expect.stringMatching(
+        /^An erasure or a purge has .* the next run continues from there/,
+      ),
     });
   });
 });

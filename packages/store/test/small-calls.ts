@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import type { SyncBatch, SyncState } from '@call-attribution/node-stream';
 import { runSql } from '@call-attribution/test-tools/postgres';
 import Database from 'libsql';
 import { openStore, type Store, type StoreOptions } from '../src/index.ts';
@@ -41,3 +42,11 @@ export async function runOn(url: string, ...statements: string[]): Promise<void>
     }
   }
 }
+
+/** The last batch of a sync, whose state is the same whatever the receiver takes. */
+export const batchOf = (calls: readonly Call[], state: SyncState): SyncBatch => ({
+  calls,
+  state,
+  stateWithout: () => state,
+  isLast: true,
+});

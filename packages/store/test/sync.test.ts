@@ -69,6 +69,55 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
   });
 });
 
+/** A value that is nested too deep for a store. */
+function nested(depth: number): unknown {
+  let value: unknown = null;
+  for (let level = 0; level < depth; level += 1) value = [value];
+  return value;
+}
+
+test('a call that the store refuses is missing in the state that is stored with its page, whatever becomes of the run', async () => {
+  const deep = calls.map((call, i) => (i === 120 ? { ...call, path: nested(1001) } : call));
+  const other = await startHostileServer({ calls: deep });
+  await using reader = createClient({ baseUrl: other.url, auth: apiKeys('key-one', 'key-two') });
+  try {
+    for (let most = 1, hasEnded = false; !hasEnded; most += 1) {
+      await using store = await openStore('sqlite::memory:');
+      let pages = 0;
+      const dying = {
+        version: reader.version,
+        listCalls: reader.listCalls.bind(reader),
+        fetchPage(query: Parameters<typeof reader.fetchPage>[0]) {
+          pages += 1;
+          if (pages > most) throw new Error('connection lost');
+          return reader.fetchPage(query);
+        },
+      };
+      const refused: string[] = [];
+      const options = {
+        account: '101',
+        rows: 50,
+        lookback: '1s',
+        settle: '1s',
+        onError: 'skip',
+        onRefused: ({ sid }: { readonly sid: string }) => refused.push(sid),
+      } as const;
+      const first = await syncAccount(dying, store, options).catch(() => null);
+      hasEnded = first !== null;
+      for (let run = 1; run <= 2; run += 1)
+        expect({ most, ...(await syncAccount(reader, store, options)) }).toMatchObject({
+          most,
+          proof: 'short',
+          missing: 1,
+        });
+      expect(await store.count('101', everything)).toBe(299);
+      expect(new Set(refused)).toEqual(new Set([deep[120]?.sid]));
+    }
+  } finally {
+    await other.close();
+  }
+});
+
 test('an account whose ID the server sends as a number is added by it', async () => {
   const numbers = calls.slice(0, 3).map((call) => ({ ...call, acct_id: 101 as unknown as string }));
   const other = await startHostileServer({ calls: numbers });

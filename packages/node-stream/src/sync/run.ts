@@ -41,8 +41,6 @@ import {
 export interface ReadBatch extends SyncBatch {
   /** Records that could not be parsed. */
   readonly skipped: number;
-  /** So many of the calls were not taken: their stretch is not whole. */
-  refused(count: number): void;
 }
 
 /** What a copy has of a sync that has not begun. */
@@ -105,7 +103,7 @@ export class SyncRun {
       signal?.throwIfAborted();
       yield* this.#read();
       const state = { ...this.#state, parts: withoutCovered(this.#state.parts) };
-      yield { calls: [], state, skipped: 0, isLast: true, refused: () => {} };
+      yield { ...noCalls(state), isLast: true };
     } finally {
       signal?.removeEventListener('abort', abort);
       this.#stop.abort();
@@ -147,7 +145,7 @@ export class SyncRun {
       for (const range of ranges)
         if (this.#pagesLeft <= 0 || !(yield* this.#readRange(range, others, counts))) return;
       ranges = await this.#conclude(pass);
-      yield { calls: [], state: this.#state, skipped: 0, isLast: false, refused: () => {} };
+      yield noCalls(this.#state);
     }
   }
 
@@ -200,7 +198,8 @@ export class SyncRun {
     const { onError, clock } = this.#options;
     const parsing = new Parsing(slice.items, onError);
     const calls = allOf(parsing);
-    const ceiling = formatNaive(clock.now() + zones);
+    const read = clock.now();
+    const ceiling = formatNaive(read + zones);
     const times = calls
       .map(({ date_added }) => date_added)
       .filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
@@ -209,47 +208,49 @@ export class SyncRun {
       .map((call) => call.date_added);
     const countAt = (border: string | null): number => times.filter((at) => at === border).length;
 
-    // A slice that holds the time up to which calls are counted comes in two stretches, with no
-    // call at that time.
-    const stretches = withLost(slice.stretches ?? [], parsing.left);
-    let list = this.#part.stretches;
-    for (const [i, one] of stretches.entries()) {
-      const span = this.#source.spanOf(one);
-      const isHere = (at: string): boolean =>
-        stretches.length === 1 || at < this.#until === (i === 0);
-      list = add(list, {
-        ...one,
-        ...span,
-        read: clock.now(),
-        run: this.#run,
-        ends: [countAt(span.from) + one.shared, countAt(span.to)],
-        open: open.filter(isHere).length,
-      });
-      // What lies at the ends of the range was read with its neighbors, too.
-      for (const border of [span.from, span.to])
-        if (border !== null && [range.from, range.to].includes(border))
-          list = sharing(list, border);
-    }
-
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
-    const paged =
-      slice.pages === null ? null : { from: range.from, to: range.to, pages: slice.pages };
-    this.#setStretches(list, { latest, pace: slice.pace, paged });
+    const before = this.#part;
+
+    // Calls that the receiver does not take are read again, as those that cannot be parsed.
+    const stateWithout = (refused: number): SyncState => {
+      const pages = slice.pages;
+      const lost = parsing.left + refused + (before.paged?.pages.left ?? 0);
+      let list = before.stretches;
+
+      // A slice that holds the time up to which calls are counted comes in two stretches, with no
+      // call at that time.
+      const stretches = withLost(slice.stretches ?? [], lost);
+      for (const [i, one] of stretches.entries()) {
+        const span = this.#source.spanOf(one);
+        const isHere = (at: string): boolean =>
+          stretches.length === 1 || at < this.#until === (i === 0);
+        list = add(list, {
+          ...one,
+          ...span,
+          read,
+          run: this.#run,
+          ends: [countAt(span.from) + one.shared, countAt(span.to)],
+          open: open.filter(isHere).length,
+        });
+        // What lies at the ends of the range was read with its neighbors, too.
+        for (const border of [span.from, span.to])
+          if (border !== null && [range.from, range.to].includes(border))
+            list = sharing(list, border);
+      }
+
+      this.#part = before;
+      this.#setStretches(list, {
+        latest,
+        pace: slice.pace,
+        paged: pages && { from: range.from, to: range.to, pages: { ...pages, left: lost } },
+      });
+      return this.#state;
+    };
+
+    const state = stateWithout(0);
     this.#done += slice.items.length;
     this.#report();
-
-    // Calls that the receiver does not take are read again, too.
-    const isOfSlice = (one: Stretch): boolean =>
-      common<string>(one, this.#source.spanOf(slice)) !== null;
-
-    const refused = (count: number): void =>
-      this.#set({
-        stretches: this.#part.stretches.flatMap((one) =>
-          isOfSlice(one) ? withLost([one], count) : one,
-        ),
-      });
-
-    return { calls, state: this.#state, skipped: parsing.left, isLast: false, refused };
+    return { calls, state, stateWithout, skipped: parsing.left, isLast: false };
   }
 
   #report(): void {
@@ -333,6 +334,14 @@ export class SyncRun {
     return pass === 1 ? merged(again) : [];
   }
 }
+
+const noCalls = (state: SyncState): ReadBatch => ({
+  calls: [],
+  state,
+  stateWithout: () => state,
+  skipped: 0,
+  isLast: false,
+});
 
 const spanOf = ({ from, to }: Stretch): Span => ({ from, to });
 

@@ -82,6 +82,11 @@ export interface SyncBatch {
   readonly calls: readonly Call[];
   /** The state once they are stored. */
   readonly state: SyncState;
+  /**
+   * The state once they are stored but for so many, which the receiver does not take. It says that
+   * they are missing, and later runs read them again.
+   */
+  stateWithout(refused: number): SyncState;
   /** The run ends with them. */
   readonly isLast: boolean;
 }
@@ -95,7 +100,7 @@ export interface SyncOutcome {
   readonly added: number;
   /** Calls that it had with other contents. */
   readonly changed: number;
-  /** Calls of the batch that it did not take. Default 0. */
+  /** Calls of the batch that it did not take; it then stores `stateWithout(refused)`. Default 0. */
   readonly refused?: number;
 }
 
@@ -114,7 +119,8 @@ export interface UpsertSink {
   leavesOut?(call: Call): boolean;
   /**
    * Stores calls and state, both or neither. Calls come again with the same contents: it compares
-   * them with those it has.
+   * them with those it has. Where it leaves calls out that it cannot store, it stores the state that
+   * `stateWithout` gives, and says how many they are.
    */
   commit(batch: SyncBatch): Promise<SyncOutcome>;
 }

@@ -65,14 +65,13 @@ export async function syncInto(
   const run = new SyncRun(client, await sink.load(), settings);
   for await (const batch of run.batches()) {
     const calls = batch.calls.filter((call) => !sink.leavesOut?.(call));
-    const outcome = await sink.commit({ calls, state: batch.state, isLast: batch.isLast });
+    const outcome = await sink.commit({ ...batch, calls });
     const { refused = 0 } = outcome;
-    if (refused > 0) batch.refused(refused);
     met += calls.length - refused;
     added += outcome.added;
     changed += outcome.changed;
     skipped += batch.skipped;
-    state = batch.state;
+    state = refused > 0 ? batch.stateWithout(refused) : batch.state;
   }
 
   const latest = state.parts.flatMap((part) => part.latest ?? []).sort();

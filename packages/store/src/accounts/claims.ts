@@ -68,7 +68,7 @@ export async function holdClaim(driver: Driver, session: Session, claim: Claim):
   if (token > claim.token)
     throw new StoreError(
       'claim_lost',
-      `${String(row?.holder)} has claimed account ${account} since, so this process stops writing. What was written until then is kept, and the other one continues from there.`,
+      `${String(row?.holder)} has claimed account ${account} since, so this process stops writing. What was written until then is kept, and the next run continues from there.`,
       { isRetryable: false },
     );
 
