@@ -82,6 +82,11 @@ describe('listSmsNumbers', () => {
       '<result/><result_description>Numbers returned: 1</result_description><data><number>1</number></data>',
       ['1'],
     ],
+    [
+      'comments with apostrophes',
+      "<!-- don't --><data><number>1</number><!-- it's <?x?> not --><number>2</number></data>",
+      ['1', '2'],
+    ],
   ])('it reads %s', async (_, inner, numbers) => {
     expect((await read(xml(inner))).map((one) => one.number)).toEqual(numbers);
   });
@@ -231,6 +236,12 @@ describe('listSmsNumbers', () => {
     ['an element that is not closed', '<number>1'],
     ['crossed elements', '<a><number>1</a></number>'],
     ['half a mark', '<!- c --><number>1</number>'],
+    [
+      'instructions with apostrophes, between which the parser overlooks a number,',
+      "<number>1</number><?note don't ?><number>2</number><?note it's ?><number>3</number>",
+    ],
+    ['a declaration around a number', '<!ELEMENT <number>2</number>>'],
+    ['a document type around a number', '<!DOCTYPE a [<number>2</number>]><number>1</number>'],
     ['a second document', '</data></response><response><data>'],
     ['text after the document', '</data></response>x<response><data>'],
     ['10,000 levels', `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`],

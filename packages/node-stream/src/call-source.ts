@@ -180,6 +180,8 @@ const timeOf = (at: number | null): string | null => (at === null ? null : forma
 export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
 
 const lineEnd = 0x0a;
+const quote = 0x22;
+const backslash = 0x5c;
 const hasLineEnd = (bytes: Buffer): boolean => bytes.includes(lineEnd) || bytes.includes(0x0d);
 
 /**
@@ -195,15 +197,34 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
   const isRun = records.every((one) => one.page === page) && length === end + 1 - start;
   const lines = Buffer.from(page.bytes.buffer, page.bytes.byteOffset + start, isRun ? length : 0);
   if (!isRun || hasLineEnd(lines))
-    return Buffer.concat(records.flatMap((record) => [bytesOf(record), Buffer.of(lineEnd)]));
+    return Buffer.concat(records.flatMap((record) => [lineOf(record), Buffer.of(lineEnd)]));
   for (const one of ranges) lines[one.end - start] = lineEnd;
   return lines;
 }
 
 /**
- * The bytes of a record on one line: line ends occur only between values, since strings escape
- * them.
+ * A record on one line: between values, a line end becomes a space. Inside a string it is no JSON,
+ * and would be other data: the error is that of parsing the record.
  */
+function lineOf(record: RawRecord): Buffer {
+  const { page, index } = record;
+  const { start = 0, end = 0 } = page.byteRanges()[index] ?? {};
+  if (hasLineEndInString(page.bytes.subarray(start, end))) parsed(record);
+  return bytesOf(record);
+}
+
+function hasLineEndInString(bytes: Uint8Array): boolean {
+  let isString = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) isString = !isString;
+    else if (isString && byte === backslash) at += 1;
+    else if (isString && (byte === lineEnd || byte === 0x0d)) return true;
+  }
+  return false;
+}
+
+/** The bytes of a record on one line, with a space for each line end. */
 export function bytesOf({ page, index }: Pick<RawRecord, 'page' | 'index'>): Buffer {
   const range = page.byteRanges()[index];
   const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));

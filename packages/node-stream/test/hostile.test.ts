@@ -51,6 +51,48 @@ describe('a hostile server over real sockets', () => {
   });
 });
 
+describe('line ends in the JSON of a server', () => {
+  const ending = (body: Buffer, separator: string) =>
+    Buffer.from(body.toString().replaceAll(',"', separator));
+
+  test.each(['\n', '\r\n'])('between values, %j becomes a space in the lines', async (end) => {
+    const calls = fixtureCalls(30).map((call) => ({
+      ...call,
+      ppc_keywords: 'a \\ "quoted" \n word',
+    }));
+    const server = await serve({
+      calls,
+      fault: () => ({ change: (r) => ({ ...r, body: ending(r.body, `,${end}"`) }) }),
+    });
+    const bytes = Buffer.concat(
+      await createCallByteStream(clientOf(server), { rows: 7 }).toArray(),
+    );
+    const lines = bytes.toString().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).ppc_keywords)).toEqual(
+      calls.map(({ ppc_keywords }) => ppc_keywords),
+    );
+  });
+
+  test.each(['\n', '\r'])(
+    'inside a string, %j is no JSON: both streams refuse the record',
+    async (end) => {
+      const server = await serve({
+        calls: fixtureCalls(30).map((call) => ({ ...call, ppc_keywords: 'two words' })),
+        fault: () => ({
+          change: (r) => ({
+            ...r,
+            body: Buffer.from(r.body.toString().replace('two words', `two${end}words`)),
+          }),
+        }),
+      });
+      const client = clientOf(server);
+      const failure = { code: 'invalid_json' };
+      await expect(createCallStream(client).toArray()).rejects.toMatchObject(failure);
+      await expect(createCallByteStream(client).toArray()).rejects.toMatchObject(failure);
+    },
+  );
+});
+
 describe('leaving a stream', () => {
   const ways: Record<
     string,

@@ -85,6 +85,31 @@ describe('a running service', () => {
     expect(await response.json()).toEqual(await openApiDocument({ maxRows: 77 }));
   });
 
+  test('the SMS listing is described as it answers, by GET and by POST', async () => {
+    const { accessKey, secretKey } = accountOf('101');
+    const form = new URLSearchParams({
+      action: 'sms.get_numbers',
+      access_key: accessKey,
+      secret_access_key: secretKey,
+    });
+    const path = document.paths?.['/ibp_api.php'] as Schema;
+    const answers = {
+      get: await fetch(`${url}/ibp_api.php?${form}`),
+      post: await fetch(`${url}/ibp_api.php`, { method: 'POST', body: form }),
+    };
+    for (const [method, answer] of Object.entries(answers)) {
+      const described = path[method]?.responses?.['200']?.content as Schema;
+      const [type = ''] = (answer.headers.get('content-type') ?? '').split(';');
+      expect([method, answer.status, Object.keys(described)]).toEqual([method, 200, [type]]);
+      expect(await answer.text()).toContain('<result></result>');
+    }
+
+    // No credential of a POST is in the URL.
+    const body = path.post?.requestBody?.content?.['application/x-www-form-urlencoded'] as Schema;
+    expect(body.schema?.required).toEqual([...form.keys()]);
+    expect([path.post?.parameters, path.post?.security]).toEqual([undefined, []]);
+  });
+
   test('what it answers has a status, headers and a code that the document names', async () => {
     const list = document.paths?.['/v3/user/bid-management']?.get as Schema;
 

@@ -23,7 +23,10 @@ export async function readSmsNumbers(body: Buffer): Promise<SmsNumber[]> {
   if (!text.startsWith('<')) throw unreadable(body, 'it is not XML');
   if (/^<(?:!doctype html|html)/i.test(text)) throw htmlPage(body);
   const response = await readXml(text).catch(() => {
-    throw unreadable(body, 'it is cut, is not valid XML, or has entities of its own');
+    throw unreadable(
+      body,
+      'it is cut, is not valid XML, or has entities or instructions of its own',
+    );
   });
   if (response.name !== 'response') throw unreadable(body, 'its root is not <response>');
 
@@ -151,12 +154,23 @@ const options = {
 /** The parser takes some of these for an element or for character data. */
 const strayMark = /<!(?!--|\[CDATA\[|DOCTYPE|ELEMENT|ATTLIST|ENTITY|NOTATION)/;
 
+const verbatim = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>/g;
+
+/**
+ * An instruction or a declaration inside of the root element, which a listing has no use for: the
+ * parser takes an apostrophe in it for the beginning of a string, and overlooks what follows up to
+ * the next one.
+ */
+const hasInnerMark = (text: string): boolean =>
+  /<response\b[\s\S]*<[?!]/.test(text.replace(verbatim, ''));
+
 /**
  * The root element of an XML document. Throws, with any error, for a document that is cut or not
  * well-formed, that uses an entity of its own, or that nests more than 20 elements.
  */
 async function readXml(text: string): Promise<XmlElement> {
-  if (strayMark.test(text)) throw new Error('neither comment nor declaration');
+  if (strayMark.test(text) || hasInnerMark(text))
+    throw new Error('an instruction, or neither comment nor declaration');
   const { XMLParser, XMLValidator } = await import('fast-xml-parser');
 
   // In this order, since only the parser has a limit of depth. It reads much that is no XML, which

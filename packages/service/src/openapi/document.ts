@@ -49,7 +49,7 @@ export async function openApiDocument(
       '/v2/user/bid-management': { get: list('v2', shape) },
       '/v2/user/bid-management/count': { get: count() },
       '/v2/user/bid-management/{sid}': { get: single('v2', shape) },
-      '/ibp_api.php': { get: smsNumbers() },
+      '/ibp_api.php': { get: smsNumbers(), post: postSmsNumbers() },
     },
     components: {
       securitySchemes: {
@@ -183,6 +183,8 @@ function count(): Schema {
   };
 }
 
+const smsContent: Schema = { 'text/xml': { schema: ref('schemas/SmsNumbers') } };
+
 function smsNumbers(): Schema {
   return {
     operationId: 'listSmsNumbers',
@@ -201,9 +203,38 @@ function smsNumbers(): Schema {
     responses: {
       '200': {
         description: 'The numbers, or what went wrong.',
-        content: { 'application/xml': { schema: ref('schemas/SmsNumbers') } },
+        content: smsContent,
+      },
+      '429': {
+        description: 'Too many requests; the document says so, too.',
+        headers: { 'Retry-After': { schema: text() } },
+        content: smsContent,
       },
       ...refusalsOf([405, 414, 500, 503]),
+    },
+  };
+}
+
+function postSmsNumbers(): Schema {
+  const { parameters: _, ...get } = smsNumbers();
+  return {
+    ...get,
+    operationId: 'postSmsNumbers',
+    description:
+      'The same with the keys in a form, so that they are in no URL. A failure also has status 200; its `result` is `failed`.',
+    // The credentials are in the body.
+    security: [],
+    requestBody: {
+      required: true,
+      content: {
+        'application/x-www-form-urlencoded': {
+          schema: object({
+            action: { type: 'string', const: 'sms.get_numbers' },
+            access_key: text(),
+            secret_access_key: text(),
+          }),
+        },
+      },
     },
   };
 }
