@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { SyncOptions } from '../src/sync/plan.ts';
-import type { SyncState } from '../src/sync/state.ts';
+import type { SyncState, UpsertSink } from '../src/sync/state.ts';
 import { syncInto } from '../src/sync/sync.ts';
 import { copyVerdict } from '../src/sync/verdict.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
@@ -99,6 +99,48 @@ test('a run reads again what one that was killed had read and may have changed s
     new: 2,
     changed: 1,
   });
+});
+
+test('a run reads again what one that was killed had read without a call that was refused', async () => {
+  const server = new FakeServer(all.slice(0, 60));
+  const sink = memoryStore();
+  const options: SyncOptions = { ...settings, rows: 10, clock: { now: () => start + 240 * hour } };
+  const refused = all[3]?.sid;
+  const refusing: UpsertSink = {
+    load: sink.load,
+    async commit(batch) {
+      const calls = batch.calls.filter(({ sid }) => sid !== refused);
+      const count = batch.calls.length - calls.length;
+      const state = count === 0 ? batch.state : batch.stateWithout(count);
+      return { ...(await sink.commit({ ...batch, calls, state })), refused: count };
+    },
+  };
+  sink.dieAfter = 4;
+  await expect(syncInto(server, refusing, options)).rejects.toThrow('killed');
+  sink.dieAfter = Number.POSITIVE_INFINITY;
+  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 60 });
+  expect(sink.rows.size).toBe(60);
+});
+
+test('a run whose counts fail does not call the copy whole, and the next one finds what came late', async () => {
+  let fails = false;
+  const server = new FakeServer(all.slice(0, 60), {
+    before({ rows }) {
+      if (fails && rows === 1) throw new Error('connection lost');
+    },
+  });
+  const sink = memoryStore();
+  const clock = { now: () => start + 240 * hour };
+  const options: SyncOptions = { lookback: '1s', settle: '1s', rows: 10, clock };
+  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole' });
+  server.records.push({ sid: 'late', date_added: '2026-01-02 00:00:00' });
+  fails = true;
+  expect(await syncInto(server, sink, options)).toMatchObject({
+    proof: 'unproven',
+    gaps: [{ why: 'uncounted' }],
+  });
+  fails = false;
+  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', new: 1 });
 });
 
 test('a filter that is half read does not count as covered by what was read before, whatever the clock says', async () => {

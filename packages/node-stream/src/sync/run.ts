@@ -300,18 +300,21 @@ export class SyncRun {
       const ages = { ...this.#options, lookback: lookback + elapsed };
       const mayHaveChanged = mayChange(one, latest, ages);
 
-      // What was proved before stays so; what was read in this run waits for a later count. The rest
-      // of a stretch that was cut cannot be counted.
+      // What the server does not count now waits for a later count, and so does what is left of a
+      // stretch that was cut.
       const isCut = one.counted === null && one.is === 'proved' && this.#isLeft(one);
       if (why === 'uncounted' || isCut) {
         if (isCut || (this.#isLeft(one) && mayHaveChanged)) again.push(spanOf(one));
-        return { ...rest, is: 'proved', ...(wasAgain ? { again: wasAgain } : {}) };
+        const waits = { ...rest, is: 'proved', at: null, read: one.at ?? read } as const;
+        return wasAgain ? { ...waits, again: true } : waits;
       }
 
-      // The count says that nothing is missing of what an earlier run has read. What has changed
-      // since, only reading it again tells; runs that may not read it all leave that to the next one.
-      const isStale = isNew && this.#isLeft(before) && elapsed > hour && maxPages === undefined;
-      if (why !== before?.why || (isStale && mayHaveChanged)) again.push(spanOf(one));
+      // Of what an earlier run has read, some was missing, or may have changed since: the count does
+      // not tell. Runs that may not read it all leave changes to the next one.
+      const isLeft = isNew && this.#isLeft(before);
+      const isPart = isLeft && one.is !== 'proved' && why !== 'no_total';
+      const isStale = isLeft && mayHaveChanged && elapsed > hour && maxPages === undefined;
+      if (why !== before?.why || isPart || isStale) again.push(spanOf(one));
       if (!isNew) return why === before?.why ? one : { ...one, at: now };
       const isAgain = mayChange({ ...rest, open: 0 }, latest, ages);
       return {
