@@ -8,7 +8,7 @@ import { packages, scope } from './workspace.mjs';
 
 /** Each package may use those on the lines above its own, and none on its own line. */
 const order = [
-  ['query-dsl'],
+  ['query-dsl', 'sqlite'],
   ['core'],
   ['node-stream', 'questions'],
   ['conversions', 'store', 'settings'],

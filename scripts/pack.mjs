@@ -34,13 +34,21 @@ export function pack({ dir }, folder) {
 }
 
 /**
- * Installs tarballs and packages into a folder, next to what it has.
+ * Installs tarballs and packages into a folder, next to what it has. Those that are optional are
+ * left out where their `engines` do not fit.
  * @param {string} folder @param {readonly string[]} what
+ * @param {Readonly<Record<string, string>>} [optional] tarballs by the names of their packages
  */
-export function install(folder, what) {
+export function install(folder, what, optional = {}) {
   mkdirSync(folder, { recursive: true });
-  const manifest = join(folder, 'package.json');
-  if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true,"type":"module"}');
+  const file = join(folder, 'package.json');
+  const manifest = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : { private: true, type: 'module' };
+  const optionalDependencies = { ...manifest.optionalDependencies };
+  for (const [name, tarball] of Object.entries(optional))
+    optionalDependencies[name] = `file:${tarball}`;
+  writeFileSync(file, JSON.stringify({ ...manifest, optionalDependencies }));
   execFileSync(
     'npm',
     ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...what],
@@ -52,11 +60,11 @@ export function install(folder, what) {
 }
 
 /**
- * A package with those of this repository that it needs.
- * @param {readonly string[]} names
+ * A package with those of this repository that it needs, or that it can do without as well.
+ * @param {readonly string[]} names @param {readonly string[]} [kinds] of dependencies
  * @returns {string[]}
  */
-export function withNeeded(names) {
+export function withNeeded(names, kinds = ['dependencies']) {
   /** @type {Set<string>} */
   const all = new Set();
 
@@ -69,7 +77,7 @@ export function withNeeded(names) {
     }
 
     all.add(name);
-    for (const need of Object.keys(found.manifest.dependencies ?? {}))
+    for (const need of kinds.flatMap((kind) => Object.keys(found.manifest[kind] ?? {})))
       if (need.startsWith(scope) && !all.has(need.slice(scope.length)))
         add(need.slice(scope.length));
   };
@@ -115,13 +123,21 @@ if (process.argv[1] === import.meta.filename) {
 
   const outside = rest.filter((name) => name.includes('@'));
   const named = rest.filter((name) => !name.includes('@'));
-  const wanted = withNeeded(named);
+  const needed = withNeeded(named);
+  const wanted = withNeeded(named, ['dependencies', 'optionalDependencies']);
   mkdirSync(resolve(folder), { recursive: true });
   const target = realpathSync(folder);
-  const tarballs = packages
-    .filter(({ name }) => wanted.includes(name))
-    .map((pkg) => pack(pkg, target));
-  install(target, [...tarballs, ...outside]);
+  /** @type {string[]} */
+  const tarballs = [];
+  /** @type {Record<string, string>} */
+  const optional = {};
+  for (const pkg of packages.filter(({ name }) => wanted.includes(name))) {
+    const tarball = pack(pkg, target);
+    if (needed.includes(pkg.name)) tarballs.push(tarball);
+    else optional[pkg.manifest.name] = tarball;
+  }
+
+  install(target, [...tarballs, ...outside], optional);
 
   const launchers = packages
     .filter(({ name }) => named.includes(name))
@@ -137,5 +153,5 @@ if (process.argv[1] === import.meta.filename) {
     console.error(
       `works from every folder and terminal, in cron and in assistants: ${launchers.join(', ')}`,
     );
-  if (!process.stdout.isTTY) console.log(JSON.stringify(tarballs));
+  if (!process.stdout.isTTY) console.log(JSON.stringify([...tarballs, ...Object.values(optional)]));
 }

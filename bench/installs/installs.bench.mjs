@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Optional peers that programs install next to the package. @type {Record<string, string[]>} */
-const peers = { core: ['zod'], store: ['libsql', 'pg'], service: ['libsql'] };
+const peers = { core: ['zod'], store: ['pg'] };
 
 const root = join(import.meta.dirname, '../..');
 /** @param {string} name */

@@ -3,9 +3,9 @@
 // the ways take turns. `CALLS_BENCH_SIZES` says how many calls, in thousands.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@call-attribution/sqlite';
 import { openStore } from '@call-attribution/store';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { calls, mostCalls, writeNdjson } from '../calls.mjs';
@@ -14,9 +14,6 @@ import { askStore } from './ask.mjs';
 import { others, questions } from './questions.mjs';
 import { questionsInSql } from './questions-in-sql.mjs';
 
-const Database = createRequire(new URL('../../packages/store/package.json', import.meta.url))(
-  'libsql',
-);
 const sizes = (process.env.CALLS_BENCH_SIZES ?? '100,1000')
   .split(',')
   .map((thousands) => Number(thousands) * 1000);
@@ -55,7 +52,7 @@ for (const size of sizes) {
   );
   const lines = join(folder, 'calls.ndjson');
   writeNdjson(lines, size);
-  const sqlite = new Database(file, { readonly: true });
+  const sqlite = new DatabaseSync(file, { readOnly: true });
   const duckdb = await overDuckDb(lines);
 
   const { from: month, to: lastDay } = all['calls of a month'];

@@ -29,6 +29,7 @@ export {
 } from './status.ts';
 export { openTarget } from './targets/open.ts';
 export {
+  type AccountFiles,
   type FilesReader,
   type FilesReaderOptions,
   openFilesReader,

@@ -11,6 +11,7 @@ export type {
 export type { Claim, Note } from './accounts/claims.ts';
 export type { ColumnBatch } from './columns.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
+export { sqliteInUse } from './database/sqlite-driver.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
 export type { StoreJournal } from './journal.ts';
 export { openStore, storeName } from './open-store.ts';

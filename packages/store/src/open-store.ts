@@ -1,6 +1,5 @@
-import { propertyOf } from '@call-attribution/core/errors';
 import type { Driver } from './database/driver.ts';
-import { isOutOfFiles, StoreError, tooManyFiles } from './database/errors.ts';
+import { needs, StoreError } from './database/errors.ts';
 import { prepareTables } from './layout.ts';
 import {
   readStoreOptions,
@@ -50,30 +49,15 @@ export async function openLimitedStore(
 async function openDriver(url: string, settings: StoreSettings): Promise<Driver> {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./database/postgres.ts').catch(
-      needs('pg', 'PostgreSQL'),
+      needs('pg', 'A store in PostgreSQL needs the package pg.'),
     );
     return openPostgres(url, settings);
   }
 
   const file = fileOf(url);
-  const { openSqlite } = await import('./database/sqlite.ts').catch(needs('libsql', 'SQLite'));
+  const { openSqlite } = await import('./database/sqlite.ts');
   return openSqlite(file, settings);
 }
-
-/** Says how to install a package that is missing; passes other errors on. */
-export const needs = (name: string, database: string) => (cause: unknown) => {
-  if (isOutOfFiles(cause)) throw tooManyFiles(cause);
-  const isMissing = propertyOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
-  if (!isMissing || !String(propertyOf(cause, 'message')).includes(`'${name}'`)) throw cause;
-  throw new StoreError(
-    'missing_package',
-    {
-      message: `A store in ${database} needs the package ${name}.`,
-      hint: `Install it with: npm install ${name}`,
-    },
-    { cause },
-  );
-};
 
 /** The file in the URL of a store in SQLite. */
 export function fileOf(url: string): string {

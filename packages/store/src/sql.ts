@@ -1,7 +1,8 @@
 import { type Duration, deadlineMillis } from '@call-attribution/core/time';
+import { needs } from './database/errors.ts';
 import type { SqlResult, SqlRow, Statement, StatementLimits } from './database/statement.ts';
 import { onlyReads, tookTooLong } from './database/statement.ts';
-import { fileOf, needs, storeName } from './open-store.ts';
+import { fileOf, storeName } from './open-store.ts';
 
 /** How a statement of your own is run. */
 export interface SqlOptions {
@@ -91,15 +92,13 @@ export async function querySql(
 async function statementOf(url: string, sql: string, limits: StatementLimits): Promise<Statement> {
   if (/^postgres(?:ql)?:\/\//.test(url)) {
     const { postgresStatement } = await import('./database/postgres-sql.ts').catch(
-      needs('pg', 'PostgreSQL'),
+      needs('pg', 'A store in PostgreSQL needs the package pg.'),
     );
     return postgresStatement(url, sql, limits);
   }
 
   const file = fileOf(url);
-  const { sqliteStatement } = await import('./database/sqlite-sql.ts').catch(
-    needs('libsql', 'SQLite'),
-  );
+  const { sqliteStatement } = await import('./database/sqlite-sql.ts');
   return sqliteStatement(file, sql, limits);
 }
 

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
+import { sqliteFile } from '@call-attribution/sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { everything, openStore } from '../src/index.ts';
 import { openAt, smallCall } from './small-calls.ts';
@@ -43,11 +44,11 @@ async function filled(count: number) {
 
 /** Runs SQL in the file, in a process that ends with it. */
 function inOtherProcess(sql: string): void {
-  const program = `const Database = require('libsql');
-    const database = new Database(process.argv[1]);
-    database.exec(process.argv[2]);
+  const program = `const { DatabaseSync } = require(process.argv[1]);
+    const database = new DatabaseSync(process.argv[2]);
+    database.exec(process.argv[3]);
     database.close();`;
-  execFileSync(process.execPath, ['-e', program, file, sql], { cwd: import.meta.dirname });
+  execFileSync(process.execPath, ['-e', program, sqliteFile(), file, sql]);
 }
 
 /** Descriptors of this process on files in the folder. */

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
-import Database from 'libsql';
 import { afterAll, expect } from 'vitest';
 import { openStore, type Selection } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
@@ -73,9 +73,9 @@ function naiveApply(step: { put?: Call[]; drop?: number[] }): void {
     const at = Date.parse(`${c.date_added}Z`.replace(' ', 'T')) / 1000;
     naive
       .prepare('INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?)')
-      .run([c.sid, at, talk, c.channel === 'Call Extension' ? 1 : 0]);
+      .run(c.sid, at, talk, c.channel === 'Call Extension' ? 1 : 0);
   }
-  for (const n of step.drop ?? []) naive.prepare('DELETE FROM calls WHERE sid = ?').run([`S${n}`]);
+  for (const n of step.drop ?? []) naive.prepare('DELETE FROM calls WHERE sid = ?').run(`S${n}`);
 }
 
 function naiveResult({
@@ -91,10 +91,10 @@ function naiveResult({
   const talk =
     range === undefined ? '' : ` AND talk >= ${range.from ?? 0} AND talk < ${range.before ?? 1e9}`;
   const where = `FROM calls WHERE at >= ${s.from} AND at < ${s.to}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
-  const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get([]) as { n: number };
+  const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get() as { n: number };
   const page = naive
     .prepare(`SELECT sid ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${offset}`)
-    .all([]) as { sid: string }[];
+    .all() as { sid: string }[];
   return { total: n, sids: page.map(({ sid }) => sid) };
 }
 

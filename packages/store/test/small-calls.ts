@@ -1,8 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import type { SyncBatch, SyncState } from '@call-attribution/node-stream';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { runSql } from '@call-attribution/test-tools/postgres';
-import Database from 'libsql';
 import { openStore, type Store, type StoreOptions } from '../src/index.ts';
 
 const [pattern] = fixtureCalls(1) as [Call];

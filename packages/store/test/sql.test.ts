@@ -100,6 +100,7 @@ describe.each(testStores())('SQL over a $kind store', ({ kind, newUrl }) => {
     ['begin'],
     ['set transaction read write'],
     ["attach 'other.db' as other"],
+    ['explain select 1; delete from records'],
     ['pragma query_only = off'],
     [''],
   ])('what does more than read is refused, and nothing is changed: %s', async (sql) => {

@@ -1,8 +1,8 @@
 import { type Call, fromCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parse } from '@call-attribution/query-dsl';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { testStores } from '@call-attribution/test-tools';
-import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openPostgres } from '../src/database/postgres.ts';

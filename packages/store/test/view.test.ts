@@ -1,8 +1,8 @@
 import { type Call, fields, fromCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { testStores } from '@call-attribution/test-tools';
 import { hostileCalls } from '@call-attribution/test-tools/hostile-calls';
-import Database from 'libsql';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openAt } from './small-calls.ts';
@@ -12,9 +12,7 @@ type Fields = Record<string, unknown>;
 /** Asks the database of a store as any other program would, without the store. */
 async function query(url: string, sql: string): Promise<Fields[]> {
   if (url.startsWith('sqlite:')) {
-    const database = new Database(url.slice('sqlite:'.length), {
-      readonly: true,
-    } as Database.Options);
+    const database = new Database(url.slice('sqlite:'.length), { readOnly: true });
     const rows = database.prepare(sql).all() as Fields[];
     database.close();
     return rows;

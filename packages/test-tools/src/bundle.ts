@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 // Native packages cannot be bundled and the others need not be: they are imported from where the
@@ -25,6 +25,20 @@ const outsidePackagesStay: Plugin = {
   },
 };
 
+// A bundle lies elsewhere, and finds the native file where the sources of the package find it.
+const sqliteStaysWhereItIs: Plugin = {
+  name: 'sqlite-stays-where-it-is',
+  setup({ onLoad }) {
+    onLoad({ filter: /packages\/sqlite\/src\/index\.ts$/ }, ({ path }) => ({
+      loader: 'ts',
+      contents: readFileSync(path, 'utf8').replace(
+        'import.meta.url',
+        JSON.stringify(pathToFileURL(path)),
+      ),
+    }));
+  },
+};
+
 /** Bundles sources of this workspace, so that plain Node can run them without a build. */
 export async function bundle({ plugins = [], ...options }: BuildOptions): Promise<void> {
   await build({
@@ -37,7 +51,7 @@ export async function bundle({ plugins = [], ...options }: BuildOptions): Promis
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
-    plugins: [...plugins, outsidePackagesStay],
+    plugins: [...plugins, sqliteStaysWhereItIs, outsidePackagesStay],
     logLevel: 'error',
     ...options,
   });

@@ -5,7 +5,7 @@ import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
-import { storeName } from '@call-attribution/store';
+import { sqliteInUse, storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
 import { readFileSettings, readSettings } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
@@ -71,6 +71,7 @@ export const doctor: Handler = async (args, io) => {
       'versions',
       `calls ${version}, Node.js ${process.versions.node} on ${process.platform} ${process.arch}`,
     ),
+    await sqlite(),
     ...variables(io),
     proxy(settings, io),
     ...(names.length > 0 ? [ok('accounts', names.join(', '), hint)] : []),
@@ -124,6 +125,16 @@ const known = [
   ...Object.values(plainSettings).map(({ variable }) => variable),
   ...Object.values(secretSettings).flatMap((variable) => [variable, `${variable}_FILE`]),
 ];
+
+/** The SQLite of copies in a file. */
+async function sqlite(): Promise<Finding> {
+  try {
+    return ok('sqlite', await sqliteInUse());
+  } catch (error) {
+    const { message, hints } = await explain(error);
+    return note('sqlite', message, hints.join('; '));
+  }
+}
 
 /** Variables whose names are misspelled: they are silently ignored everywhere else. */
 function variables({ env }: Io): Finding[] {

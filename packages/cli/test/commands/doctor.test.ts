@@ -66,6 +66,12 @@ describe('calls doctor', () => {
     const first = await doctor();
     expect(first.code).toBe(0);
     expect(first.of('versions')?.text).toMatch(/^calls \d.*Node\.js \d/);
+    expect(first.of('sqlite')).toMatchObject({
+      state: 'ok',
+      text: expect.stringMatching(
+        /^SQLite 3\.\d+\.\d+, (?:built in|of @call-attribution\/sqlite)$/,
+      ),
+    });
     expect(first.of('variables')).toMatchObject({
       state: 'note',
       fix: 'did you mean CALLS_BASE_URL?',

@@ -114,7 +114,7 @@ test('a damaged file, a file that is gone and rows that are gone are found, and 
     code: 0,
     stdout: expect.stringMatching(/^101 in sqlite:.*: proved, 600 calls/),
   });
-  const { default: Database } = await import('libsql');
+  const { DatabaseSync: Database } = await import('@call-attribution/sqlite');
   const db = new Database(join(rows, 'calls.db'));
   db.exec(
     'DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 200)',
@@ -170,7 +170,7 @@ test('a job into a store is compared with the API, account by account, with the 
   expect(refused.stdout + refused.stderr).not.toContain('hunter2');
 
   writeFileSync(join(folder, 'keys/101.json'), JSON.stringify(keys), { mode: 0o600 });
-  const { default: Database } = await import('libsql');
+  const { DatabaseSync: Database } = await import('@call-attribution/sqlite');
   const db = new Database(join(folder, 'calls.db'));
   db.exec('DELETE FROM records WHERE rowid IN (SELECT rowid FROM records ORDER BY rowid LIMIT 50)');
   db.close();
@@ -277,7 +277,7 @@ test('a store of a newer schema and a bucket that ignores conditions are refused
   const newer = jobFolder({ into: 'sqlite:calls.db' });
   const path = `sqlite:${join(newer, 'calls.db')}`;
   await (await openStore(path)).close();
-  const { default: Database } = await import('libsql');
+  const { DatabaseSync: Database } = await import('@call-attribution/sqlite');
   const db = new Database(join(newer, 'calls.db'));
   db.exec("UPDATE meta SET layout = 'later'; ALTER TABLE records ADD COLUMN mood text");
   db.close();

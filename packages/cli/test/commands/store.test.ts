@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { openStore } from '@call-attribution/store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from '../stage.ts';
@@ -166,19 +166,13 @@ describe('calls store', () => {
   });
 });
 
-const connect = createRequire(new URL('../../../store/package.json', import.meta.url))(
-  'libsql',
-) as new (
-  file: string,
-) => { exec(sql: string): void; close(): void };
-
 describe('while another process writes to the store', () => {
   test('accounts are added, disabled, enabled and given keys as soon as it is done', async () => {
     const cwd = stage.folder();
     const store = (...args: string[]) =>
       stage.quick(['store', ...args, '--store', 'sqlite:calls.db', '--account', '101'], { cwd });
     await store('accounts', 'add');
-    const other = new connect(join(cwd, 'calls.db'));
+    const other = new Database(join(cwd, 'calls.db'));
     for (const action of ['add', 'disable', 'enable', 'key']) {
       other.exec('BEGIN IMMEDIATE');
       const running = store('accounts', action);

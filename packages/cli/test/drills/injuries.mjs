@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import connect from 'libsql';
+import { DatabaseSync as Database } from '@call-attribution/sqlite';
 
 const [bin = '', wanted = '300', seed = '1'] = process.argv.slice(2);
 const total = Number(wanted);
@@ -133,7 +133,7 @@ async function makeOriginal(env, { period, which, format }) {
   const { code, stdout, stderr } = await calls(step, env);
   if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
   if (format !== 'db') return;
-  const database = new connect(path);
+  const database = new Database(path);
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
 }
@@ -239,7 +239,7 @@ const onSqlite = {
   'row of another file': (path, which) => {
     /** @type {Row[]} */
     let others = [];
-    const another = new connect(original('db', 1 - which));
+    const another = new Database(original('db', 1 - which));
     others = rowsIn(another);
     another.close();
     const other = one(others);
@@ -275,7 +275,7 @@ const onSqlite = {
 
 /** @param {string} path @param {(database: any, row: Row) => unknown} change */
 function inSqlite(path, change) {
-  const database = new connect(path);
+  const database = new Database(path);
   try {
     change(database, one(rowsIn(database)));
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

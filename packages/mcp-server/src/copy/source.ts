@@ -31,7 +31,6 @@ import {
   selectionIn,
   type Waiting,
 } from './copy.ts';
-import type { InTurn } from './turns.ts';
 
 /** An account that is asked. */
 export interface AskedAccount {
@@ -107,13 +106,11 @@ export class Source {
   readonly accounts: readonly string[];
   readonly #accounts: readonly AskedAccount[];
   readonly #now: () => number;
-  readonly #inTurn: InTurn;
 
-  constructor(accounts: readonly AskedAccount[], now: () => number, inTurn: InTurn) {
+  constructor(accounts: readonly AskedAccount[], now: () => number) {
     this.accounts = accounts.map(({ name }) => name);
     this.#accounts = accounts;
     this.#now = now;
-    this.#inTurn = inTurn;
   }
 
   /** Answers questions about the same periods in one pass. */
@@ -126,27 +123,25 @@ export class Source {
     const periods = plans.some(({ needsSequence }) => needsSequence)
       ? [always]
       : joined(plans.flatMap(periodsOf));
-    const { ready, failed } = await this.#held(periods, run);
-    return this.#inTurn(run.signal, async () => {
-      const running = createAnswers(questions, { now });
-      for (const { store, account, name } of ready)
-        for (const period of periods) {
-          const selection = selectionIn(period);
-          const { fields } = running.needs;
-          await running.addAll(store.columns(account, selection, fields, run.signal), name);
-        }
+    const { ready, ...rest } = await this.#held(periods, run);
+    const running = createAnswers(questions, { now });
+    for (const { store, account, name } of ready)
+      for (const period of periods)
+        await running.addAll(
+          store.columns(account, selectionIn(period), running.needs.fields, run.signal),
+          name,
+        );
 
-      const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
-      const statuses = await Promise.all(
-        ready.map((held) => this.#statusOf(held, begin ?? null, run)),
-      );
-      const last = newestOf(statuses.map((status) => status.last));
-      const answers = running.answers(statuses).map((answer): Answer => {
-        const notes = notesWorthSaying(answer.notes, answer.period.to, last);
-        return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
-      });
-      return { ...originOf(ready, failed), answers };
+    const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
+    const statuses = await Promise.all(
+      ready.map((held) => this.#statusOf(held, begin ?? null, run)),
+    );
+    const last = newestOf(statuses.map((status) => status.last));
+    const answers = running.answers(statuses).map((answer): Answer => {
+      const notes = notesWorthSaying(answer.notes, answer.period.to, last);
+      return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
     });
+    return { ...originOf(ready, rest.failed), answers };
   }
 
   /** Counts calls: all of a period are counted by the server itself. */
@@ -203,7 +198,7 @@ export class Source {
     const { needsSequence, fields } = make();
     const periods = needsSequence ? [always] : periodsOf(plan);
 
-    const read = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
+    const collect = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
       const selector = make();
 
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
@@ -229,9 +224,6 @@ export class Source {
       });
       return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others };
     };
-
-    const collect = (held: Parameters<typeof read>[0]) =>
-      this.#inTurn(run.signal, () => read(held));
 
     // The newest calls are enough, once there are as many as are wanted.
     const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
@@ -314,20 +306,16 @@ export class Source {
       since <= from && (await store.count(account, selectionIn({ from: since, to: null }))) > 0;
 
     const { ready, failed } = await this.#held([always], run, partly);
-    const answers = await this.#inTurn(run.signal, async () => {
-      const running = createAnswers(questions, { now: this.#now() });
-      for (const { store, account, name, since } of ready) {
-        const selection = selectionIn({ from: since, to: null });
-        const batches = store.columns(account, selection, running.needs.fields, run.signal);
-        await running.addAll(batches, name);
-      }
-
-      return running.answers();
-    });
+    const running = createAnswers(questions, { now: this.#now() });
+    for (const { store, account, name, since } of ready) {
+      const selection = selectionIn({ from: since, to: null });
+      const batches = store.columns(account, selection, running.needs.fields, run.signal);
+      await running.addAll(batches, name);
+    }
 
     return {
       ...originOf(ready, failed),
-      answers,
+      answers: running.answers(),
       since: newestOf(ready.map(({ since }) => since)),
       last: newestOf(ready.map(({ latest }) => latest)),
     };

@@ -137,7 +137,7 @@ for (const url of ['sqlite::memory:', 'postgres://localhost/x'])
   expect(
     execFileSync(process.execPath, ['--input-type=module', '-e', code], options).split('\n'),
   ).toEqual([
-    'missing_package A store in SQLite needs the package libsql. Install it with: npm install libsql',
+    'missing_package A store in SQLite needs Node.js 24.15 or later, or the package @call-attribution/sqlite. Install it with: npm install @call-attribution/sqlite',
     'missing_package A store in PostgreSQL needs the package pg. Install it with: npm install pg',
     '',
   ]);

@@ -100,6 +100,15 @@ export const tooManyFiles = (cause: unknown): StoreError =>
     { cause },
   );
 
+/** Says how to install a package that is missing; passes other errors on. */
+export const needs = (name: string, message: string) => (cause: unknown) => {
+  if (isOutOfFiles(cause)) throw tooManyFiles(cause);
+  const isMissing = propertyOf(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
+  if (!isMissing || !String(propertyOf(cause, 'message')).includes(`'${name}'`)) throw cause;
+  const hint = `Install it with: npm install ${name}`;
+  throw new StoreError('missing_package', { message, hint }, { cause });
+};
+
 declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `StoreError` of store. */

@@ -2,32 +2,55 @@ import { closeSync, openSync } from 'node:fs';
 import { propertyOf } from '@call-attribution/core/errors';
 import { isOutOfFiles, StoreError, tooManyFiles } from './errors.ts';
 
-const primaryCodes: Readonly<Record<number, string>> = {
-  5: 'SQLITE_BUSY',
-  6: 'SQLITE_LOCKED',
-  8: 'SQLITE_READONLY',
-  10: 'SQLITE_IOERR',
-  11: 'SQLITE_CORRUPT',
-  13: 'SQLITE_FULL',
-  14: 'SQLITE_CANTOPEN',
+/**
+ * The names of codes, with the message that SQLite has for each: Deno, and the SQLite for Node.js
+ * 20, leave the number out of some errors.
+ */
+const codes: readonly (readonly [number, string, string])[] = [
+  [1, 'SQLITE_ERROR', 'SQL logic error'],
+  [5, 'SQLITE_BUSY', 'database is locked'],
+  [6, 'SQLITE_LOCKED', 'database table is locked'],
+  [7, 'SQLITE_NOMEM', 'out of memory'],
+  [8, 'SQLITE_READONLY', 'attempt to write a readonly database'],
+  [10, 'SQLITE_IOERR', 'disk I/O error'],
+  [11, 'SQLITE_CORRUPT', 'database disk image is malformed'],
+  [13, 'SQLITE_FULL', 'database or disk is full'],
+  [14, 'SQLITE_CANTOPEN', 'unable to open database file'],
+  [19, 'SQLITE_CONSTRAINT', 'constraint failed'],
+  [23, 'SQLITE_AUTH', 'not authorized'],
+  [26, 'SQLITE_NOTADB', 'file is not a database'],
+];
+
+/** Numbers of more than one byte say more than their lowest byte, which is one of the above. */
+const exactCodes: Readonly<Record<number, string>> = {
+  778: 'SQLITE_IOERR_WRITE',
+  1034: 'SQLITE_IOERR_FSYNC',
+  1546: 'SQLITE_IOERR_TRUNCATE',
+  4874: 'SQLITE_IOERR_SHMSIZE',
 };
 
-/** The code of an error. The driver gives some a number alone, whose lowest byte is the code. */
+/** The code of an error of SQLite by its name; empty for any other error. */
 function codeOf(error: unknown): string {
-  const code = String(propertyOf(error, 'code') ?? '');
-  const number = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(code)?.[1];
-  return (number && primaryCodes[Number(number) & 255]) ?? code;
+  if (propertyOf(error, 'code') !== 'ERR_SQLITE_ERROR') return '';
+  const number = Number(propertyOf(error, 'errcode') ?? 0);
+  const message = String(propertyOf(error, 'message') ?? '');
+  const isMeant = ([known, , said]: (typeof codes)[number]): boolean =>
+    number === 0 ? message === said : known === (number & 255);
+  const name = codes.find(isMeant)?.[1] ?? (number === 0 ? 'SQLITE_ERROR' : `SQLITE_${number}`);
+  return exactCodes[number] ?? name;
 }
 
 /** Is it an error of SQLite, and not of the code that uses it? */
-export function isOfSqlite(error: unknown): boolean {
-  return /^SQLITE_/.test(codeOf(error)) || (error instanceof Error && error.name === 'SqliteError');
-}
+export const isOfSqlite = (error: unknown): boolean => codeOf(error) !== '';
 
 /** Is another connection writing? Then the same statement succeeds later. */
 export function isBusy(error: unknown): boolean {
-  return /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error instanceof StoreError ? error.cause : error));
+  const code = codeOf(error instanceof StoreError ? error.cause : error);
+  return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
 }
+
+/** Is it what SQLite says of a statement that has a mistake? */
+export const isMistake = (error: unknown): boolean => codeOf(error) === 'SQLITE_ERROR';
 
 /** The error of the store for one of SQLite, which was to be read, or written as well. */
 export function fromSqlite(cause: unknown, file: string, isReadOnly = true): StoreError {
@@ -51,7 +74,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     );
   }
 
-  if (code.startsWith('SQLITE_CORRUPT')) {
+  if (code === 'SQLITE_CORRUPT') {
     return new StoreError(
       'store_damaged',
       `The database file ${file} is damaged, or a part of it is missing (${code}). Restore a copy, or use another path and sync again.`,
@@ -70,12 +93,11 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
   const files = outOfFiles(cause);
   if (files !== null) return files;
 
-  // The driver gives a file that cannot be opened no code.
-  if (code === '' || /^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
+  if (/^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH|IOERR)/.test(code)) {
     const isWrite = !isReadOnly || /^SQLITE_(?:READONLY|PERM)/.test(code);
     return new StoreError(
       isWrite ? 'not_writable' : 'store_unavailable',
-      `The database file ${file} cannot be read or written${code && ` (${code})`}: the file and its folder must exist and be writable.`,
+      `The database file ${file} cannot be read or written (${code}): the file and its folder must exist and be writable.`,
       { cause },
     );
   }

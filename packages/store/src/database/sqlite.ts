@@ -9,12 +9,12 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { findForeignFile } from '@call-attribution/node-stream/files';
-import Database from 'libsql';
 import { recordColumns } from '../columns.ts';
 import type { StoreSettings } from '../options.ts';
 import type { Dialect, Driver, Remains, Row, Session, Value } from './driver.ts';
 import { differs, orReplace, recordNames } from './driver.ts';
 import { noStore, StoreError } from './errors.ts';
+import { type Database, loadSqlite, type SqliteStatement } from './sqlite-driver.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 import { lacksPages } from './sqlite-log.ts';
 
@@ -169,7 +169,7 @@ class SqliteDriver implements Driver {
       },
     };
     try {
-      own.database.exec('BEGIN');
+      await own.session.run('BEGIN');
       yield* body(session);
     } catch (error) {
       throw this.#told(error);
@@ -187,12 +187,13 @@ class SqliteDriver implements Driver {
     if (path === null) return [];
     return writer.inTurn(async () => {
       const busy = Object.assign(new Error('Another process reads what is in the log.'), {
-        code: 'SQLITE_BUSY',
+        code: 'ERR_SQLITE_ERROR',
+        errcode: 5,
       });
       try {
         await untilFree(patienceMs, async () => {
           this.#refuseUnusable();
-          if (isWhole) writer.database.exec('VACUUM store');
+          if (isWhole) await writer.session.run('VACUUM store');
         });
         // What is in the log has to be in the database alone.
         await untilFree(patienceMs, async () => {
@@ -236,10 +237,7 @@ class SqliteDriver implements Driver {
     writer.close();
   }
 
-  /**
-   * libsql ends the process when a closed connection is used, and a file that is not there any more
-   * takes what is written with it.
-   */
+  /** A file that is not there any more takes what is written with it. */
   #refuseUnusable(): void {
     if (this.#isClosed)
       throw new StoreError('store_unavailable', 'The store has been closed. Open it again.', {
@@ -270,7 +268,7 @@ class SqliteDriver implements Driver {
    * process writes.
    */
   async #transaction<T>(
-    { database, session, inTurn }: Connection,
+    { session, rollBack, inTurn }: Connection,
     begin: string,
     body: (session: Session) => Promise<T>,
   ): Promise<T> {
@@ -279,12 +277,12 @@ class SqliteDriver implements Driver {
     const run = async () => {
       this.#refuseUnusable();
       try {
-        database.exec(begin);
+        await session.run(begin);
         const result = await body(session);
-        database.exec('COMMIT');
+        await session.run('COMMIT');
         return result;
       } catch (error) {
-        rollBack(database);
+        rollBack();
         throw this.#told(error);
       }
     };
@@ -303,19 +301,12 @@ function isCut({ database }: Connection, path: string): boolean {
   return lacksPages(path, of('page_count'), of('page_size'));
 }
 
-function rollBack(database: Database.Database): void {
-  try {
-    if (database.inTransaction) database.exec('ROLLBACK');
-  } catch {
-    // SQLite has rolled back by itself, as it does when the disk is full. The first error says
-    // more.
-  }
-}
-
 /** An open connection with its prepared statements. */
 interface Connection {
-  readonly database: Database.Database;
+  readonly database: Database;
   readonly session: Session;
+  /** Ends the transaction, if there is one. */
+  rollBack(): void;
   /** Runs jobs one after the other. One that fails does not stop the next one. */
   readonly inTurn: <T>(job: () => Promise<T>) => Promise<T>;
   /** Runs a PRAGMA. */
@@ -333,25 +324,35 @@ export const readOnlyUri = (path: string, access: Access = 'read'): string =>
   `${pathToFileURL(resolve(path)).href}?mode=ro${access === 'immutable' ? '&immutable=1' : ''}`;
 
 /**
- * A connection with these settings. Waits while another process keeps it from setting them. libsql
- * ends a statement only when the garbage collector finds it, and until then keeps the database of
- * the connection open. So that of the connection is one in memory, and the file is attached to it
- * as `store`: it is closed when it is detached, whatever statements there are.
+ * A connection with these settings. Waits while another process keeps it from setting them. The
+ * SQLite for Node.js 20 ends a statement only when the garbage collector finds it, and until then
+ * keeps the database of the connection open. So that of the connection is one in memory, and the
+ * file is attached to it as `store`: it is closed when it is detached, whatever statements there
+ * are.
  */
-function connect(
+async function connect(
   path: string,
   file: string,
   patienceMs: number,
   pragmas: readonly string[],
   access: Access = 'write',
 ): Promise<Connection> {
+  const { DatabaseSync } = await loadSqlite();
   return untilFree(patienceMs, async () => {
-    const database = new Database(inMemory);
-    const prepared = new Map<string, Database.Statement>();
+    const database = new DatabaseSync(inMemory);
+    const prepared = new Map<string, SqliteStatement>();
     let last: Promise<unknown> = Promise.resolve();
     const connection: Connection = {
       database,
       session: sessionOf(database, prepared),
+      rollBack() {
+        try {
+          if (database.isTransaction) database.exec('ROLLBACK');
+        } catch {
+          // SQLite has rolled back by itself, as it does when the disk is full. The first error
+          // says more.
+        }
+      },
       inTurn(job) {
         const result = last.then(job, job);
         last = result.catch(() => undefined);
@@ -362,7 +363,7 @@ function connect(
         prepared.clear();
 
         // A file cannot be detached within a transaction.
-        rollBack(database);
+        connection.rollBack();
         try {
           database.exec('PRAGMA query_only = OFF');
           database.exec('DETACH store');
@@ -376,7 +377,7 @@ function connect(
     try {
       database
         .prepare('ATTACH ? AS store')
-        .run([access === 'write' ? path : readOnlyUri(path, access)]);
+        .run(access === 'write' ? path : readOnlyUri(path, access));
       for (const pragma of pragmas) connection.set(pragma);
     } catch (error) {
       connection.close();
@@ -390,11 +391,8 @@ function connect(
 const upsert = `INSERT INTO records (${recordNames}) VALUES (${Array.from(recordColumns, () => '?').join(', ')})
   ${orReplace} WHERE ${differs('IS NOT')}`;
 
-function sessionOf(
-  database: Database.Database,
-  prepared: Map<string, Database.Statement>,
-): Session {
-  const statement = (sql: string): Database.Statement => {
+function sessionOf(database: Database, prepared: Map<string, SqliteStatement>): Session {
+  const statement = (sql: string): SqliteStatement => {
     let found = prepared.get(sql);
     if (found === undefined) {
       if (prepared.size >= 300) prepared.clear();
@@ -407,15 +405,15 @@ function sessionOf(
 
   let staged: readonly (readonly Value[])[] = [];
   return {
-    all: async (sql, values = []) => statement(sql).all(values as Value[]) as Row[],
-    run: async (sql, values = []) => statement(sql).run(values as Value[]).changes,
+    all: async (sql, values = []) => statement(sql).all(...values) as Row[],
+    run: async (sql, values = []) => Number(statement(sql).run(...values).changes),
     async stage(rows) {
       staged = rows;
     },
     async put() {
       let written = 0;
       const put = statement(upsert);
-      for (const row of staged) written += put.run(row as Value[]).changes;
+      for (const row of staged) written += Number(put.run(...row).changes);
       staged = [];
       return written;
     },
