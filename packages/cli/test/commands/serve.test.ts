@@ -103,7 +103,7 @@ describe('calls serve', () => {
         folder,
       );
       const [, block = ''] = await live.until(
-        /Paste into another terminal:\n\n([\s\S]*?)\n\S+ list --account/,
+        /Paste into another terminal:\n\n([\s\S]*?)\n.+ list --account/,
       );
       const here = stage.folder();
       const shell = (script: string) =>
