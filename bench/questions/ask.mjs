@@ -2,25 +2,16 @@
 // says by how many MB the process grew.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createAnswers } from '@call-attribution/questions';
-import { everything, openStore } from '@call-attribution/store';
+import { openStore } from '@call-attribution/store';
 
 export async function askStore(store, question) {
-  const running = createAnswers([question]);
-  const { fields, period } = running.needs;
-  const selection = {
-    ...everything,
-    ...(period.from === null ? {} : { from: period.from / 1000 }),
-    ...(period.to === null ? {} : { to: period.to / 1000 }),
-  };
-  await running.addAll(store.columns('101', selection, fields), '101');
-  const [answer] = running.answers();
+  const { answer } = await store.ask(question, { accounts: ['101'] });
   return question.groupBy === undefined ? [answer.calls] : answer.rows.map((row) => row.calls);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const store = await openStore(process.argv[2]);
-  await store.count('101', everything);
+  await store.count('101');
   const before = process.memoryUsage.rss();
   await askStore(store, JSON.parse(process.argv[3]));
   const most = Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;

@@ -1,7 +1,7 @@
 // What the engine in plain JavaScript costs over a million calls in memory: CPU of this process, as
 // a ratio to a loop that was written by hand for the same numbers, in the same run. Ways take turns
 // within each round; figures are medians of the rounds.
-import { createAnswers } from '@call-attribution/questions';
+import { createAnswers, planQuestion } from '@call-attribution/questions';
 import { calls } from '../calls.mjs';
 import { limit, median, timed } from '../figures.mjs';
 import { byHand } from './by-hand.mjs';
@@ -70,7 +70,7 @@ for (let round = 0; round < rounds; round += 1) {
     globalThis.gc?.();
     let answers;
     const engine = async () => {
-      const running = createAnswers(questions);
+      const running = createAnswers(questions.map((question) => planQuestion(question)));
       await running.addAll(list);
       answers = running.answers();
     };

@@ -5,7 +5,7 @@ import { callTool, createServer } from '@call-attribution/mcp-server';
 import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
-import { createAnswers, type RunningAnswers } from '@call-attribution/questions';
+import { createAnswers, planQuestion, type RunningAnswers } from '@call-attribution/questions';
 import type { Handler } from './args.ts';
 import { exitCodes, Interrupted, UsageError } from './errors.ts';
 import { readCalls, watch } from './input/verdict.ts';
@@ -42,11 +42,9 @@ export const demo: Handler = async (args, io) => {
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
-    const layout = layoutOf(
-      { groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] },
-      true,
-    );
-    const running = createAnswers(layout.questions);
+    const question = { groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] };
+    const layout = layoutOf({ question, plan: planQuestion(question) }, true);
+    const running = createAnswers(layout.plans);
     const verdict = await streamToCsv(client, path, running, shown, io);
     await print(`   ${describeVerdict(verdict)}`);
 

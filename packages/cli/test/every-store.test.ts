@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import { selectCalls } from '@call-attribution/questions';
+import { planCalls, selectCalls } from '@call-attribution/questions';
 import { testStores } from '@call-attribution/test-tools';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -101,7 +101,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     const all: Call[] = JSON.parse(
       (await api('list', '--all', '--json', '--include-extensions')).stdout,
     );
-    const selector = selectCalls({ where });
+    const selector = selectCalls(planCalls({ where }));
     for (const call of all) selector.learn(call, 'main');
     const wanted = all
       .filter((call) => selector.judge(call, 'main') === 'selected')

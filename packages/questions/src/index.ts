@@ -21,7 +21,6 @@ export {
   type AnswerOptions,
   answerQuestion,
   createAnswers,
-  type QuestionNeeds,
   type RunningAnswers,
 } from './engine/answer-question.ts';
 export type { Calls } from './engine/records.ts';
@@ -40,11 +39,10 @@ export type {
   LeftOut,
   Note,
 } from './question/answer.ts';
+export type { Need } from './question/needs.ts';
 export {
-  type ClosedPeriod,
   checkZone,
   machineZone,
-  type Period,
   type PeriodClock,
   partOver,
   periodNotes,
@@ -54,13 +52,7 @@ export {
   type SaidPeriod,
   type Zones,
 } from './question/period.ts';
-export {
-  type Plan,
-  planQuestion,
-  planSelection,
-  type ReadOptions,
-  type SelectionPlan,
-} from './question/plan.ts';
+export { type Plan, planCalls, planQuestion, type ReadOptions } from './question/plan.ts';
 export type {
   CallSelection,
   Question,

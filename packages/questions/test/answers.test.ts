@@ -1,7 +1,7 @@
 import { type Call, fromCall, toCall } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/record';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { parseNaive } from '@call-attribution/core/time';
+import { dated, padded, parseNaive, periodOf, undated } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
 import {
   answerQuestion,
@@ -10,6 +10,7 @@ import {
   createAnswers,
   extensionsSentence,
   type Note,
+  planQuestion,
   type Question,
   shownValue,
 } from '../src/index.ts';
@@ -59,8 +60,9 @@ const calls = [
     rank: '2',
   }),
 ];
+const plansOf = (questions: readonly Question[]) => questions.map((each) => planQuestion(each));
 const answersOf = async (questions: readonly Question[], of: Calls) => {
-  const running = createAnswers(questions);
+  const running = createAnswers(plansOf(questions));
   await running.addAll(of);
   return running.answers();
 };
@@ -101,7 +103,7 @@ describe('names', () => {
     await expect(answerQuestion({ groupBy: ['stat'] }, calls)).rejects.toThrow(
       'Did you mean state?',
     );
-    expect(() => createAnswers([{ groupBy: ['week', 'stat'] }])).toThrow('Did you mean state?');
+    expect(() => planQuestion({ groupBy: ['week', 'stat'] })).toThrow('Did you mean state?');
   });
 
   test('columns have the names that the answer gives them, however they were written', async () => {
@@ -289,7 +291,7 @@ describe('measures', () => {
     const ask = async (list: readonly unknown[], syncedAt: string | null) => {
       const none = { first: null, last: null, storedAt: null };
       const status = { account: 'main', calls: list.length, ...none, syncedAt };
-      const running = createAnswers([question]);
+      const running = createAnswers(plansOf([question]));
       await running.addAll(list as Call[]);
       return Object.values(running.answers([status])[0]?.total ?? {});
     };
@@ -429,8 +431,8 @@ describe('measures', () => {
         ],
       ],
     ] as const)('%s', async (_, question, rows) => {
-      const part = createAnswers([question]);
-      const whole = createAnswers([question]);
+      const part = createAnswers(plansOf([question]));
+      const whole = createAnswers(plansOf([question]));
       for (const [i, each] of touched.entries()) (i % 2 === 0 ? part : whole).add(each);
       whole.merge(part);
       expect(whole.answers()[0]?.rows).toEqual(rows);
@@ -562,7 +564,7 @@ describe('rows', () => {
   });
 
   test('several accounts are one question: order and limit hold for all', async () => {
-    const running = createAnswers([{ groupBy: ['account', 'campaign'], limit: 3 }]);
+    const running = createAnswers(plansOf([{ groupBy: ['account', 'campaign'], limit: 3 }]));
     for (const each of calls) running.add(each, each.sid < 'c' ? 'one' : 'two');
     expect(running.answers()[0]?.rows).toHaveLength(3);
   });
@@ -588,8 +590,8 @@ test('several questions take one pass, over anything that gives calls', async ()
 test('parts that are merged give the answer of the whole', async () => {
   const measures = ['callers', 'repeat_callers', 'talk_median', 'first_time_callers'];
   const questions = [{ groupBy: ['campaign'], measures }, { groupBy: ['day'] }];
-  const left = createAnswers(questions);
-  const right = createAnswers(questions);
+  const left = createAnswers(plansOf(questions));
+  const right = createAnswers(plansOf(questions));
   calls.forEach((each, i) => {
     (i % 2 === 0 ? left : right).add(each);
   });
@@ -606,7 +608,9 @@ test('columns give the answer of the records, and a question says which it needs
     },
     { groupBy: ['click_kind'], period: '2026-10-02' },
   ];
-  const { fields, period } = createAnswers(questions).needs;
+  const fields = [
+    ...new Set(createAnswers(plansOf(questions)).needs.flatMap((need) => need.fields)),
+  ];
   expect([...fields].sort()).toEqual([
     'ani',
     'conversion_page',
@@ -621,12 +625,6 @@ test('columns give the answer of the records, and a question says which it needs
     'talk_minutes',
     'url_tag',
   ]);
-  expect(period).toEqual({ from: null, to: null });
-  const { needs } = createAnswers([
-    { period: '2026-10-02', compare: 'previous' },
-    { from: '2026-10-02' },
-  ]);
-  expect(needs.period).toEqual({ from: parseNaive('2026-10-01 00:00:00'), to: null });
   const columns = Object.fromEntries(
     fields.map((name) => [
       name,
@@ -637,6 +635,46 @@ test('columns give the answer of the records, and a question says which it needs
   );
   const batch: ColumnBatch = { length: calls.length, columns };
   expect(await answersOf(questions, [batch])).toEqual(await answersOf(questions, calls));
+});
+
+describe('what a plan needs of the calls, in the order of time', () => {
+  const at = (day: string) => parseNaive(`${day} 00:00:00`);
+  const always = ['date_added', 'is_extension'];
+
+  test('its period and the one that it is compared with; and calls without a time', () => {
+    const { needs } = planQuestion({ period: '2026-10-03', compare: '2026-10-01' });
+    expect(needs).toEqual([
+      { period: undated, fields: always },
+      { period: periodOf(at('2026-10-01'), at('2026-10-02')), fields: always },
+      { period: periodOf(at('2026-10-03'), at('2026-10-04')), fields: always },
+    ]);
+    expect(planQuestion({}).needs).toEqual([
+      { period: undated, fields: always },
+      { period: dated, fields: always },
+    ]);
+  });
+
+  test('of earlier calls only what says whose first call it is, and nothing of later ones', () => {
+    const question = { groupBy: ['city'], measures: ['first_time_callers'], period: '2026-10-02' };
+    const { needs } = planQuestion(question);
+    const other = [...always, 'ani'];
+    expect(needs).toEqual([
+      { period: undated, fields: [...other, 'city'] },
+      { period: periodOf(null, at('2026-10-02')), fields: other },
+      { period: periodOf(at('2026-10-02'), at('2026-10-03')), fields: [...other, 'city'] },
+    ]);
+  });
+
+  test('of later calls, too, where something follows from them', () => {
+    const { needs } = planQuestion({ measures: ['reached_within(24)'], period: '2026-10-02' });
+    expect(needs.map(({ period }) => period)).toEqual([undated, dated]);
+  });
+
+  test('a day of another zone needs a day more on each side', () => {
+    const question = { period: '2026-10-02', timeZone: 'UTC', inZone: 'Asia/Tokyo' };
+    const [, need] = planQuestion(question).needs;
+    expect(need?.period).toEqual(padded(periodOf(at('2026-10-02'), at('2026-10-03'))));
+  });
 });
 
 test('what needs more memory than it may use is refused', async () => {

@@ -5,6 +5,7 @@ import {
   type Answer,
   answerQuestion,
   createAnswers,
+  planQuestion,
   type Question,
   type QuestionError,
 } from '../src/index.ts';
@@ -74,8 +75,8 @@ describe('a condition that is true of no call says what the field holds', () => 
     ],
   ])('%j', async (question, note) => {
     expect(said(await ask(question))).toContain(note);
-    const part = createAnswers([question]);
-    const whole = createAnswers([question]);
+    const part = createAnswers([planQuestion(question)]);
+    const whole = createAnswers([planQuestion(question)]);
     for (const [i, each] of calls.entries()) (i % 2 === 0 ? part : whole).add(each);
     whole.merge(part);
     expect(said(whole.answers()[0] as Answer)).toContain(note);

@@ -1,6 +1,12 @@
-import { addDays, formatNaive, parseNaive } from '@call-attribution/core/time';
+import {
+  addDays,
+  formatNaive,
+  type Period,
+  parseNaive,
+  periodOf,
+} from '@call-attribution/core/time';
 import { type Clause, type Filter, printFilter, safeParse } from '@call-attribution/query-dsl';
-import { type Period, type PeriodClock, readPeriod } from '@call-attribution/questions';
+import { type PeriodClock, readPeriod } from '@call-attribution/questions';
 import { type PageDimension, pageDimensions } from '../src/page/question.ts';
 
 /** The fields that calls can be narrowed by. */
@@ -198,7 +204,7 @@ function withClause(q: string, field: string, clause: Clause | null): string {
 /** The filter for some whole days, both included. */
 export function withDays(q: string, { first, last }: { first: string; last: string }): string {
   const startOf = (day: string) => parseNaive(`${day} 00:00:00`);
-  return withPeriod(q, { from: startOf(first), to: startOf(addDays(last, 1)) });
+  return withPeriod(q, periodOf(startOf(first), startOf(addDays(last, 1))));
 }
 
 /** The filter for a period. */

@@ -1,4 +1,4 @@
-import { formatNaive } from '@call-attribution/core/time';
+import { everything, formatNaive, periodOf } from '@call-attribution/core/time';
 import { expect, test } from 'vitest';
 import {
   addressOf,
@@ -51,8 +51,8 @@ test('days and periods become the time of the filter, and nothing else of it cha
   const q = withDays('talk_minutes:[2 TO *]', { first: '2026-10-01', last: '2026-10-31' });
   expect(q).toBe('date_added:[2026-10-01 00:00:00 TO 2026-11-01 00:00:00},talk_minutes:[2 TO *]');
   expect(controlsOf(q).days).toEqual({ first: '2026-10-01', last: '2026-10-31' });
-  expect(withPeriod(q, { from: Date.UTC(2026, 0), to: null })).toBe(
+  expect(withPeriod(q, periodOf(Date.UTC(2026, 0), null))).toBe(
     'date_added:[2026-01-01 00:00:00 TO *],talk_minutes:[2 TO *]',
   );
-  expect(withPeriod(q, { from: null, to: null })).toBe('talk_minutes:[2 TO *]');
+  expect(withPeriod(q, everything)).toBe('talk_minutes:[2 TO *]');
 });

@@ -9,6 +9,7 @@ export type {
   StoreAccounts,
 } from './accounts/accounts.ts';
 export type { Claim, Note } from './accounts/claims.ts';
+export { type AskedCopy, type AskOptions, accountStatus, ask } from './ask.ts';
 export type { ColumnBatch } from './columns.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
 export { sqliteInUse } from './database/sqlite-driver.ts';
@@ -26,15 +27,12 @@ export {
   type StoreRemovals,
 } from './removals.ts';
 export {
-  dated,
-  everything,
   type FieldRange,
   type Selection,
   selectionOf,
-  undated,
 } from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
-export type { AccountSize, Store } from './store.ts';
+export type { AccountSize, Asked, Store, StoreAnswer, StoreQuestion } from './store.ts';
 export {
   type AccountClient,
   type AccountSyncOptions,

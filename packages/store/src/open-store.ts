@@ -17,7 +17,7 @@ import type { Store } from './store.ts';
  *
  * @example
  * const store = await openStore('sqlite:calls.db');
- * console.log(await store.count('101', everything));
+ * console.log(await store.count('101'));
  * await store.close();
  */
 export function openStore(url: string, options: StoreOptions = {}): Promise<Store> {

@@ -364,7 +364,7 @@ export function createCounter(driver: Driver) {
   }
 
   return {
-    count: (account: string, selection: Selection): Promise<number> =>
+    count: (account: string, selection: Selection = {}): Promise<number> =>
       driver.read(async (session) =>
         sum((await countsOf({ session, driver, account, selection })).counts),
       ),

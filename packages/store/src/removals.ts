@@ -9,7 +9,6 @@ import { keyOf } from './columns.ts';
 import type { Driver, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
-import { everything } from './selection.ts';
 
 // What was removed on purpose: the form in which it travels with copies, and keeps later syncs from
 // bringing it back. The database has hashes of callers in `erased`, and the time before which an
@@ -272,7 +271,7 @@ async function deleteCallsOf(
   for await (const { columns } of readColumns(
     driver,
     account,
-    everything,
+    {},
     ['ani', 'sid', 'acct_id'],
     undefined,
   ))

@@ -1,4 +1,12 @@
-import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import {
+  everything,
+  formatNaive,
+  intersect,
+  type Period,
+  parseNaive,
+  periodOf,
+  second,
+} from '@call-attribution/core/time';
 import type { Bound, Filter, RangeClause } from '@call-attribution/query-dsl';
 import { columnOf } from './columns.ts';
 import type { Value } from './database/driver.ts';
@@ -14,33 +22,15 @@ export interface FieldRange {
   readonly before: string | number | null;
 }
 
-/** Which calls of an account. */
+/** Which calls of an account. What is left out means all calls. */
 export interface Selection {
-  /** The first second of `date_added`, counted from 1970 on the clock of the API. */
-  readonly from: number;
-  /** The second after the last one. */
-  readonly to: number;
-  /** Are calls from call extensions included? */
-  readonly extensions: boolean;
-  /** What other fields have to be. */
-  readonly ranges: readonly FieldRange[];
+  /** The stretch of time, and whether calls without a usable time belong to it. Default: all. */
+  readonly period?: Period;
+  /** Calls from call extensions are included; false leaves them out. Default: true. */
+  readonly extensions?: boolean;
+  /** What other fields have to be. Default: anything. */
+  readonly ranges?: readonly FieldRange[];
 }
-
-/**
- * The second of calls whose `date_added` is not a date: before all dates, so that no range has it.
- */
-const noTime = -(2 ** 37);
-const beginning = noTime + 1;
-const end = 2 ** 38;
-
-/** Selects every call, also those without a usable date. */
-export const everything: Selection = { from: noTime, to: end, extensions: true, ranges: [] };
-
-/** Selects every call with a usable date. */
-export const dated: Selection = { ...everything, from: beginning };
-
-/** Selects the calls without a usable date, which are in no period. */
-export const undated: Selection = { ...everything, to: beginning };
 
 /**
  * The selection of a parsed filter. `extensions` says whether calls from call extensions are
@@ -51,27 +41,28 @@ export const undated: Selection = { ...everything, to: beginning };
  * await store.count('101', selectionOf(filter, { extensions: false }));
  */
 export function selectionOf(filter: Filter, options: { extensions: boolean }): Selection {
-  let selection: Selection = { ...everything, extensions: options.extensions };
+  let { extensions } = options;
+  // Ranges that have nothing in common select nothing: an empty stretch does the same.
+  let period: Period = everything;
+  const ranges: FieldRange[] = [];
   for (const clause of filter.clauses) {
-    if (clause.kind === 'flag') selection = { ...selection, extensions: true };
-    else if (clause.field === 'date_added') selection = withinDates(selection, clause);
-    else selection = { ...selection, ranges: [...selection.ranges, rangeOf(clause)] };
+    if (clause.kind === 'flag') extensions = true;
+    else if (clause.field === 'date_added')
+      period = intersect(period, datesOf(clause)) ?? periodOf(0, 0);
+    else ranges.push(rangeOf(clause));
   }
 
-  return selection;
+  return { period, extensions, ranges };
 }
 
-function withinDates(selection: Selection, { lower, upper }: RangeClause): Selection {
-  // A filter on the date finds no call without one.
-  const from = lower === null ? beginning : secondAt(lower, !lower.inclusive);
-  const to = upper === null ? end : secondAt(upper, upper.inclusive);
-  return { ...selection, from: Math.max(selection.from, from), to: Math.min(selection.to, to) };
-}
+/** The period of a range of dates. A filter on the date finds no call without one. */
+const datesOf = ({ lower, upper }: RangeClause): Period =>
+  periodOf(lower && momentAt(lower, !lower.inclusive), upper && momentAt(upper, upper.inclusive));
 
-/** The second of a bound, or the one after it. */
-function secondAt({ text }: Bound, isNext: boolean): number {
+/** The moment of a bound, or that of the second after it: calls have times of whole seconds. */
+function momentAt({ text }: Bound, isNext: boolean): number {
   const millis = text.length === 19 ? parseNaive(text) : Number.NaN;
-  if (!Number.isNaN(millis)) return millis / 1000 + Number(isNext);
+  if (!Number.isNaN(millis)) return isNext ? millis + second : millis;
   throw new StoreError(
     'unfit_filter',
     'A bound of a time passed the filter check, but is not a time.',
@@ -91,7 +82,7 @@ function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
     throw new StoreError('unfit_filter', `The values of ${field} are text, which has no ranges.`);
   const scale = read('0.1') === 1 ? 10 : 1;
   const cellAt = (bound: Bound, isNext: boolean) =>
-    type === 'timestamp' ? timeText(secondAt(bound, isNext)) : partAt(bound, isNext, scale);
+    type === 'timestamp' ? timeText(momentAt(bound, isNext)) : partAt(bound, isNext, scale);
   return {
     field,
     from: lower && cellAt(lower, !lower.inclusive),
@@ -114,14 +105,19 @@ function partAt({ text }: Bound, isNext: boolean, scale: number): number {
   return toZero + Number(rest ? sign !== '-' : isNext);
 }
 
-/** A time in the form of a column. Before the year 1 and after 9999 there are no calls. */
-function timeText(seconds: number): string {
-  if (seconds < firstTime) return '0001-01-01 00:00:00';
-  return seconds > lastTime ? '9999-12-31 23:59:59' : formatNaive(seconds * 1000);
+/**
+ * A time in the form of a column, the next whole second where it is none: calls have times of whole
+ * seconds. Before the year 1 and after 9999 there are no calls.
+ */
+function timeText(millis: number): string {
+  if (millis < firstTime) return '0001-01-01 00:00:00';
+  return millis > lastTime
+    ? '9999-12-31 23:59:59'
+    : formatNaive(Math.ceil(millis / second) * second);
 }
 
-const firstTime = Date.parse('0001-01-01T00:00:00Z') / 1000;
-const lastTime = Date.parse('9999-12-31T23:59:59Z') / 1000;
+const firstTime = Date.parse('0001-01-01T00:00:00Z');
+const lastTime = Date.parse('9999-12-31T23:59:59Z');
 
 /**
  * A run of calls in the index of times: those without a time, which come first, or those of a
@@ -136,22 +132,22 @@ export interface Stretch {
 }
 
 /** The stretches of a selection, in order. */
-export function stretchesOf({ from, to }: Selection): readonly Stretch[] {
-  const undated: Stretch = { isDated: false, from: null, to: null };
-  const dated: Stretch = {
-    isDated: true,
-    from: timeText(from),
-    to: to > lastTime ? null : timeText(to),
-  };
-  return [
-    ...(from <= noTime && to > noTime ? [undated] : []),
-    ...(to > beginning && to > from ? [dated] : []),
-  ];
+export function stretchesOf({ period = everything }: Selection): readonly Stretch[] {
+  const { from, to, undated } = period;
+  const stretches: Stretch[] = [];
+  if (undated !== 'without') stretches.push({ isDated: false, from: null, to: null });
+  if (undated !== 'only' && (from === null || to === null || from < to))
+    stretches.push({
+      isDated: true,
+      from: timeText(from ?? firstTime),
+      to: to === null || to > lastTime ? null : timeText(to),
+    });
+  return stretches;
 }
 
 /** The conditions on anything but the time. */
 export function otherConditions(
-  { extensions, ranges }: Selection,
+  { extensions = true, ranges = [] }: Selection,
   put: (value: Value) => string,
 ): string {
   const parts = extensions ? [] : [' AND extension = 0'];

@@ -1,5 +1,7 @@
 import type { Call, Clock } from '@call-attribution/core';
+import { textOf } from '@call-attribution/core/time';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
+import type { Answer } from '@call-attribution/questions';
 import { accountsIn } from './accounts/accounts.ts';
 import {
   committed,
@@ -10,12 +12,12 @@ import {
   takeClaim,
   writeHeld,
 } from './accounts/claims.ts';
+import { ask } from './ask.ts';
 import { keyOf, recordsOf } from './columns.ts';
 import type { Dialect, Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, readColumns, rowsOfKeys } from './read.ts';
 import { deleteKeys, removalsIn } from './removals.ts';
-import { everything } from './selection.ts';
 import type { AccountSize, Store } from './store.ts';
 import { callRows, upsertCalls, writeCalls } from './write.ts';
 
@@ -31,7 +33,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
       driver.close(),
     ));
 
-  return {
+  const store: Store = {
     name,
 
     ...accounts,
@@ -51,10 +53,17 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     get: async (account, sid) =>
       (recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), 'neutral')[0] ??
         null) as Call | null,
-    calls: (account, selection = everything, part = {}) =>
-      eachCall(driver, account, selection, part),
-    columns: (account, selection, fields, signal) =>
+    calls: (account, selection = {}, part = {}) => eachCall(driver, account, selection, part),
+    columns: (account, fields, selection = {}, signal) =>
       readColumns(driver, account, selection, fields, signal),
+    async ask(question, { accounts: named, signal } = {}) {
+      const { planQuestion } = await import('@call-attribution/questions');
+      const plan = planQuestion(question, { now: clock.now() });
+      const ids = named ?? (await accounts.accounts()).map(({ id }) => id);
+      const copies = ids.map((account) => ({ store, account }));
+      const { answers, ...known } = await ask([plan], copies, { signal });
+      return { ...known, answer: answers[0] as Answer };
+    },
     revision: (account) => revisionOf(driver, account),
 
     claim: (account, holder) => takeClaim(driver, account, holder, clock.now()),
@@ -72,7 +81,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     },
     note: (account) => readNote(driver, account),
     verdict: async (account, period) =>
-      copyVerdict((await readNote(driver, account))?.note, period),
+      copyVerdict((await readNote(driver, account))?.note, period && textOf(period)),
     journal(journalName) {
       const journal = openJournal(driver, journalName);
       journals.add(journal);
@@ -87,7 +96,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
         const syncedAt = (await readNote(driver, account))?.notedAt ?? null;
         sizes.push({
           account,
-          calls: await counter.count(account, everything),
+          calls: await counter.count(account),
           oldest,
           newest,
           syncedAt,
@@ -102,6 +111,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
     close,
     [Symbol.asyncDispose]: close,
   };
+  return store;
 }
 
 const agesQuery = ({ text }: Dialect): string =>

@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
-import type { Span } from '@call-attribution/node-stream';
+import type { Period } from '@call-attribution/core/time';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
+import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import type { StoreAccounts } from './accounts/accounts.ts';
 import type { Claim, Note } from './accounts/claims.ts';
 import type { ColumnBatch } from './columns.ts';
@@ -24,6 +25,30 @@ export interface AccountSize {
   readonly syncedAt: number | null;
 }
 
+/** Answers of copies, and what is known of the copies. */
+export interface Asked {
+  /** The answers, in the order of the plans. */
+  readonly answers: readonly Answer[];
+  /** How fresh each copy is, in their order. */
+  readonly statuses: readonly AccountStatus[];
+  /** What is proved of each copy about the time that was asked; null where none was synced. */
+  readonly verdicts: readonly (CopyVerdict | null)[];
+}
+
+/** How the calls of a store are asked. */
+export interface StoreQuestion {
+  /** The accounts. Default: all of the store. */
+  readonly accounts?: readonly string[] | undefined;
+  /** Ends the reading. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The answer of a store, and what is known of its accounts. */
+export interface StoreAnswer extends Omit<Asked, 'answers'> {
+  /** The answer. */
+  readonly answer: Answer;
+}
+
 /**
  * Calls, accounts and keys in one database. Several processes may call every method at the same
  * time.
@@ -43,8 +68,14 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   /** Deletes calls by sid. Returns the number of deleted calls. */
   remove(account: string, sids: readonly string[]): Promise<number>;
 
-  /** The number of calls in a selection. */
-  count(account: string, selection: Selection): Promise<number>;
+  /**
+   * The number of calls of an account, or of a selection of them.
+   *
+   * @example
+   * await store.count('101');
+   * await store.count('101', { period: periodOf(from, to), extensions: false });
+   */
+  count(account: string, selection?: Selection): Promise<number>;
   /** A page of records as JSON bytes, with the total: both from one snapshot. */
   page(account: string, query: PageQuery): Promise<Page>;
   /** One record of a version as JSON bytes, or null. */
@@ -63,15 +94,23 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
    * reached.
    *
    * @example
-   * for await (const { columns } of store.columns('101', everything, ['ppc_campaign']))
+   * for await (const { columns } of store.columns('101', ['ppc_campaign']))
    * count(columns.ppc_campaign);
    */
   columns(
     account: string,
-    selection: Selection,
     fields: readonly string[],
+    selection?: Selection,
     signal?: AbortSignal,
   ): AsyncIterable<ColumnBatch>;
+  /**
+   * Answers a question about the calls of all accounts, or of those that are named, in one pass.
+   *
+   * @example
+   * const { answer } = await store.ask({ groupBy: ['campaign'], period: 'last month' });
+   * console.table(answer.rows);
+   */
+  ask(question: Question, options?: StoreQuestion): Promise<StoreAnswer>;
   /** A number that grows with each change of the calls of an account. */
   revision(account: string): Promise<number>;
 
@@ -90,7 +129,7 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
    * What the syncs of an account have proved of the calls of a period, by default of all. Null when
    * none has begun.
    */
-  verdict(account: string, period?: Span): Promise<CopyVerdict | null>;
+  verdict(account: string, period?: Period): Promise<CopyVerdict | null>;
 
   /**
    * An append-only list of strings with one writer, kept with the calls, such as the ledger of what

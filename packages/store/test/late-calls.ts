@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { expect } from 'vitest';
-import { everything, openStore } from '../src/index.ts';
+import { openStore } from '../src/index.ts';
 import { smallCall, timeText } from './small-calls.ts';
 
 /**
@@ -45,7 +45,7 @@ export async function readDuringLateCalls(
   for (let read = 0; read < reads; read += 1)
     await tally.run(async () => {
       const page = await store.page('1', {
-        selection: everything,
+        selection: {},
         version: 'v3',
         offset: 0,
         rows: 1_000,

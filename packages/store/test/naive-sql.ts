@@ -31,9 +31,16 @@ const change = fc.oneof(
     }),
   },
 );
-const selection: fc.Arbitrary<Selection> = fc.record({
-  from: fc.oneof(fc.constant(-(2 ** 37)), second),
-  to: fc.oneof(fc.constant(2 ** 38), second),
+const edge = fc.oneof(
+  fc.constant(null),
+  second.map((at) => at * 1000),
+);
+const selection = fc.record({
+  period: fc.record({
+    from: edge,
+    to: edge,
+    undated: fc.constantFrom('with' as const, 'without' as const),
+  }),
   ranges: fc.oneof(
     fc.constant([]),
     fc
@@ -83,14 +90,17 @@ function naiveResult({
   offset,
   rows,
 }: {
-  selection: Selection;
+  selection: Required<Selection>;
   offset: number;
   rows: number;
 }) {
   const [range] = s.ranges;
   const talk =
     range === undefined ? '' : ` AND talk >= ${range.from ?? 0} AND talk < ${range.before ?? 1e9}`;
-  const where = `FROM calls WHERE at >= ${s.from} AND at < ${s.to}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
+  const { from, to } = s.period;
+  const begin = from === null ? '' : ` AND at >= ${from / 1000}`;
+  const end = to === null ? '' : ` AND at < ${to / 1000}`;
+  const where = `FROM calls WHERE true${begin}${end}${talk}${s.extensions ? '' : ' AND extension = 0'}`;
   const { n } = naive.prepare(`SELECT count(*) AS n ${where}`).get() as { n: number };
   const page = naive
     .prepare(`SELECT sid ${where} ORDER BY at, sid LIMIT ${rows} OFFSET ${offset}`)

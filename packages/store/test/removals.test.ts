@@ -6,7 +6,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { everything, mirrorSink, openStore, printRemovals, type Store } from '../src/index.ts';
+import { mirrorSink, openStore, printRemovals, type Store } from '../src/index.ts';
 import { openLimitedStore } from '../src/open-store.ts';
 import { batchOf, openAt, smallCall } from './small-calls.ts';
 
@@ -33,7 +33,7 @@ const theirs = (ani: unknown, i: number): Call =>
 
 const sidsOf = async (store: Store): Promise<string[]> => {
   const found: string[] = [];
-  for await (const { sid } of store.calls('101', everything)) found.push(sid);
+  for await (const { sid } of store.calls('101')) found.push(sid);
   return found.sort();
 };
 
@@ -76,7 +76,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await a.purge('101', at(10));
     await b.erase('101', ['2025550199']);
     await b.addRemovals('101', await a.removals('101'));
-    await b.upsert('101', a.calls('101', everything));
+    await b.upsert('101', a.calls('101'));
     expect(await sidsOf(b)).toEqual(['other-0', 'other-20']);
     const removals = await b.removals('101');
     expect(removals.erased.map(({ callers }) => callers.length)).toEqual([1, 1]);
@@ -247,7 +247,7 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
       expect([sid, bytes.includes(`${sid}\u001f`)]).toEqual([sid, false]);
 
   // Whoever had the file open goes on.
-  expect(await follower.count('101', everything)).toBe(
+  expect(await follower.count('101')).toBe(
     others.filter(({ date_added }) => date_added >= at(20)).length,
   );
   expect(await follower.upsert('101', [theirs(caller, 1), other(45)])).toMatchObject({

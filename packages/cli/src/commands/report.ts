@@ -55,17 +55,17 @@ export const report = command({
     const { placeOf } = await import('../report/ask.ts');
     const { layoutOf, questionOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
-    const question = await questionOf(args, place.accounts, io);
-    const { planQuestion } = await import('@call-attribution/questions');
-    const personal = planQuestion(question).groups.find((group) => group.personal);
+    const asked = await questionOf(args, place.accounts, io);
+    const { question } = asked;
+    const personal = asked.plan.groups.find((group) => group.personal);
     if (isPage && personal !== undefined)
       throw new UsageError(
         `the groups of ${personal.name} are personal data, and a page is made to be passed on`,
         ['group by another field, or write a table'],
       );
 
-    const layout = layoutOf(question, isForPeople, isPage);
-    const { answers, incomplete, ends, isProved, status } = await place.ask(layout.questions);
+    const layout = layoutOf(asked, isForPeople, isPage);
+    const { answers, incomplete, ends, isProved, status } = await place.ask(layout.plans);
     const [main] = answers;
     if (main === undefined) return status;
     const { countedText } = await import('../input/filter.ts');

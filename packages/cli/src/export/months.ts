@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { periodOfText } from '@call-attribution/core/time';
 import {
   exportMonths,
   type MonthFile,
@@ -118,7 +119,7 @@ async function copyOf(source: CopySource, account: string, filter: Filter) {
       };
 
       const verdict = async () => {
-        const copy = await source.store.verdict(account, period);
+        const copy = await source.store.verdict(account, periodOfText(period));
         return copy === null ? null : verdictOfCopies(count, [copy]);
       };
 

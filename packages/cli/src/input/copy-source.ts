@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { periodOfText } from '@call-attribution/core/time';
 import type { CallStreamOptions, Span } from '@call-attribution/node-stream';
 import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
 import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
@@ -6,26 +7,26 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
-  createAnswers,
-  type Question,
+  type Plan,
+  planCalls,
+  planQuestion,
   selectCalls,
 } from '@call-attribution/questions';
 import type { Settings } from '@call-attribution/settings';
 import {
-  everything,
+  accountStatus,
+  ask,
   printRemovals,
   type Selection,
   type Store,
   selectionOf,
   storeName,
-  undated,
 } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import { type Io, say } from '../io.ts';
 import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../terminal/numbers.ts';
 import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
-import { naiveRange, withinRange } from './filter.ts';
 import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
@@ -180,29 +181,13 @@ export class CopySource implements Source {
   }
 
   /**
-   * Answers questions about the accounts that were chosen, in one pass over the columns that they
+   * Answers plans about the accounts that were chosen, in one pass over the columns that they
    * need.
    */
-  async ask(questions: readonly Question[]): Promise<readonly Answer[]> {
-    const accounts = await this.accounts();
+  async ask(plans: readonly Plan[]): Promise<readonly Answer[]> {
+    const copies = (await this.accounts()).map((account) => ({ store: this.store, account }));
     const statuses = await this.#status();
-    const answers = createAnswers(questions);
-    const { fields, period } = answers.needs;
-    const inPeriod = selectionOf(withinRange({ clauses: [] }, naiveRange(period)), {
-      extensions: true,
-    });
-
-    // Calls without a time are in no period, and a question says how many there are.
-    const selections =
-      period.from === null && period.to === null ? [everything] : [undated, inPeriod];
-    for (const account of accounts)
-      for (const selection of selections)
-        await answers.addAll(
-          this.store.columns(account, selection, fields, this.#io.signal),
-          account,
-        );
-
-    return answers.answers(statuses);
+    return (await ask(plans, copies, { statuses, signal: this.#io.signal })).answers;
   }
 
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
@@ -214,7 +199,10 @@ export class CopySource implements Source {
     // Of several accounts, or of those that were chosen, each is named.
     const isNamed = used.length > 1 || this.#accounts.length > 0;
     for (const { account } of used) {
-      const verdict = await this.store.verdict(account, period ?? undefined);
+      const verdict = await this.store.verdict(
+        account,
+        period === null ? undefined : periodOfText(period),
+      );
       const words = verdict === null ? null : describeCopy(verdict);
       if (verdict === null || words === null) continue;
       lacks.push(verdict);
@@ -241,7 +229,7 @@ export class CopySource implements Source {
    */
   async counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
     if (this.#where !== null) {
-      const [answer] = await this.ask([this.#selection(filter)]);
+      const [answer] = await this.ask([planQuestion(this.#selection(filter))]);
       return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
 
@@ -261,10 +249,11 @@ export class CopySource implements Source {
   /** The calls that match, in the order of their time. */
   async *callsOf(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
     const selection = this.#rows(filter);
-    const selector = this.#where === null ? null : selectCalls({ where: this.#where });
-    if (selector?.needsSequence)
+    const plan = this.#where === null ? null : planCalls({ where: this.#where });
+    const selector = plan && selectCalls(plan);
+    if (selector && plan.otherCalls !== 'none')
       for (const account of accounts)
-        for await (const call of this.#read(account, everything)) selector.learn(call, account);
+        for await (const call of this.#read(account)) selector.learn(call, account);
 
     const read = (account: string) => this.#read(account, selection, offset);
     const lists = accounts.map(async function* (account) {
@@ -274,7 +263,7 @@ export class CopySource implements Source {
     yield* inOrder(lists);
   }
 
-  async *#read(account: string, selection: Selection, offset = 0): AsyncGenerator<Call> {
+  async *#read(account: string, selection: Selection = {}, offset = 0): AsyncGenerator<Call> {
     for await (const call of this.store.calls(account, selection, { offset })) {
       this.#io.signal.throwIfAborted();
       yield call;
@@ -298,14 +287,13 @@ export class CopySource implements Source {
 
   /** What is known of each account that is read. */
   #status(): Promise<readonly AccountStatus[]> {
-    this.#statuses ??= this.store.sizes().then((accounts) =>
-      accounts
-        .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
-        .map(({ account, calls, oldest, newest, syncedAt }) => {
-          const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
-          return { account, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
-        }),
-    );
+    this.#statuses ??= this.store
+      .sizes()
+      .then((accounts) =>
+        accounts
+          .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
+          .map((size) => accountStatus(size)),
+      );
     return this.#statuses;
   }
 
@@ -316,14 +304,13 @@ export class CopySource implements Source {
   async #explainNone(filter: Filter): Promise<void> {
     const { from, to } = timesOf(filter);
     const isPeriod = from === null || to === null || from < to;
-    const [answer] = await this.ask([
-      {
-        ...this.#selection(filter),
-        ...(this.#timeZone && { timeZone: this.#timeZone }),
-        ...(isPeriod && from && { from }),
-        ...(isPeriod && to && { to }),
-      },
-    ]);
+    const question = {
+      ...this.#selection(filter),
+      ...(this.#timeZone && { timeZone: this.#timeZone }),
+      ...(isPeriod && from && { from }),
+      ...(isPeriod && to && { to }),
+    };
+    const [answer] = await this.ask([planQuestion(question)]);
     for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
 }

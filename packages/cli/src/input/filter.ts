@@ -1,7 +1,15 @@
-import { day, formatNaive, naiveAt, parseNaive, second } from '@call-attribution/core/time';
+import {
+  day,
+  formatNaive,
+  naiveAt,
+  type Period,
+  parseNaive,
+  periodOf,
+  second,
+} from '@call-attribution/core/time';
 import type { Span } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import type { Answer, Period, SaidPeriod } from '@call-attribution/questions';
+import type { Answer, SaidPeriod } from '@call-attribution/questions';
 import { type Args, interval } from '../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -56,9 +64,10 @@ export async function periodText(
   const zone = timeZone ?? 'in the time zone of the account';
   if (to === null) return `from ${from}, ${zone}`;
   const { partOver } = await import('@call-attribution/questions');
-  const ends = { from: from === null ? null : parseNaive(from), to: parseNaive(to) };
+  const end = parseNaive(to);
+  const ends = periodOf(from === null ? null : parseNaive(from), end);
   const over = timeZone === null ? null : partOver(ends, naiveAt(now, timeZone));
-  const text = `${from ?? 'up'} to ${formatNaive(ends.to - second)}, ${zone}`;
+  const text = `${from ?? 'up'} to ${formatNaive(end - second)}, ${zone}`;
   return over === null ? text : `${text} (${over} are over)`;
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
-import { planQuestion, selectCalls } from '@call-attribution/questions';
+import { planCalls, selectCalls } from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
@@ -11,8 +11,7 @@ import { verdictText } from './verdict.ts';
  * Refuses a condition with a mistake; of the API, also one that says more than one call can tell.
  */
 export function checkWhere(where: string, isOfCopy: boolean): void {
-  planQuestion({ where });
-  if (isOfCopy || !selectCalls({ where }).needsSequence) return;
+  if (planCalls({ where }).otherCalls === 'none' || isOfCopy) return;
   throw new UsageError('--where: what follows from the other calls of a caller needs a copy', [
     'calls sync --store sqlite:calls.db fills one; calls report reads the other calls, too',
   ]);
@@ -23,7 +22,7 @@ export function checkWhere(where: string, isOfCopy: boolean): void {
  * filters.
  */
 export function sourceWhere(source: Source, where: string, io: Io): Source {
-  const { judge } = selectCalls({ where });
+  const { judge } = selectCalls(planCalls({ where }));
   const seen = { read: 0, kept: 0 };
 
   const keeps = (call: Call): boolean => {

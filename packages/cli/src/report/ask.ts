@@ -1,11 +1,11 @@
+import { hull, textOf } from '@call-attribution/core/time';
 import type { Span } from '@call-attribution/node-stream';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
   createAnswers,
-  planQuestion,
-  type Question,
+  type Plan,
   type RunningAnswers,
 } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
@@ -17,7 +17,7 @@ import {
   type ReadAccount,
   type Stored,
 } from '../input/accounts.ts';
-import { naiveRange, withExtensions, withinRange } from '../input/filter.ts';
+import { withExtensions, withinRange } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
@@ -40,30 +40,26 @@ export interface ReportAnswers {
 export interface Place {
   readonly accounts: readonly AskedAccount[];
   /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
-  ask(questions: readonly Question[]): Promise<ReportAnswers>;
+  ask(plans: readonly Plan[]): Promise<ReportAnswers>;
 }
 
 /** Who answers the questions of a command. */
 export async function placeOf(args: Args, io: Io): Promise<Place> {
   const stored = await chooseStored(args, io);
   if (stored !== null)
-    return { accounts: stored.accounts, ask: (questions) => askCopy(stored, questions, io) };
+    return { accounts: stored.accounts, ask: (plans) => askCopy(stored, plans, io) };
   const accounts = accountsOfApi(args, io).map((account) => ({
     ...account,
     key: account.settings.account?.id ?? account.name ?? 'main',
   }));
-  return { accounts, ask: (questions) => askApi(accounts, questions, args, io) };
+  return { accounts, ask: (plans) => askApi(accounts, plans, args, io) };
 }
 
-async function askCopy(
-  stored: Stored,
-  questions: readonly Question[],
-  io: Io,
-): Promise<ReportAnswers> {
+async function askCopy(stored: Stored, plans: readonly Plan[], io: Io): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
-    const asked = await source.ask(questions);
-    const { text } = await source.sayAnswered(neededPeriod(questions));
+    const asked = await source.ask(plans);
+    const { text } = await source.sayAnswered(neededPeriod(plans));
     const answers = asked.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
     return {
       answers,
@@ -79,13 +75,10 @@ async function askCopy(
   }
 }
 
-/**
- * The time that questions need the calls of. Null when they need all calls, whatever else is asked
- * of them, because something follows from the other calls of a caller.
- */
-function neededPeriod(questions: readonly Question[]): Span | null {
-  if (questions.some((question) => planQuestion(question).needsSequence)) return null;
-  return naiveRange(createAnswers(questions).needs.period);
+/** The time that plans need the calls of; null for all of it. */
+function neededPeriod(plans: readonly Plan[]): Span | null {
+  const period = hull(plans.flatMap(({ needs }) => needs.map((need) => need.period)));
+  return period.from === null && period.to === null ? null : textOf(period);
 }
 
 /** Whether a sync has finished is said with what the copy has. */
@@ -114,19 +107,19 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
  */
 async function askApi(
   accounts: readonly (ReadAccount & AskedAccount)[],
-  questions: readonly Question[],
+  plans: readonly Plan[],
   args: Args,
   io: Io,
 ): Promise<ReportAnswers> {
   const isOne = accounts.every(({ name }) => name === null);
-  if (isOne && questions[0]?.groupBy?.includes('account'))
+  if (isOne && plans[0]?.groups.some(({ name }) => name === 'account'))
     throw new UsageError('--by account groups the calls of several accounts', [
       'add --all-accounts, or --account with several names',
     ]);
 
-  const period = neededPeriod(questions);
+  const period = neededPeriod(plans);
   const asked =
-    period === null ? { clauses: [] } : withinRange(toFilter(questions[0]?.q ?? ''), period);
+    period === null ? { clauses: [] } : withinRange(toFilter(plans[0]?.q ?? ''), period);
   const names = new Map(
     accounts.map(({ key, name, settings }) => [key, name ?? settings.account?.name ?? null]),
   );
@@ -136,7 +129,7 @@ async function askApi(
   const status = await eachAccount(accounts, args, io, async ({ key, name, settings, open }) => {
     const filter = withExtensions(asked, settings.apiVersion.value);
     const source = await open();
-    const running = createAnswers(questions);
+    const running = createAnswers(plans);
     const { line, onProgress } = watch(io, 'calls');
     try {
       const { stream, verdict } = await source.read({ filter, onProgress, signal: io.signal });

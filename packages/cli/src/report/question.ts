@@ -1,5 +1,5 @@
 import { printFilter } from '@call-attribution/query-dsl';
-import { planQuestion, type Question, splitList } from '@call-attribution/questions';
+import { type Plan, planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { contextOf, type NamedAccount, planEach } from '../input/accounts.ts';
@@ -15,6 +15,12 @@ import {
 } from '../input/filter.ts';
 import { type Io, say } from '../io.ts';
 
+/** A question, and what is known of it before any call is read. */
+export interface AskedQuestion {
+  readonly question: Question;
+  readonly plan: Plan;
+}
+
 /** An account that is asked. */
 export interface AskedAccount extends NamedAccount {
   /** As its calls are counted: its ID, or its name where the settings have no ID. */
@@ -23,12 +29,15 @@ export interface AskedAccount extends NamedAccount {
 
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
-/** The question that the options ask, to all accounts at once. Which periods are meant is said. */
+/**
+ * The question that the options ask, to all accounts at once, and its plan. Which periods are meant
+ * is said.
+ */
 export async function questionOf(
   args: Args,
   accounts: readonly AskedAccount[],
   io: Io,
-): Promise<Question> {
+): Promise<AskedQuestion> {
   const by = args.list('by');
   const measures = args.text('measures');
   const order = args.text('order');
@@ -42,17 +51,15 @@ export async function questionOf(
     ...(await selectionOf(args, accounts, io)),
     personal: 'show',
   };
-  if (compare === null) return question;
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
-  const plan = planQuestion(
-    { ...question, compare: compare.trim().toLowerCase() },
-    { now: present.now },
-  );
-  if (plan.compared === null) return question;
+  if (compare === null) return { question, plan: planQuestion(question, { now: present.now }) };
+  const asked = { ...question, compare: compare.trim().toLowerCase() };
+  const plan = planQuestion(asked, { now: present.now });
+  if (plan.compared === null) return { question: asked, plan };
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readRange({ period: compare }, present);
   const compared = naiveRange(plan.compared);
   say(io, `compared with ${await periodText(compared, present)}`);
-  return { ...question, compare: `${compared.from} to ${compared.to}` };
+  return { question: { ...question, compare: `${compared.from} to ${compared.to}` }, plan };
 }
 
 async function selectionOf(
@@ -116,7 +123,7 @@ export interface Layout {
    * What is asked: the rows; with a time across also its calls in each row, and in all; with a
    * group within the rows also the pairs.
    */
-  readonly questions: readonly Question[];
+  readonly plans: readonly Plan[];
 }
 
 /** Most rows of data, and of time, which is always shown whole. */
@@ -126,8 +133,12 @@ const mostRows = 1_000_000;
  * The layout of a question. For people, a time that is one of two groups goes across; on a page,
  * other second groups stand within the first ones. With an order, each pair has its row.
  */
-export function layoutOf(question: Question, isForPeople: boolean, isPage = false): Layout {
-  const { groups } = planQuestion(question);
+export function layoutOf(
+  { question, plan }: AskedQuestion,
+  isForPeople: boolean,
+  isPage = false,
+): Layout {
+  const { groups } = plan;
   const [first, second] = groups;
 
   const limited = (rows: readonly Group[]): Question => ({
@@ -135,16 +146,17 @@ export function layoutOf(question: Question, isForPeople: boolean, isPage = fals
     groupBy: rows.map(({ name }) => name),
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
+  const planned = (...questions: Question[]) => questions.map((each) => planQuestion(each));
 
   const across = second?.isTime ? second : first;
   const isPair = isForPeople && question.order === undefined && groups.length === 2;
   if (isPair && isPage && first && second && !across?.isTime) {
-    const questions = [limited([first]), { ...limited(groups), limit: mostRows }];
-    return { rows: [first], across: null, inner: second, questions };
+    const plans = planned(limited([first]), { ...limited(groups), limit: mostRows });
+    return { rows: [first], across: null, inner: second, plans };
   }
 
   if (!isPair || !across?.isTime)
-    return { rows: groups, across: null, inner: null, questions: [limited(groups)] };
+    return { rows: groups, across: null, inner: null, plans: planned(limited(groups)) };
   const rows = groups.filter((group) => group !== across);
   const { compare: _, ...plain } = question;
 
@@ -155,6 +167,6 @@ export function layoutOf(question: Question, isForPeople: boolean, isPage = fals
     limit: mostRows,
   });
 
-  const questions = [limited(rows), calls(...rows, across), calls(across)];
-  return { rows, across, inner: null, questions };
+  const plans = planned(limited(rows), calls(...rows, across), calls(across));
+  return { rows, across, inner: null, plans };
 }

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { type Answer, createAnswers, type Question } from '@call-attribution/questions';
+import {
+  type Answer,
+  createAnswers,
+  planQuestion,
+  type Question,
+} from '@call-attribution/questions';
 import { openStore } from '@call-attribution/store';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import { axeViolations } from '@call-attribution/test-tools/axe';
@@ -34,9 +39,10 @@ function shown(
   until: string | null = null,
   isPage = false,
 ) {
-  const layout = layoutOf({ groupBy: by.split(','), measures, limit, ...more }, true, isPage);
-  const answers = layout.questions.map((question) => {
-    const running = createAnswers([question]);
+  const question = { groupBy: by.split(','), measures, limit, ...more };
+  const layout = layoutOf({ question, plan: planQuestion(question) }, true, isPage);
+  const answers = layout.plans.map((plan) => {
+    const running = createAnswers([plan]);
     for (const each of of) running.add(each);
     return running.answers()[0] as Answer;
   });

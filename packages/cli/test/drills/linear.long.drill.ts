@@ -1,7 +1,7 @@
 import { apiKeys, type Call, createClient, createLimiter, fromCall } from '@call-attribution/core';
 import { scanField } from '@call-attribution/core/page';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { createAnswers } from '@call-attribution/questions';
+import { createAnswers, planQuestion } from '@call-attribution/questions';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, test } from 'vitest';
 
@@ -139,7 +139,9 @@ test('a report by keyword and sid', async () => {
         ({ sid: `s${at}`, ppc_keywords: `k${at}`, talk_minutes: '1.0' }) as unknown as Call,
     );
     return () => {
-      const answers = createAnswers([{ groupBy: ['keyword', 'sid'], limit: 1_000_000 }]);
+      const answers = createAnswers([
+        planQuestion({ groupBy: ['keyword', 'sid'], limit: 1_000_000 }),
+      ]);
       for (const call of calls) answers.add(call);
       expect(answers.answers()[0]?.rows).toHaveLength(size);
     };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { answerQuestion } from '@call-attribution/questions';
-import { everything, openStore } from '@call-attribution/store';
+import { openStore } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const opened = await openStore(store);
   await opened.putAccount({ id: '101', name: 'North' });
   await opened.upsert('101', sent);
-  for await (const call of opened.calls('101', everything)) calls.push(call);
+  for await (const call of opened.calls('101')) calls.push(call);
   await opened.close();
   const { code, stderr } = await runQuick(
     [

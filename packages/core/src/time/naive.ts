@@ -151,22 +151,3 @@ export function addMonths(millis: number, count: number): number {
   if (date.getUTCDate() < target.getUTCDate()) target.setUTCDate(date.getUTCDate());
   return target.getTime();
 }
-
-/**
- * The period of the same length before `[from, to)`. Before whole months lie as many months,
- * whatever their lengths; before days and a part of one, such as the last 7 days up to now, the
- * same hours of earlier days.
- */
-export function periodBefore(from: number, to: number): { from: number; to: number } {
-  const isMonthStart = (millis: number) =>
-    millis % day === 0 && new Date(millis).getUTCDate() === 1;
-  if (isMonthStart(from) && isMonthStart(to)) {
-    const index = (millis: number) =>
-      new Date(millis).getUTCFullYear() * 12 + new Date(millis).getUTCMonth();
-    return { from: addMonths(from, index(from) - index(to)), to: from };
-  }
-
-  const length =
-    from % day === 0 && to - from > day ? Math.ceil((to - from) / day) * day : to - from;
-  return { from: from - length, to: to - length };
-}

@@ -7,27 +7,22 @@ import {
   type Version,
 } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { day, formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import {
+  covers,
+  dated,
+  day,
+  formatNaive,
+  hour,
+  type Period,
+  type PeriodText,
+  second,
+  textOf,
+} from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
 import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import {
-  everything,
-  openStore,
-  type Selection,
-  type Store,
-  syncAccount,
-} from '@call-attribution/store';
+import { openStore, type Store, syncAccount } from '@call-attribution/store';
 import { redactError } from '../privacy/text.ts';
 import { openCopyFile, touch } from './place.ts';
-
-/** A period of naive times, the end not included; null where it is open. */
-export interface Period {
-  readonly from: string | null;
-  readonly to: string | null;
-}
-
-/** All calls. */
-export const always: Period = { from: null, to: null };
 
 /** What a copy needs of its server. */
 export interface CopyHost {
@@ -140,7 +135,7 @@ export class Copy {
     const timers = (['calls', 'refresh'] as const).map((of) =>
       timer(() => (late[of] = true), patience[of]),
     );
-    const turn = periods[0] ?? always;
+    const turn = periods[0] ?? dated;
     this.#waiting.push(turn);
     const begun = { runs: this.#runs, failure: this.#failure };
     let tried: string | null = null;
@@ -171,7 +166,7 @@ export class Copy {
           // One question asks at a time, however many wait.
           if (total === undefined && this.#waiting[0] === turn)
             total = await this.#totalOf(period, signal);
-          const there = await store.count(account, selectionIn(period));
+          const there = await store.count(account, { period });
           progress(there, total ?? null, `Loaded ${there} calls`);
           if (late.calls)
             return {
@@ -224,9 +219,10 @@ export class Copy {
     const state = (found?.note ?? null) as SyncState | null;
     if ((found?.notedAt ?? 0) > this.#committedAt && this.#run === null)
       this.#othersUntil = (found?.notedAt ?? 0) + othersFor;
-    const verdicts = periods.map((period) => copyVerdict(state, period));
+    const verdicts = periods.map((period) => copyVerdict(state, textOf(period)));
     const gaps = verdicts.map(
-      (verdict, i) => verdict?.gaps.filter(({ is }) => is === 'unread') ?? [periods[i] ?? always],
+      (verdict, i) =>
+        verdict?.gaps.filter(({ is }) => is === 'unread') ?? [textOf(periods[i] ?? dated)],
     );
     const at = gaps.findIndex((unread) => unread.length > 0);
     const asOf = readAt(state);
@@ -235,12 +231,11 @@ export class Copy {
     const lacking = verdicts
       .flatMap((verdict) => verdict?.gaps ?? [])
       .filter(({ is, why }) => is !== 'unread' && why !== 'no_total' && why !== 'uncounted');
-    const reaches = (to: string | null): boolean =>
-      to === null || to > formatNaive(asOf - unsettled);
+    const reaches = (to: number | null): boolean => to === null || to > asOf - unsettled;
     return {
       asOf,
       lacks: lacking.length === 0 ? null : describeCopy({ gaps: lacking }),
-      unread: at < 0 ? null : (periods[at] ?? always),
+      unread: at < 0 ? null : (periods[at] ?? dated),
       since: lastEnd(gaps[0] ?? []),
       isAll: copyVerdict(state)?.gaps.every(({ is }) => is !== 'unread') ?? false,
       latest: hasNewest(state)
@@ -253,7 +248,7 @@ export class Copy {
   /** Makes sure that a period is read before all others. */
   async #readFirst(period: Period, isAll: boolean): Promise<void> {
     if (this.#run !== null) {
-      if (this.#run.first !== null && covers(this.#run.first, period)) return;
+      if (this.#run.first !== null && covers([this.#run.first], period)) return;
       this.#run.stop.abort();
       await this.#run.ended;
     }
@@ -303,7 +298,7 @@ export class Copy {
         prefetch: 8,
         // A record that cannot be read must not keep all others out.
         onError: 'skip',
-        ...(first === null ? {} : { first }),
+        ...(first === null ? {} : { first: textOf(first) }),
         ...(isUrgent ? { settle: '3d' } : {}),
         signal,
         clock: { ...systemClock, ...clock },
@@ -342,22 +337,13 @@ export class Copy {
  */
 export function filterOf({ from, to }: Period, withExtensions: boolean): string {
   // The last second is named: no server has to be asked how it reads an end that is not included.
-  const last = to === null ? '*' : formatNaive(parseNaive(to) - second);
-  const range = `date_added:[${from ?? '*'} TO ${last}]`;
+  const last = to === null ? '*' : formatNaive(to - second);
+  const first = from === null ? '*' : formatNaive(from);
+  const range = `date_added:[${first} TO ${last}]`;
   return [
     ...(from === null && to === null ? [] : [range]),
     ...(withExtensions ? ['inc_gce:1'] : []),
   ].join(',');
-}
-
-/** A period as a selection of the store. */
-export function selectionIn({ from, to }: Period): Selection {
-  const seconds = (time: string): number => parseNaive(time) / 1000;
-  return {
-    ...everything,
-    ...(from === null ? {} : { from: seconds(from) }),
-    ...(to === null ? {} : { to: seconds(to) }),
-  };
 }
 
 const stretchesOf = (state: SyncState | null) =>
@@ -373,12 +359,6 @@ function readAt(state: SyncState | null): number {
   return Math.max(0, ...(newest.length > 0 ? newest : stretches).map(({ read }) => read ?? 0));
 }
 
-function covers(own: Period, { from, to }: Period): boolean {
-  const begins = own.from === null || (from !== null && own.from <= from);
-  const ends = own.to === null || (to !== null && own.to >= to);
-  return begins && ends;
-}
-
 /** A promise, and what keeps it. */
 function gate() {
   let open: () => void = () => undefined;
@@ -389,7 +369,7 @@ function gate() {
 }
 
 /** Where the last of some gaps ends; null when it has no end, or there is none. */
-function lastEnd(gaps: readonly Period[]): string | null {
+function lastEnd(gaps: readonly Pick<PeriodText, 'to'>[]): string | null {
   if (gaps.some(({ to }) => to === null)) return null;
   return newestOf(gaps.map(({ to }) => to));
 }

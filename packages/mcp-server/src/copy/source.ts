@@ -1,34 +1,39 @@
 import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
-import { formatNaive, hour } from '@call-attribution/core/time';
+import {
+  dated,
+  everything,
+  formatNaive,
+  hull,
+  intersect,
+  merge,
+  type Period,
+  periodOf,
+  periodOfText,
+} from '@call-attribution/core/time';
 import {
   type AccountStatus,
   type Answer,
   type CallSelection,
-  createAnswers,
   type Plan,
+  planCalls,
   planQuestion,
-  planSelection,
   type Question,
-  type SelectionPlan,
   selectCalls,
 } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
-import { everything } from '@call-attribution/store';
+import { ask } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
 import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
 import { notesWorthSaying, sentencesOf } from '../text/words.ts';
 import {
-  always,
   type Copy,
   filterOf,
   type KeptCalls,
   type LoadedCopy,
   type Loading,
   newestOf,
-  type Period,
-  selectionIn,
   type Waiting,
 } from './copy.ts';
 
@@ -120,33 +125,22 @@ export class Source {
   ): Promise<Origin & { readonly answers: readonly Answer[] }> {
     const now = this.#now();
     const plans = questions.map((question) => planQuestion(question, { now }));
-    const periods = plans.some(({ needsSequence }) => needsSequence)
-      ? [always]
-      : joined(plans.flatMap(periodsOf));
-    const { ready, ...rest } = await this.#held(periods, run);
-    const running = createAnswers(questions, { now });
-    for (const { store, account, name } of ready)
-      for (const period of periods)
-        await running.addAll(
-          store.columns(account, selectionIn(period), running.needs.fields, run.signal),
-          name,
-        );
-
-    const [begin] = periods.flatMap(({ from }) => from ?? []).sort();
-    const statuses = await Promise.all(
-      ready.map((held) => this.#statusOf(held, begin ?? null, run)),
-    );
+    const periods = periodsOf(plans);
+    const { ready, failed } = await this.#held(periods, run);
+    const { from: begin } = hull(periods);
+    const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin, run)));
     const last = newestOf(statuses.map((status) => status.last));
-    const answers = running.answers(statuses).map((answer): Answer => {
+    const asked = await ask(plans, ready, { signal: run.signal, statuses });
+    const answers = asked.answers.map((answer): Answer => {
       const notes = notesWorthSaying(answer.notes, answer.period.to, last);
       return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
     });
-    return { ...originOf(ready, rest.failed), answers };
+    return { ...originOf(ready, failed), answers };
   }
 
   /** Counts calls: all of a period are counted by the server itself. */
   async count(selection: CallSelection, run: Waiting): Promise<Counted> {
-    const { period, calls, zones } = planSelection(selection, { now: this.#now() });
+    const { period, calls, zones } = planCalls(selection, { now: this.#now() });
     const isMoved = zones.inZone !== null && zones.inZone !== zones.timeZone;
     const isPlain = this.#accounts.every(({ version }) =>
       version === 'v2' ? calls === 'all' : calls !== 'extensions',
@@ -154,7 +148,7 @@ export class Source {
     if (selection.where === undefined && !isMoved && isPlain) {
       const { found, failed } = await this.askEach(run, async ({ client: open, version }) => {
         const client = await open();
-        const filter = filterOf(named(period), version === 'v3' && calls === 'all');
+        const filter = filterOf(period, version === 'v3' && calls === 'all');
         return (await client.countCalls({ signal: run.signal, filter })).total;
       });
       return {
@@ -193,19 +187,20 @@ export class Source {
     run: Waiting,
   ): Promise<Found> {
     const now = this.#now();
-    const plan = planSelection(selection, { now });
-    const make = () => selectCalls(selection, { order: order ?? 'date_added desc', now });
-    const { needsSequence, fields } = make();
-    const periods = needsSequence ? [always] : periodsOf(plan);
+    const plan = planCalls(selection, { order: order ?? 'date_added desc', now });
+    const needsSequence = plan.otherCalls !== 'none';
+    const { fields } = selectCalls(plan);
+    const periods = periodsOf([plan]);
 
     const collect = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
-      const selector = make();
+      const selector = selectCalls(plan);
 
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
         for (const of of held) {
-          const since =
-            of.since === null ? periods : periods.map((period) => ({ ...period, from: of.since }));
-          await eachCall(of, since, fields, run.signal, (call) => take(call, of));
+          const known = plan.needs
+            .map(({ period }) => intersect(period, since(of.since)))
+            .filter((period) => period !== null);
+          await eachCall(of, known, fields, run.signal, (call) => take(call, of));
         }
       };
 
@@ -302,20 +297,17 @@ export class Source {
       readonly last: string | null;
     }
   > {
-    const partly = async ({ store, account }: KeptCalls, since: string): Promise<boolean> =>
-      since <= from && (await store.count(account, selectionIn({ from: since, to: null }))) > 0;
+    const partly = async ({ store, account }: KeptCalls, begin: string): Promise<boolean> =>
+      begin <= from && (await store.count(account, { period: since(begin) })) > 0;
 
-    const { ready, failed } = await this.#held([always], run, partly);
-    const running = createAnswers(questions, { now: this.#now() });
-    for (const { store, account, name, since } of ready) {
-      const selection = selectionIn({ from: since, to: null });
-      const batches = store.columns(account, selection, running.needs.fields, run.signal);
-      await running.addAll(batches, name);
-    }
+    const { ready, failed } = await this.#held([dated], run, partly);
+    const plans = questions.map((question) => planQuestion(question, { now: this.#now() }));
+    const copies = ready.map((held) => ({ ...held, from: since(held.since).from }));
+    const { answers } = await ask(plans, copies, { signal: run.signal, statuses: [] });
 
     return {
       ...originOf(ready, failed),
-      answers: running.answers(),
+      answers,
       since: newestOf(ready.map(({ since }) => since)),
       last: newestOf(ready.map(({ latest }) => latest)),
     };
@@ -346,8 +338,8 @@ export class Source {
       };
 
       return {
-        before: from === null ? null : await at({ from: null, to: from }, true),
-        after: to === null ? null : await at({ from: to, to: null }, false),
+        before: from === null ? null : await at(periodOf(null, from), true),
+        after: to === null ? null : await at(periodOf(to, null), false),
       };
     });
     const [after = null] = found.flatMap((each) => each.after ?? []).sort();
@@ -360,38 +352,36 @@ export class Source {
    */
   async #statusOf(
     { store, account, name, isAll, asOf, latest }: Ready,
-    begin: string | null,
+    begin: number | null,
     run: Waiting,
   ): Promise<AccountStatus> {
     const at = new Date(asOf).toISOString();
     const known = {
       account: name,
-      calls: await store.count(account, everything),
+      calls: await store.count(account),
       last: latest,
       storedAt: at,
       syncedAt: at,
     };
     if (begin === null) return { ...known, first: null };
     let first: string | null = null;
-    for await (const call of store.calls(account, selectionIn({ from: begin, to: null }))) {
+    for await (const call of store.calls(account, { period: periodOf(begin, null) })) {
       first = call.date_added;
       break;
     }
 
-    if (first === null || first.slice(0, 10) === begin.slice(0, 10)) return { ...known, first };
+    const day = formatNaive(begin).slice(0, 10);
+    if (first === null || first.slice(0, 10) === day) return { ...known, first };
     if (isAll)
       return {
         ...known,
-        first:
-          (await store.count(account, selectionIn({ from: '0000-01-01 00:00:00', to: begin }))) > 0
-            ? null
-            : first,
+        first: (await store.count(account, { period: periodOf(null, begin) })) > 0 ? null : first,
       };
 
     const client = await this.#accounts.find((each) => each.name === name)?.client();
     const before = await client
       ?.countCalls({
-        filter: filterOf({ from: null, to: begin }, client.version === 'v3'),
+        filter: filterOf(periodOf(null, begin), client.version === 'v3'),
         signal: run.signal,
       })
       .catch(() => null);
@@ -498,12 +488,7 @@ async function eachCall(
   take: (call: Call) => void,
 ): Promise<void> {
   for (const period of periods) {
-    for await (const { length, columns } of store.columns(
-      account,
-      selectionIn(period),
-      names,
-      signal,
-    )) {
+    for await (const { length, columns } of store.columns(account, names, { period }, signal)) {
       const lists = names.map((name) => columns[name] ?? []);
       for (let at = 0; at < length; at += 1) {
         const call: Record<string, unknown> = {};
@@ -514,34 +499,15 @@ async function eachCall(
   }
 }
 
-const named = (
-  { from, to }: { readonly from: number | null; readonly to: number | null },
-  pad = 0,
-): Period => ({
-  from: from === null ? null : formatNaive(from - pad),
-  to: to === null ? null : formatNaive(to + pad),
-});
-
 /**
- * The periods of a plan as the calls are stored: no two time zones are further apart than 27 hours.
+ * The periods that plans need the calls of. What a question is about comes before what it is
+ * compared with, so later times come first.
  */
-function periodsOf({ period, zones, ...plan }: SelectionPlan | Plan): Period[] {
-  const pad = zones.inZone !== null && zones.inZone !== zones.timeZone ? 27 * hour : 0;
-  const compared = 'compared' in plan ? plan.compared : null;
-  return [period, ...(compared === null ? [] : [compared])].map((each) => named(each, pad));
-}
+const periodsOf = (plans: readonly Plan[]): Period[] =>
+  merge(plans.flatMap(({ needs }) => needs.map(({ period }) => period)))
+    .flatMap((period) => intersect(period, dated) ?? [])
+    .reverse();
 
-/** Periods in order, without a call in two of them. */
-function joined(periods: readonly Period[]): Period[] {
-  const sorted = periods.toSorted((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1));
-  const all: Period[] = [];
-  for (const period of sorted) {
-    const last = all.at(-1);
-    if (last === undefined || (last.to !== null && (period.from ?? '') > last.to)) all.push(period);
-    else if (last.to !== null && (period.to === null || period.to > last.to))
-      all[all.length - 1] = { ...last, to: period.to };
-  }
-
-  // What a question is about comes before what it is compared with.
-  return all.reverse();
-}
+/** From a time on; everything from nowhere. */
+const since = (begin: string | null): Period =>
+  begin === null ? everything : periodOfText({ from: begin, to: null });

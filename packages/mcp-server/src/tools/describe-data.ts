@@ -63,11 +63,11 @@ export const describeData = tool({
         isCounted: true,
         isTelling: agentsSee(spec, reveal) === 'shown',
       })),
-      ...derived.map(({ name: field, meaning, needsSequence }) => ({
+      ...derived.map(({ name: field, meaning, otherCalls }) => ({
         name: field,
         meaning,
         spec: shownAs(context.fields, field),
-        isCounted: !needsSequence,
+        isCounted: otherCalls === 'none',
         isTelling: true,
       })),
     ];

@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
+import { type PeriodText, periodOfText } from '@call-attribution/core/time';
 import type { CallSelection } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
-import type { Period } from '../copy/copy.ts';
 import { ToolError } from '../text/failures.ts';
 import { periodText } from '../text/words.ts';
 import type { Chosen } from './arguments.ts';
@@ -37,7 +37,7 @@ async function reasons(
 
 async function whyNothing(
   selection: CallSelection,
-  period: Period,
+  period: PeriodText,
   run: ToolContext,
 ): Promise<readonly string[]> {
   if (selection.where !== undefined) {
@@ -53,7 +53,7 @@ async function whyNothing(
 /** The same of the period that an answer is compared with. */
 export async function explainEmptyBefore(
   selection: CallSelection,
-  period: Period,
+  period: PeriodText,
   run: ToolContext,
 ): Promise<readonly string[]> {
   const found = await reasons(() => emptyPeriod(selection, period, run), run);
@@ -62,7 +62,7 @@ export async function explainEmptyBefore(
 
 async function emptyPeriod(
   selection: CallSelection,
-  period: Period,
+  period: PeriodText,
   run: ToolContext,
 ): Promise<readonly string[]> {
   const { where: _, calls, ...rest } = selection;
@@ -75,7 +75,7 @@ async function emptyPeriod(
     return [`All ${formatCount(total)} calls of the period came from a website.`];
   }
 
-  const { before, after } = await run.source.around(period, run);
+  const { before, after } = await run.source.around(periodOfText(period), run);
   const said = [
     ...(before === null ? [] : [`the last call before it is from ${before}`]),
     ...(after === null ? [] : [`the first one after it is from ${after}`]),

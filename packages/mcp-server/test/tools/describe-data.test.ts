@@ -63,8 +63,8 @@ describe('describe_data', () => {
       expect(named).toContain(name);
     }
 
-    for (const { name, needsSequence } of questionFields().values())
-      if (needsSequence) expect(described).toContain(name);
+    for (const { name, otherCalls } of questionFields().values())
+      if (otherCalls !== 'none') expect(described).toContain(name);
   });
 
   it('shows click ids of addresses as masked as fields of calls', async () => {

@@ -1,17 +1,16 @@
 import type { Call } from '@call-attribution/core';
-import { day } from '@call-attribution/core/time';
 import { finishAnswer } from '../answer/finish.ts';
 import { type ColumnBatch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
-import type { Period } from '../question/period.ts';
-import { type ReadQuestion, readQuestion } from '../question/plan.ts';
-import { checkQuestion, type Question } from '../question/question.ts';
+import { joinNeeds, type Need } from '../question/needs.ts';
+import { type Plan, planQuestion, type ReadOptions } from '../question/plan.ts';
+import type { Question } from '../question/question.ts';
 import { QuestionCount } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { type Calls, isColumns, Records } from './records.ts';
 import { SeenAccounts } from './seen.ts';
-import { KeptCalls, neededFields } from './sequences.ts';
+import { KeptCalls } from './sequences.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
@@ -20,8 +19,6 @@ export interface AnswerOptions {
    * Default 512,000,000.
    */
   readonly memory?: number | undefined;
-  /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
-  readonly now?: number | undefined;
 }
 
 /**
@@ -35,23 +32,11 @@ export interface AnswerOptions {
 export async function answerQuestion(
   question: Question,
   calls: Calls,
-  options: AnswerOptions = {},
+  { now, ...options }: AnswerOptions & ReadOptions = {},
 ): Promise<Answer> {
-  const running = createAnswers([question], options);
+  const running = createAnswers([planQuestion(question, { now })], options);
   await running.addAll(calls);
   return running.answers()[0] as Answer;
-}
-
-/** What questions need of the calls. */
-export interface QuestionNeeds {
-  /** The fields of the records. */
-  readonly fields: readonly string[];
-  /**
-   * The period that the calls may be left out before and after, on the clock of the records. It has
-   * no ends where something follows from the other calls of a caller: then all calls of the
-   * accounts are needed, and the answer tells which of them count.
-   */
-  readonly period: Period;
 }
 
 /**
@@ -59,8 +44,8 @@ export interface QuestionNeeds {
  * of another.
  */
 export class RunningAnswers {
-  /** What the questions need of the calls. */
-  readonly needs: QuestionNeeds;
+  /** The calls that have to be read, in the order of time. */
+  readonly needs: readonly Need[];
   readonly #all: readonly QuestionCount[];
   readonly #callers = new Numbering();
   readonly #records: Records;
@@ -70,17 +55,14 @@ export class RunningAnswers {
   readonly #memory: number;
 
   /** See `createAnswers`. */
-  constructor(questions: readonly Question[], options: AnswerOptions) {
-    const { memory = usualMemory, now } = options;
-    this.#all = questions.map((question) => {
-      checkQuestion(question);
-      return new QuestionCount(readQuestion(question, { now }), memory);
-    });
-    this.needs = needsOf(this.#all.map(({ plan }) => plan));
+  constructor(plans: readonly Plan[], { memory = usualMemory }: AnswerOptions) {
+    this.#all = plans.map((plan) => new QuestionCount(plan, memory));
+    this.needs = joinNeeds(plans.flatMap(({ needs }) => needs));
     const late = this.#all.filter(isLate).map(({ plan }) => plan);
     this.#kept = late.length === 0 ? null : new KeptCalls(late, memoryOf(memory));
     this.#memory = memory;
-    this.#records = new Records(this.needs.fields, (columns, of) => this.#count(columns, of));
+    const fields = new Set(this.needs.flatMap((need) => need.fields));
+    this.#records = new Records([...fields], (columns, of) => this.#count(columns, of));
   }
 
   #count(columns: ColumnBatch, account: string): void {
@@ -141,39 +123,19 @@ export class RunningAnswers {
 }
 
 /** Can calls only be counted when all are there? */
-const isLate = ({ plan }: QuestionCount): boolean => plan.needsSequence;
+const isLate = ({ plan }: QuestionCount): boolean => plan.otherCalls !== 'none';
 
 /**
- * Begins answers to several questions.
+ * Begins answers to several planned questions.
  *
  * @example
- * const running = createAnswers([{ groupBy: ['campaign'], measures: ['calls', 'callers'] }]);
- * for (const account of ['101', '102'])
- *   await running.addAll(store.columns(account, everything, running.needs.fields), account);
+ * const plan = planQuestion({ groupBy: ['campaign'], measures: ['calls', 'callers'] });
+ * const running = createAnswers([plan]);
+ * for (const { period, fields } of running.needs)
+ *   await running.addAll(store.columns('101', fields, { period }), '101');
  * console.log(running.answers()[0]?.rows);
  */
 export const createAnswers = (
-  questions: readonly Question[],
+  plans: readonly Plan[],
   options: AnswerOptions = {},
-): RunningAnswers => new RunningAnswers(questions, options);
-
-function needsOf(plans: readonly ReadQuestion[]): QuestionNeeds {
-  const fields = [...new Set(plans.flatMap(neededFields))];
-  if (plans.some(({ needsSequence }) => needsSequence))
-    return { fields, period: { from: null, to: null } };
-
-  // No two zones are further apart than 27 hours.
-  const stretches = plans.flatMap(({ period, compared, zones }) => {
-    const apart = zones.inZone === null || zones.inZone === zones.timeZone ? 0 : 1.125 * day;
-    return [period, ...(compared === null ? [] : [compared])].map(({ from, to }) => ({
-      from: from === null ? Number.NEGATIVE_INFINITY : from - apart,
-      to: to === null ? Number.POSITIVE_INFINITY : to + apart,
-    }));
-  });
-  const from = Math.min(...stretches.map((each) => each.from));
-  const to = Math.max(...stretches.map((each) => each.to));
-  return {
-    fields,
-    period: { from: Number.isFinite(from) ? from : null, to: Number.isFinite(to) ? to : null },
-  };
-}
+): RunningAnswers => new RunningAnswers(plans, options);

@@ -1,4 +1,4 @@
-import { instantOf, minute, naiveAt } from '@call-attribution/core/time';
+import { instantOf, minute, naiveAt, type Period } from '@call-attribution/core/time';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
@@ -7,13 +7,13 @@ import { Batch, type CallLists, type Sequence, type Shift } from '../fields/batc
 import { allFields } from '../fields/vocabulary.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, unmoved } from '../question/buckets.ts';
-import type { Period, Zones } from '../question/period.ts';
-import type { ReadQuestion, ReadSelection } from '../question/plan.ts';
+import type { Zones } from '../question/period.ts';
+import type { Plan } from '../question/plan.ts';
 import { GroupTable, memoryOf, readerOf } from './parts.ts';
 
 /** Counts calls for one question. */
 export class QuestionCount {
-  readonly plan: ReadQuestion;
+  readonly plan: Plan;
   readonly #shift: Shift;
   readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
@@ -26,7 +26,7 @@ export class QuestionCount {
   #otherChannel = 0;
   #noTime = 0;
 
-  constructor(plan: ReadQuestion, bytes: number) {
+  constructor(plan: Plan, bytes: number) {
     const { groups, compared, period } = plan;
     this.plan = plan;
     const memory = memoryOf(bytes);
@@ -63,6 +63,8 @@ export class QuestionCount {
   add(lists: CallLists, sequenceOf?: (calls: Batch) => Sequence): void {
     const calls = new Batch(lists, this.#shift, sequenceOf);
     const { period, compared, calls: channel } = this.plan;
+    const isOfPeriod = timesIn(period);
+    const isOfCompared = compared === null ? () => false : timesIn(compared);
     const { length } = lists;
     const now = new Int32Array(length);
     const past = new Int32Array(compared === null ? 0 : length);
@@ -71,8 +73,8 @@ export class QuestionCount {
     for (let at = 0; at < length; at += 1) {
       calls.at = at;
       const time = calls.times[at] as number;
-      const isNow = within(time, period);
-      const isPast = compared !== null && within(time, compared);
+      const isNow = isOfPeriod(time);
+      const isPast = isOfCompared(time);
       if (!isNow && !isPast && !Number.isNaN(time)) continue;
       if (!this.#judges.every((judge) => judge(calls) === true)) continue;
       if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
@@ -133,7 +135,7 @@ export class QuestionCount {
  * The conditions of a selection as functions. A filter of the API is about the times as they were
  * sent.
  */
-export const judgesOf = (plan: ReadSelection): readonly Judge<Batch>[] =>
+export const judgesOf = (plan: Plan): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) =>
     compileCondition(condition, allFields, (field) =>
       asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(field),
@@ -163,8 +165,10 @@ export function shiftOf({ timeZone, inZone }: Zones): Shift {
   };
 }
 
-/** Is a time in a period? NaN is in none that has an end. */
-export function within(time: number, { from, to }: Period): boolean {
-  if (from === null && to === null) return true;
-  return time >= (from ?? Number.NEGATIVE_INFINITY) && time < (to ?? Number.POSITIVE_INFINITY);
+/** Judges times, of which NaN is that of a call without one. */
+export function timesIn({ from, to, undated }: Period): (time: number) => boolean {
+  const first = from ?? Number.NEGATIVE_INFINITY;
+  const end = to ?? Number.POSITIVE_INFINITY;
+  const withoutTime = undated === 'with';
+  return (time) => (time >= first && time < end) || (withoutTime && Number.isNaN(time));
 }

@@ -1,28 +1,22 @@
 import type { Call } from '@call-attribution/core';
+import { isIn } from '@call-attribution/core/time';
 import { compareValues, type Value } from '../conditions/condition.ts';
 import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
-import { allFields } from '../fields/vocabulary.ts';
-import { needsSequence, type ReadOptions, readSelection } from '../question/plan.ts';
-import type { CallSelection } from '../question/question.ts';
-import { readOrder } from '../question/resolve.ts';
-import { judgesOf, shiftOf, within } from './count.ts';
+import type { Plan } from '../question/plan.ts';
+import { judgesOf, shiftOf } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
-import { KeptCalls, neededFields } from './sequences.ts';
+import { KeptCalls } from './sequences.ts';
 
 /** Chooses and orders single calls as a question would. */
 export interface CallSelector {
-  /** The period, as naive times: the end is not included. Null where it is open. */
-  readonly period: { readonly from: number | null; readonly to: number | null };
-  /**
-   * A condition or the order follows from the other calls of a caller: `learn` has to see all calls
-   * of the accounts first.
-   */
-  readonly needsSequence: boolean;
   /** The fields of a record that it looks at. */
   readonly fields: readonly string[];
-  /** Looks at a call that a sequence may depend on. Only needed where `needsSequence` is set. */
+  /**
+   * Looks at a call that a sequence may depend on. Only needed where the plan depends on other
+   * calls of a caller: then it has to see all of them first.
+   */
   learn(call: Call, account: string): void;
   /** Is the call selected? `other`: it would be, but for the channel that `calls` leaves out. */
   judge(call: Call, account: string): 'selected' | 'other' | 'no';
@@ -33,28 +27,20 @@ export interface CallSelector {
 }
 
 /**
- * Makes a selector of calls, for lists of records. `order`: such as `talk_minutes desc`; the oldest
- * first by default, and calls that are equal by their `sid`.
+ * Makes a selector of calls, for lists of records. Calls that are equal in the order of the plan
+ * are in that of their `sid`.
  *
  * @example
- * const { judge } = selectCalls({ period: 'last month', where: "state = 'TX'" });
+ * const { judge } = selectCalls(planCalls({ period: 'last month', where: "state = 'TX'" }));
  * const found = calls.filter((call) => judge(call, 'main') === 'selected');
  */
-export function selectCalls(
-  selection: CallSelection,
-  { order = 'date_added', ...read }: ReadOptions & { readonly order?: string | undefined } = {},
-): CallSelector {
-  const plan = readSelection(selection, read);
+export function selectCalls(plan: Plan): CallSelector {
   const judges = judgesOf(plan);
-  const names = [...allFields.values()].map(({ name }) => name);
-  const sorts = readOrder(order, [...new Set(names)], 'a call');
-  const groups = sorts.flatMap(({ column }) => allFields.get(column) ?? []);
-  const needs = { ...plan, groups, parts: [] };
-  const isSequence = needsSequence(needs);
-  const fields = neededFields(needs);
+  const isSequence = plan.otherCalls !== 'none';
+  const fields = [...new Set(plan.needs.flatMap((need) => need.fields))];
   const numbers = new Numbering();
   const shift = shiftOf(plan.zones);
-  const kept = new KeptCalls([needs], memoryOf(usualMemory));
+  const kept = new KeptCalls([plan], memoryOf(usualMemory));
   const learned = new Records(fields, (columns, account) =>
     kept.add(readLists(columns, account, numbers)),
   );
@@ -71,8 +57,6 @@ export function selectCalls(
   };
 
   return {
-    period: plan.period,
-    needsSequence: isSequence,
     fields: ['sid', 'channel', ...fields.filter((name) => name !== 'is_extension')],
     learn(record, account) {
       if (!isSequence) return;
@@ -81,10 +65,7 @@ export function selectCalls(
     },
     judge(record, account) {
       const call = callOf(record, account);
-      if (
-        !within(call.time ?? Number.NaN, plan.period) ||
-        !judges.every((judge) => judge(call) === true)
-      )
+      if (!isIn(plan.period, call.time) || !judges.every((judge) => judge(call) === true))
         return 'no';
 
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
@@ -92,11 +73,11 @@ export function selectCalls(
     },
     keyOf(record, account) {
       const call = callOf(record, account);
-      return [...groups.map(({ read }) => read(call)), account, String(record.sid)];
+      return [...plan.groups.map(({ read }) => read(call)), account, String(record.sid)];
     },
     compare(a, b) {
       for (let i = 0; i < a.length; i += 1) {
-        const order = compareValues(a[i] ?? null, b[i] ?? null, sorts[i]?.descending);
+        const order = compareValues(a[i] ?? null, b[i] ?? null, plan.order[i]?.descending);
         if (order !== 0) return order;
       }
       return 0;

@@ -1,22 +1,10 @@
 import { compareValues } from '../conditions/condition.ts';
 import { type Batch, type CallLists, nobody, type Sequence } from '../fields/batch.ts';
-import { allFields } from '../fields/vocabulary.ts';
-import { type Needs, namedFields, needsSequence } from '../question/plan.ts';
+import { type Named, recordFields } from '../question/needs.ts';
 import type { TakeMemory } from './parts.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there:
 // what it needs of each is kept.
-
-const namedInRecord = (plan: Needs): readonly string[] => [
-  ...new Set(namedFields(plan).flatMap((name) => allFields.get(name)?.needs ?? [])),
-];
-
-/** The fields of a record that a question needs. */
-export function neededFields(plan: Needs): readonly string[] {
-  const hasCallers = needsSequence(plan) || plan.parts.some(({ needs }) => needs === 'caller');
-  const always = ['date_added', 'is_extension', ...(hasCallers ? ['ani'] : [])];
-  return [...new Set([...always, ...namedInRecord(plan)])];
-}
 
 const bytesOfCall = 48;
 
@@ -28,10 +16,10 @@ export class KeptCalls {
   /** One copy of each text, since most come again and again. */
   readonly #texts = new Map<string, string>();
 
-  constructor(plans: readonly Needs[], take: TakeMemory) {
+  constructor(plans: readonly Named[], take: TakeMemory) {
     const known = new Set(['date_added', 'talk_minutes']);
     this.#fields = new Set(
-      ['sid', ...plans.flatMap(namedInRecord)].filter((name) => !known.has(name)),
+      ['sid', ...plans.flatMap(recordFields)].filter((name) => !known.has(name)),
     );
     this.#take = take;
   }

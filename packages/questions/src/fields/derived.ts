@@ -14,8 +14,8 @@ export interface QuestionField extends Term {
   readonly personal: boolean;
   /** A bucket of time: its groups are in order and have no gaps. */
   readonly isTime: boolean;
-  /** Follows from the other calls of the caller. */
-  readonly needsSequence: boolean;
+  /** Which other calls of the caller it follows from. */
+  readonly otherCalls: 'none' | 'earlier' | 'all';
 }
 
 /** A field with the way to read it. */
@@ -58,15 +58,16 @@ const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
 const plain = {
   personal: false,
   isTime: false,
-  needsSequence: false,
+  otherCalls: 'none',
   otherNames: [],
   needs: [],
   scale: 1,
 } as const;
 const bucket = { ...plain, isTime: true } as const;
 const ofTalk = { ...plain, type: 'boolean', needs: ['talk_minutes'] } as const;
-const ofCaller = { ...plain, needsSequence: true } as const;
-const hours = { ...ofCaller, type: 'number', scale: hour } as const;
+const afterOthers = { ...plain, otherCalls: 'earlier' } as const;
+const amongAll = { ...plain, otherCalls: 'all' } as const;
+const hours = { type: 'number', scale: hour } as const;
 
 type Read = ReadField['read'];
 const atTime =
@@ -108,7 +109,7 @@ export const derived: readonly ReadField[] = [
     read: ({ talk }) => (talk === null ? null : talk > 0),
   },
   {
-    ...ofCaller,
+    ...afterOthers,
     name: 'caller_type',
     type: 'text',
     values: ['first', 'returning'],
@@ -203,19 +204,21 @@ export const derived: readonly ReadField[] = [
     read: atTime(hourOf),
   },
   {
-    ...ofCaller,
+    ...afterOthers,
     name: 'caller_nth',
     type: 'number',
     meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
     read: ({ sequence }) => sequence?.nth ?? null,
   },
   {
+    ...afterOthers,
     ...hours,
     name: 'hours_since_previous_call',
     meaning: 'Hours since the call of the caller before it. Null for a first call.',
     read: ({ sequence }) => inHours(sequence?.sincePrevious),
   },
   {
+    ...amongAll,
     ...hours,
     name: 'hours_until_next_call',
     meaning: 'Hours until the next call of the caller. Null for a last call.',
@@ -224,7 +227,7 @@ export const derived: readonly ReadField[] = [
   ...Array.from(
     touches,
     ([name, { end, field }]): ReadField => ({
-      ...ofCaller,
+      ...(end === 'first' ? afterOthers : amongAll),
       name,
       type: 'text',
       needs: [field],

@@ -14,7 +14,7 @@ function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec):
     personal,
     otherNames,
     isTime: false,
-    needsSequence: false,
+    otherCalls: 'none' as const,
     needs: [name],
   };
 

@@ -1,4 +1,10 @@
-import { addMonths, day, formatNaive } from '@call-attribution/core/time';
+import {
+  addMonths,
+  type ClosedPeriod,
+  day,
+  formatNaive,
+  type Period,
+} from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
 import type { Batch } from '../fields/batch.ts';
 import {
@@ -13,7 +19,6 @@ import {
 import type { ReadField } from '../fields/derived.ts';
 import type { AnswerValue } from './answer.ts';
 import { shownMoment } from './measures.ts';
-import type { ClosedPeriod, Period } from './period.ts';
 
 // The key of a group by time is a whole number: of the day, week or month, the day of the week from
 // 1 to 7, or the hour. So two periods can be laid side by side, and empty buckets filled in.

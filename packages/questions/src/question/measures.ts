@@ -17,10 +17,10 @@ export interface Part {
    */
   readonly about: string | Condition | null;
   /**
-   * What else has to be known of a call: the number of its caller, or the other calls of its
-   * caller.
+   * What else has to be known of a call: the number of its caller, the calls of its caller before
+   * it, or all of them.
    */
-  readonly needs: 'caller' | 'sequence' | null;
+  readonly needs: 'caller' | 'earlier' | 'all' | null;
   /**
    * What becomes of the values of calls: their sum, the least, the greatest, the one at rank
    * `ceil(rank[0] / rank[1] * n)`, or how many different ones occur at least so many `times`.
@@ -103,7 +103,8 @@ const part = (
   of: Part['of'],
   { needs = null, result = 'sum' }: Partial<Pick<Part, 'needs' | 'result'>> = {},
 ): Part => ({ id, about, of, needs, result });
-const inSequence = { needs: 'sequence' } as const;
+const afterOthers = { needs: 'earlier' } as const;
+const amongAll = { needs: 'all' } as const;
 
 /** The calls of a group: the first part of every question. */
 export const allCalls = part('calls', null, () => 1);
@@ -126,7 +127,7 @@ const firstTime = part(
   'first_time',
   null,
   (_, { sequence }) => Number(sequence?.nth === 1),
-  inSequence,
+  afterOthers,
 );
 
 // Of number fields whole numbers are counted, in steps of which `scale` make 1: so sums are exact.
@@ -159,7 +160,7 @@ const follows = (hours: number, until: 'untilEnd' | 'untilNext' | 'untilAnswered
     return Number(until === 'untilEnd' || next <= within);
   };
 
-  return part(`${until} ${hours}`, 'talk_minutes', isSo, inSequence);
+  return part(`${until} ${hours}`, 'talk_minutes', isSo, amongAll);
 };
 
 // What measures have in common: numbers of calls or callers, parts of a whole, minutes of talk,

@@ -1,12 +1,16 @@
 import {
   addMonths,
+  type ClosedPeriod,
   day,
+  everything,
   formatNaive,
   hour,
   isTimeZone,
   naiveAt,
+  type Period,
   parseTime,
   periodBefore,
+  periodOf,
   second,
   startOfWeek,
 } from '@call-attribution/core/time';
@@ -18,22 +22,6 @@ import type { CallSelection, Question } from './question.ts';
 
 // The one home of periods: every surface reads its words here, so that they mean the same
 // everywhere.
-
-/** A period of naive time, half-open. An open end is null. */
-export interface Period {
-  /** First moment, in naive milliseconds; null for the first call. */
-  readonly from: number | null;
-  /** First moment after it; null for after the last call. */
-  readonly to: number | null;
-}
-
-/** A period whose ends are known. */
-export interface ClosedPeriod {
-  /** First moment, in naive milliseconds. */
-  readonly from: number;
-  /** First moment after it. */
-  readonly to: number;
-}
 
 /** A period that was read. */
 export interface ReadPeriod extends Period {
@@ -92,18 +80,18 @@ function unitAt(unit: string, { naive }: Now, step: number, count = 1): ClosedPe
   if (unit === 'day' || unit === 'week') {
     const length = unit === 'day' ? day : 7 * day;
     const start = unit === 'day' ? Math.floor(naive / day) * day : startOfWeek(naive);
-    return { from: start + step * length, to: start + (step + count) * length };
+    return periodOf(start + step * length, start + (step + count) * length);
   }
 
   const length = { month: 1, quarter: 3 }[unit] ?? 12;
   const month = monthStartOf(naive);
   const first = addMonths(month, -(new Date(month).getUTCMonth() % length) + step * length);
-  return { from: first, to: addMonths(first, count * length) };
+  return periodOf(first, addMonths(first, count * length));
 }
 
 function monthsFrom(year = '', month: number, count: number): Period | null {
   const time = parseTime(`${year}-${String(month).padStart(2, '0')}-01`);
-  return time && { from: time.millis, to: addMonths(time.millis, count) };
+  return time && periodOf(time.millis, addMonths(time.millis, count));
 }
 
 const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
@@ -128,7 +116,7 @@ const stretches: readonly PeriodWords[] = [
     meaning: 'the 12 hours up to now',
     read([count], now) {
       const to = wholeSecond(now.naive);
-      return { from: Math.min(now.hoursAgo(Number(count)), to - second), to };
+      return periodOf(Math.min(now.hoursAgo(Number(count)), to - second), to);
     },
   },
   {
@@ -147,7 +135,7 @@ const stretches: readonly PeriodWords[] = [
     example: 'month to date',
     form: /^(week|month|quarter|year) to date$/,
     meaning: 'from the first day of the month to today; also week, quarter, year',
-    read: ([unit = ''], now) => ({ from: unitAt(unit, now, 0).from, to: unitAt('day', now, 0).to }),
+    read: ([unit = ''], now) => periodOf(unitAt(unit, now, 0).from, unitAt('day', now, 0).to),
   },
   {
     example: '2026-10',
@@ -179,7 +167,7 @@ const stretches: readonly PeriodWords[] = [
     meaning: "a day; '2026-10-15 14:30:00' is a moment, which can be an end",
     read([words = '']) {
       const time = parseTime(words.toUpperCase());
-      return time && { from: time.millis, to: time.isWholeDay ? time.millis + day : time.millis };
+      return time && periodOf(time.millis, time.isWholeDay ? time.millis + day : time.millis);
     },
   },
 ];
@@ -202,7 +190,7 @@ const allWords: readonly PeriodWords[] = [
     read([first = '', last = ''], now) {
       const start = readAs(stretches, first, now);
       const end = readAs(stretches, last, now);
-      return start && end && { from: start.from, to: end.to };
+      return start && end && periodOf(start.from, end.to);
     },
   },
   {
@@ -211,7 +199,7 @@ const allWords: readonly PeriodWords[] = [
     form: /^since (.+)$/,
     read([first = ''], now) {
       const start = readAs(stretches, first, now);
-      return start && { from: start.from, to: null };
+      return start && periodOf(start.from, null);
     },
   },
   {
@@ -220,14 +208,14 @@ const allWords: readonly PeriodWords[] = [
     form: /^until (.+)$/,
     read([last = ''], now) {
       const end = readAs(stretches, last, now);
-      return end && { from: null, to: end.to };
+      return end && periodOf(null, end.to);
     },
   },
   {
     example: 'all time',
     meaning: 'all calls',
     form: /^all time$/,
-    read: () => ({ from: null, to: null }),
+    read: () => everything,
   },
 ];
 
@@ -287,7 +275,8 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
   else if (from !== undefined) start = readEnd('from', from, now).from;
   let end = last?.to ?? null;
   if (days !== undefined && last === null) end = wholeSecond(now.naive) + second;
-  if (start === null || end === null || start < end) return { from: start, to: end, moves };
+  if (start === null && end === null) return { ...everything, moves };
+  if (start === null || end === null || start < end) return { ...periodOf(start, end), moves };
   throw last !== null && last.from < start
     ? refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
     : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). A date as ${other} includes its day, a time of day ends the period just before it.`;
@@ -314,7 +303,7 @@ function readWords(name: 'period' | 'compare', words: string, now: Now): Period 
 
 function readEnd(name: 'from' | 'to', text: string, now: Now): ClosedPeriod {
   const { from = null, to = null } = wordsAt(text, now) ?? {};
-  if (from !== null && to !== null) return { from, to };
+  if (from !== null && to !== null) return periodOf(from, to);
   const forms = "Write one such as 2026-11-20, '2026-11-20 14:30:00' or yesterday";
   const fix =
     name === 'from'
@@ -413,13 +402,13 @@ export function comparedPeriod(
   if (from === null || to === null)
     throw refuse`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`;
   if (compare === 'previous') return periodBefore(from, to);
-  if (compare === 'year') return yearBefore({ from, to }, byWeek);
+  if (compare === 'year') return yearBefore(periodOf(from, to), byWeek);
   const given = readWords('compare', compare, nowOf(at));
   if (given.from === null || given.to === null)
     throw refuse`A period to compare with needs both ends.`;
   if (given.from === from && given.to === to)
     throw refuse`A period cannot be compared with itself: name another one.`;
-  return { from: given.from, to: given.to };
+  return periodOf(given.from, given.to);
 }
 
 /**
@@ -431,8 +420,8 @@ function yearBefore({ from, to }: ClosedPeriod, byWeek: boolean): ClosedPeriod {
   const isWeeks = byWeek && ends.every((end) => startOfWeek(end) === end);
   const isMonths = ends.every((end) => new Date(end).getUTCDate() === 1);
   const year = 52 * 7 * day;
-  if (isWeeks && !isMonths) return { from: from - year, to: to - year };
-  return { from: addMonths(from, -12), to: addMonths(to, -12) };
+  if (isWeeks && !isMonths) return periodOf(from - year, to - year);
+  return periodOf(addMonths(from, -12), addMonths(to, -12));
 }
 
 /**

@@ -1,11 +1,12 @@
-import { naiveAt } from '@call-attribution/core/time';
-import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
+import { type ClosedPeriod, naiveAt, type Period } from '@call-attribution/core/time';
+import type { Condition, Term, Vocabulary } from '../conditions/condition.ts';
 import { option, refuse } from '../errors.ts';
-import type { QuestionField, ReadField } from '../fields/derived.ts';
+import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
-import type { ClosedPeriod, ReadPeriod, Zones } from './period.ts';
+import { type Need, needsOf, otherCallsOf } from './needs.ts';
+import type { Zones } from './period.ts';
 import {
   comparedPeriod,
   elapsedOf,
@@ -14,62 +15,45 @@ import {
   readPeriod,
   readZones,
 } from './period.ts';
-import type { CallSelection, Question } from './question.ts';
+import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readFilter, readMeasure, readOrder, readWhere } from './resolve.ts';
 
-/** What is known of a selection before any call is read. */
-export interface SelectionPlan {
+/**
+ * A question, or a list of calls, in which all names and times have been read. What a command, a
+ * tool or a page asks is read once, and from then on only its plan travels.
+ */
+export interface Plan {
   /** The period. */
-  readonly period: ReadPeriod;
-  /** The time zones. */
-  readonly zones: Zones;
-  /** Which channel of calls. */
-  readonly calls: NonNullable<CallSelection['calls']>;
-}
-
-/** What is known of a question before any call is read. */
-export interface Plan extends SelectionPlan {
-  /** The fields that groups are made by. */
-  readonly groups: readonly QuestionField[];
-  /** The conditions of its measures. */
-  readonly measured: readonly Condition[];
+  readonly period: Period;
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
-  /** Something in it follows from the other calls of a caller. */
-  readonly needsSequence: boolean;
-}
-
-/** Which calls a question is about, with all names and times read. */
-export interface ReadSelection extends SelectionPlan {
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
+  /** The time zones. */
+  readonly zones: Zones;
   /**
    * What the clock shows in the zone of the answer; where nobody has said which that is, in the one
    * of this machine.
    */
   readonly now: number;
+  /** Which channel of calls. */
+  readonly calls: NonNullable<CallSelection['calls']>;
   /**
    * All must hold. A filter of the API is about the times as they were sent, whatever zone the
    * answer is in.
    */
   readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
-}
-
-/** A question in which all names and times have been read. */
-export interface ReadQuestion extends ReadSelection, Plan {
+  /** The filter of the API among them, as it was written. */
+  readonly q: string | undefined;
+  /** The fields that groups are made by; of a list, those that it is ordered by. */
   readonly groups: readonly ReadField[];
+  /** The measures, in order; a list has none. */
+  readonly measures: readonly PlannedMeasure[];
   /** What has to be counted, each once. The number of calls is the first. */
   readonly parts: readonly Part[];
-  /** The measures, in order. */
-  readonly measures: readonly PlannedMeasure[];
-  /** The compared periods are of different length: changes of measures that add up are per day. */
-  readonly changesPerDay: boolean;
-  /**
-   * What was spent, by the names that people wrote. Which group a name stands for is known when the
-   * groups are.
-   */
-  readonly spend: Question['spend'];
+  /** The conditions of its measures. */
+  readonly measured: readonly Condition[];
   /** The columns of the answer, in order. */
   readonly columns: readonly AnswerColumn[];
   /** The condition on measures. */
@@ -80,8 +64,19 @@ export interface ReadQuestion extends ReadSelection, Plan {
   readonly limit: number;
   /** Most rows of each first group. */
   readonly topPer: number;
+  /** The compared periods are of different length: changes of measures that add up are per day. */
+  readonly changesPerDay: boolean;
+  /**
+   * What was spent, by the names that people wrote. Which group a name stands for is known when the
+   * groups are.
+   */
+  readonly spend: Question['spend'];
   /** Whether personal fields are shown. */
   readonly personal: Question['personal'];
+  /** Which other calls of a caller it depends on. */
+  readonly otherCalls: 'none' | 'earlier' | 'all';
+  /** The calls that have to be read for it, in the order of time. */
+  readonly needs: readonly Need[];
 }
 
 /** What a question is read with. */
@@ -90,23 +85,22 @@ export interface ReadOptions {
   readonly now?: number | undefined;
 }
 
-/** Reads everything about a selection that needs no calls. */
-export function readSelection(
-  selection: CallSelection,
-  { now = Date.now() }: ReadOptions = {},
-): ReadSelection {
+/** Reads which calls are meant. */
+function readSelection(selection: CallSelection, now: number) {
   const zones = readZones(selection);
   const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
-  const period = readPeriod(selection, clock);
+  const { moves, ...period } = readPeriod(selection, clock);
   const filter = selection.q === undefined ? null : readFilter(selection.q);
   const where =
     selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
   return {
     zones,
+    clock,
     period,
-    periodNotes: periodNotes(period, clock),
+    periodNotes: periodNotes({ ...period, moves }, clock),
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
+    q: selection.q,
     conditions: [
       ...(where ? [{ condition: where, asSent: false }] : []),
       ...(filter?.conditions ?? []).map((condition) => ({ condition, asSent: true })),
@@ -114,12 +108,45 @@ export function readSelection(
   };
 }
 
-/** Reads a whole question. */
-export function readQuestion(
-  question: Question,
-  { now = Date.now() }: ReadOptions = {},
-): ReadQuestion {
-  const selection = readSelection(question, { now });
+/** Reads a list of calls, and refuses what cannot be read. `order`: such as `talk_minutes desc`. */
+export function planCalls(
+  selection: CallSelection,
+  {
+    now = Date.now(),
+    order = 'date_added',
+  }: ReadOptions & { readonly order?: string | undefined } = {},
+): Plan {
+  const { clock: _, ...selected } = readSelection(selection, now);
+  const names = [...allFields.values()].map(({ name }) => name);
+  const sorts = readOrder(order, [...new Set(names)], 'a call');
+  const named = {
+    groups: sorts.flatMap(({ column }) => allFields.get(column) ?? []),
+    conditions: selected.conditions,
+    parts: [],
+  };
+  return {
+    ...selected,
+    ...named,
+    compared: null,
+    measures: [],
+    measured: [],
+    columns: [],
+    having: null,
+    order: sorts,
+    limit: mostRows,
+    topPer: mostRows,
+    changesPerDay: false,
+    spend: undefined,
+    personal: 'show',
+    otherCalls: otherCallsOf(named),
+    needs: needsOf(named, [selected.period], selected.zones),
+  };
+}
+
+/** Reads a question, and refuses what cannot be read. */
+export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
+  checkQuestion(question);
+  const { clock, ...selection } = readSelection(question, now);
   const { period, zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
   if (groupBy.length > 4)
@@ -148,7 +175,6 @@ export function readQuestion(
   )
     ends.forEach(placeOf);
 
-  const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
   const byWeek = groups.some(({ name }) => name === 'week');
   const compared =
     question.compare === undefined ? null : comparedPeriod(question.compare, period, clock, byWeek);
@@ -201,17 +227,14 @@ export function readQuestion(
     limit: readCount('limit', question.limit ?? 1000),
     topPer: readCount('topPer', question.topPer ?? mostRows),
     personal,
-    needsSequence: needsSequence({ ...selection, groups, parts }),
+    otherCalls: otherCallsOf({ ...selection, groups, parts }),
+    needs: needsOf(
+      { ...selection, groups, parts },
+      compared === null ? [period] : [period, compared],
+      zones,
+    ),
   };
 }
-
-/** Reads which calls are meant, and refuses what cannot be read. */
-export const planSelection = (selection: CallSelection, options?: ReadOptions): SelectionPlan =>
-  readSelection(selection, options);
-
-/** Reads a question, and refuses what cannot be read. */
-export const planQuestion = (question: Question, options?: ReadOptions): Plan =>
-  readQuestion(question, options);
 
 const mostRows = 1_000_000;
 
@@ -286,26 +309,3 @@ function refuseTwice(
   const name = own.some((measure) => measure.name === twice) ? twice : 'calls';
   throw refuse`Two columns are called ${twice}. Name the measure with as, such as "${name} as how_many", or group by another field.`;
 }
-
-/** What decides which fields are needed. */
-export type Needs = Pick<ReadQuestion, 'groups' | 'conditions' | 'parts'>;
-
-/** The fields that a question names, those that follow from others included. */
-export function namedFields({ groups, conditions, parts }: Needs): readonly string[] {
-  const namesIn = (about: Part['about']): readonly string[] => {
-    if (about === null) return [];
-    return typeof about === 'string' ? [about] : [...fieldsOf(about)];
-  };
-
-  const names = [
-    ...groups.map(({ name }) => name),
-    ...conditions.flatMap(({ condition }) => namesIn(condition)),
-    ...parts.flatMap(({ about }) => namesIn(about)),
-  ];
-  return names.map((name) => allFields.get(name)?.name ?? name);
-}
-
-/** Does it depend on the other calls of a caller? */
-export const needsSequence = (needs: Needs): boolean =>
-  needs.parts.some((part) => part.needs === 'sequence') ||
-  namedFields(needs).some((name) => allFields.get(name)?.needsSequence);

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/record';
+import { isIn, parseNaive } from '@call-attribution/core/time';
 import fc from 'fast-check';
-import { type Answer, createAnswers, type Question } from '../../src/index.ts';
+import {
+  type Answer,
+  type ColumnBatch,
+  createAnswers,
+  planQuestion,
+  type Question,
+} from '../../src/index.ts';
 import { measureForms } from '../../src/question/measures.ts';
 import { type Asked, cases, type Sent } from './cases.ts';
 import { answerOf, type Mistakes, type Told } from './oracle.ts';
@@ -34,7 +41,21 @@ function questionOf(asked: Asked): Question {
   };
 }
 
-/** The answers over records in any order, over two halves of them, and over columns. */
+const batchOf = (all: readonly Sent['fields'][], fields: readonly string[]): ColumnBatch => ({
+  length: all.length,
+  columns: Object.fromEntries(fields.map((name) => [name, all.map((of) => of[name] ?? null)])),
+});
+
+/** The time of a call as a store knows it. */
+function timeOf({ date_added }: Sent['fields']): number | null {
+  const time = parseNaive(String(date_added));
+  return Number.isNaN(time) ? null : time;
+}
+
+/**
+ * The answers over records in any order, over two halves of them, over columns, and over those
+ * calls and fields alone that the plan needs.
+ */
 async function answersOf(
   asked: readonly Asked[],
   calls: readonly Sent[],
@@ -43,7 +64,9 @@ async function answersOf(
   const recordOf = ({ sid, fields }: Sent): Call => ({ sid, ...fields }) as unknown as Call;
   const found: Answer[][] = [];
   for (const one of asked) {
-    const make = () => createAnswers([questionOf(one), { measures: ['calls'] }], { now: one.now });
+    const plan = planQuestion(questionOf(one), { now: one.now });
+    const others = planQuestion({ measures: ['calls'] }, { now: one.now });
+    const make = () => createAnswers([plan, others]);
     const statuses = [...new Set(calls.map(({ account }) => account))].map((account) => ({
       account,
       calls: 1,
@@ -56,23 +79,25 @@ async function answersOf(
     const left = make();
     const right = make();
     const columns = make();
+    const needed = createAnswers([plan]);
     for (const [i, call] of calls.entries()) {
       whole.add(recordOf(call), call.account);
       (i % 2 === 0 ? left : right).add(recordOf(call), call.account);
     }
     left.merge(right);
-    const { fields } = columns.needs;
+    const fields = [...new Set(columns.needs.flatMap((need) => need.fields))];
     for (const { account } of statuses) {
       const own = calls.filter((call) => call.account === account).sort(byTime);
       const has = own.map(
         ({ fields }) => ({ ...fields, is_extension: isCallExtension(fields) }) as Sent['fields'],
       );
-      const columnsOf = Object.fromEntries(
-        fields.map((name) => [name, has.map((of) => of[name] ?? null)]),
-      );
-      await columns.addAll([{ length: own.length, columns: columnsOf }], account);
+      await columns.addAll([batchOf(has, fields)], account);
+      for (const need of needed.needs) {
+        const some = has.filter((each) => isIn(need.period, timeOf(each)));
+        await needed.addAll([batchOf(some, need.fields)], account);
+      }
     }
-    found.push([whole, left, columns].map((each) => each.answers(statuses)[0] as Answer));
+    found.push([whole, left, columns, needed].map((each) => each.answers(statuses)[0] as Answer));
   }
 
   return found;

@@ -1,5 +1,6 @@
 import type { Clock } from '@call-attribution/core';
 import { isLoopback } from '@call-attribution/core/settings';
+import { periodOfText } from '@call-attribution/core/time';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { metricsText } from '@call-attribution/node-stream/status';
 import type { Store } from '@call-attribution/store';
@@ -208,10 +209,8 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
 async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: number) {
   const { feed, latest, lastFetch, fetches, refusals, failedAt } = state;
   const iso = (at: number | null = null) => (at === null ? null : new Date(at).toISOString());
-  const verdict = await store.verdict(feed.account, {
-    from: sinceOf(feed, now, feed.history),
-    to: null,
-  });
+  const since = periodOfText({ from: sinceOf(feed, now, feed.history), to: null });
+  const verdict = await store.verdict(feed.account, since);
   return {
     path: feed.path,
     format: feed.format.name,

@@ -1,5 +1,6 @@
 import { propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
+import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
@@ -145,12 +146,8 @@ async function* csvLines({ calls }: PageCalls, columns: readonly string[]): Asyn
 function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
   const filter = parsedFilter(parameters, 'v3');
   const selection = selectionFor(filter, 'v3');
-  const dated = filter.clauses.flatMap((clause) =>
-    clause.kind === 'range' && clause.field === 'date_added' ? [clause] : [],
-  );
-  const from = dated.some(({ lower }) => lower !== null) ? selection.from * 1000 : null;
-  const to = dated.some(({ upper }) => upper !== null) ? selection.to * 1000 : null;
-  return { filter, selection, from, to, only: readOnly(parameters.get('only')) };
+  const { period = everything } = selection;
+  return { filter, selection, period, only: readOnly(parameters.get('only')) };
 }
 
 /** The values to keep of each field, such as `{"ppc_campaign":["Brand",null]}`. */

@@ -1,4 +1,11 @@
-import { formatNaive, parseNaive, periodBefore } from '@call-attribution/core/time';
+import {
+  type ClosedPeriod,
+  formatNaive,
+  type Period,
+  parseNaive,
+  periodBefore,
+  textOf,
+} from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { type Answer, type AnswerValue, type Question, quote } from '@call-attribution/questions';
 import {
@@ -30,19 +37,26 @@ function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Qu
 
 /** The questions about the measures of all calls of the period, and of the one before. */
 export const pageTotals = (question: PageQuestion, past: ReturnType<typeof pastOf>): Question[] =>
-  [question, ...(past === null ? [] : [{ ...question, ...past }])].map((each) => ({
+  [question, ...(past === null ? [] : [{ ...question, period: past }])].map((each) => ({
     ...callsOf(each),
     measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
     ...keptValues(each.only),
   }));
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
-const callsOf = ({ filter, selection, from, to }: PageQuestion): Question => ({
-  calls: selection.extensions ? 'all' : 'website',
-  q: printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') }),
-  ...(from === null || (to !== null && from >= to) ? {} : { from: formatNaive(from) }),
-  ...(to === null || (from !== null && from >= to) ? {} : { to: formatNaive(to) }),
-});
+function callsOf({ filter, selection, period }: PageQuestion): Question {
+  const { from, to } = isEmpty(period) ? { from: null, to: null } : textOf(period);
+  return {
+    calls: selection.extensions === false ? 'website' : 'all',
+    q: printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+  };
+}
+
+/** Does it end before it begins? */
+export const isEmpty = ({ from, to }: Period): boolean =>
+  from !== null && to !== null && from >= to;
 
 /** The questions of the page about the calls of its period: first that of the chart. */
 export function pageQuestions(question: PageQuestion, by: PageBucket): Question[] {
@@ -84,12 +98,12 @@ export function pageSummary(
   [chart, ...groups]: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
 ): PageSummary {
-  const period = pastOf(question);
+  const past = pastOf(question);
   const [now, before] = groups.splice(pageDimensions.length);
   return {
     total: measuresOf(now),
     before: before === undefined ? null : measuresOf(before),
-    comparedWith: period === null ? null : datesOf(period, null, null),
+    comparedWith: past === null ? null : datesOf(past, null, null),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
     buckets: (chart?.rows ?? []).flatMap((row) => {
@@ -106,7 +120,7 @@ export function pageSummary(
 
 /** The values of a field, of the answer about them. */
 export const groupsOf = (answer: Answer | undefined, name: PageDimension): PageGroup[] =>
-  (answer?.rows ?? []).map((row) => ({ value: textOf(row[name]), ...countsOf(row) }));
+  (answer?.rows ?? []).map((row) => ({ value: shownText(row[name]), ...countsOf(row) }));
 
 const countsOf = (row: Answer['total']) => ({
   calls: Number(row.calls ?? 0),
@@ -123,7 +137,7 @@ function measuresOf(answer: Answer | undefined): PageMeasures {
   };
 }
 
-const textOf = (value: AnswerValue | undefined): string | null =>
+const shownText = (value: AnswerValue | undefined): string | null =>
   value == null ? null : String(value);
 
 /** Something for each dimension, made from its name and its place in `pageDimensions`. */
@@ -156,7 +170,7 @@ export function pageBucket(
   wanted: PageBucket | 'auto',
   { earliest, latest }: Pick<PageSummary, 'earliest' | 'latest'>,
 ): PageBucket {
-  const dates = datesOf(question, earliest, latest);
+  const dates = datesOf(question.period, earliest, latest);
   const days = dates === null ? 0 : daysBetween(dates.first, dates.last);
   const least = bucketDays.find(([by]) => by === wanted)?.[1] ?? 1;
   const most = wanted === 'auto' ? clearBuckets : mostBuckets;
@@ -168,7 +182,7 @@ export function pageBucket(
  * call.
  */
 function datesOf(
-  { from, to }: Pick<PageQuestion, 'from' | 'to'>,
+  { from, to }: Period,
   earliest: string | null,
   latest: string | null,
 ): { first: string; last: string } | null {
@@ -190,10 +204,8 @@ const firstYear = parseNaive('0001-01-01 00:00:00');
  * The period before, or null when the period is open, or the one before is none that can be
  * written.
  */
-export function pastOf({
-  from,
-  to,
-}: Pick<PageQuestion, 'from' | 'to'>): { from: number; to: number } | null {
+export function pastOf({ period }: Pick<PageQuestion, 'period'>): ClosedPeriod | null {
+  const { from, to } = period;
   if (from === null || to === null || from >= to) return null;
   const past = periodBefore(from, to);
   return past.from < firstYear ? null : past;

@@ -1,7 +1,10 @@
+import { dated } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
-import { dated, everything, type Selection, type Store } from '@call-attribution/store';
+import type { Answer, Question } from '@call-attribution/questions';
+import { ask, type Store } from '@call-attribution/store';
 import {
   groupsOf,
+  isEmpty,
   pageBucket,
   pageGroups,
   pageQuestions,
@@ -59,11 +62,8 @@ export class PageSource {
 
   /** All values of a field with their calls, the most frequent first. */
   async groups(account: string, question: PageQuestion, field: PageDimension, signal: AbortSignal) {
-    const { createAnswers } = await import('@call-attribution/questions');
-    const answers = createAnswers([pageGroups(question, field, mostGroups)]);
-    const calls = this.#store.columns(account, question.selection, answers.needs.fields, signal);
-    await answers.addAll(calls, account);
-    return groupsOf(answers.answers()[0], field);
+    const [answer] = await this.#ask(account, [pageGroups(question, field, mostGroups)], signal);
+    return groupsOf(answer, field);
   }
 
   /** The calls of the table, newest first. */
@@ -102,7 +102,7 @@ export class PageSource {
   ): Promise<PageSummary> {
     const store = this.#store;
     let none: string | null = null;
-    if ((await store.count(account, everything)) === 0)
+    if ((await store.count(account)) === 0)
       none = (await store.note(account))
         ? 'This account has no calls yet.'
         : 'Nothing was synced yet.';
@@ -110,32 +110,22 @@ export class PageSource {
     const earliest = await this.#timeOf(account, false);
     const latest = await this.#timeOf(account, true);
     const bucket = pageBucket(question, by, { earliest, latest });
-    const { selection, from, to } = question;
-    const past = pastOf(question);
-    const totals = pageTotals(question, past);
-    const parts = pageQuestions(question, bucket);
+    const asked = [...pageQuestions(question, bucket), ...pageTotals(question, pastOf(question))];
+    const answers = await this.#ask(isEmpty(question.period) ? null : account, asked, signal);
+    return pageSummary(question, bucket, answers, { none, earliest, latest });
+  }
 
+  /** Answers questions about the calls of an account, or about no calls at all. */
+  async #ask(
+    account: string | null,
+    questions: readonly Question[],
+    signal: AbortSignal,
+  ): Promise<readonly Answer[]> {
     // A service whose page nobody opens starts without it.
-    const { createAnswers } = await import('@call-attribution/questions');
-    const answers = createAnswers([...parts, ...totals]);
-
-    const feed = async (of: Pick<Selection, 'from' | 'to'>, { needs } = answers) =>
-      answers.addAll(
-        store.columns(account, { ...everything, ...of }, needs.fields, signal),
-        account,
-      );
-
-    if (from === null || to === null || from < to) {
-      const start = past === null ? selection.from : past.from / 1000;
-      await feed(
-        { from: everything.from, to: start },
-        createAnswers([{ measures: ['first_time_callers'] }]),
-      );
-      await feed({ from: start, to: selection.from }, createAnswers(totals));
-      await feed({ from: selection.from, to: selection.to });
-    }
-
-    return pageSummary(question, bucket, answers.answers(), { none, earliest, latest });
+    const { planQuestion } = await import('@call-attribution/questions');
+    const plans = questions.map((question) => planQuestion(question));
+    const copies = account === null ? [] : [{ store: this.#store, account }];
+    return (await ask(plans, copies, { signal, statuses: [] })).answers;
   }
 
   /**
@@ -143,7 +133,11 @@ export class PageSource {
    * time.
    */
   async #timeOf(account: string, newestFirst: boolean): Promise<string | null> {
-    for await (const { date_added } of this.#store.calls(account, dated, { limit: 1, newestFirst }))
+    for await (const { date_added } of this.#store.calls(
+      account,
+      { period: dated },
+      { limit: 1, newestFirst },
+    ))
       return date_added;
     return null;
   }

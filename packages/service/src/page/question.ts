@@ -1,3 +1,4 @@
+import type { Period } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Selection } from '@call-attribution/store';
 
@@ -20,12 +21,10 @@ export type PageBucket = 'day' | 'week' | 'month';
 export interface PageQuestion {
   /** The filter of v3, checked. */
   readonly filter: Filter;
-  /** The same as numbers. */
+  /** The same as the store reads it. */
   readonly selection: Selection;
-  /** The filtered period in naive milliseconds, half-open; null where it is open. */
-  readonly from: number | null;
-  /** The first moment after the period. */
-  readonly to: number | null;
+  /** The period of the filter. */
+  readonly period: Period;
   /**
    * Values to keep, by field; null is a call without the field, and an empty text another value.
    * Calls have to match all fields.

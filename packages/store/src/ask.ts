@@ -1,0 +1,86 @@
+import { hull, intersect, periodOf } from '@call-attribution/core/time';
+import type { AccountStatus, Plan, RunningAnswers } from '@call-attribution/questions';
+import type { AccountSize, Asked, Store } from './store.ts';
+
+/** An account that is asked, and where its calls are kept. */
+export interface AskedCopy {
+  /** The store. */
+  readonly store: Store;
+  /** The account, as the store knows it. */
+  readonly account: string;
+  /** The account, as the answers call it. Default: the same. */
+  readonly name?: string | undefined;
+  /**
+   * Where the calls begin of which all are there, in naive milliseconds: those before are left out.
+   * Default: all are read.
+   */
+  readonly from?: number | null | undefined;
+}
+
+/** How copies are asked. */
+export interface AskOptions {
+  /** Ends the reading. */
+  readonly signal?: AbortSignal | undefined;
+  /** What is known of the accounts. Default: what their stores know. */
+  readonly statuses?: readonly AccountStatus[] | undefined;
+}
+
+/**
+ * Answers plans from the calls of one or more copies, in one pass over the calls and fields that
+ * the plans need.
+ *
+ * @example
+ * const plan = planQuestion({ groupBy: ['campaign'], period: 'last month' });
+ * const { answers } = await ask([plan], [{ store, account: '101' }]);
+ */
+export async function ask(
+  plans: readonly Plan[],
+  copies: readonly AskedCopy[],
+  { signal, statuses }: AskOptions = {},
+): Promise<Asked> {
+  // A program that asks nothing starts without it.
+  const { createAnswers } = await import('@call-attribution/questions');
+  const running = createAnswers(plans);
+  for (const copy of copies) await feed(running, copy, signal);
+
+  const known = statuses ?? (await statusesOf(copies));
+  const period = hull(running.needs.map((need) => need.period));
+  const verdicts = await Promise.all(
+    copies.map(({ store, account }) => store.verdict(account, period)),
+  );
+  return { answers: running.answers(known), statuses: known, verdicts };
+}
+
+/** Counts the calls of a copy that the plans need. */
+async function feed(
+  running: RunningAnswers,
+  { store, account, name = account, from = null }: AskedCopy,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const need of running.needs) {
+    const period = from === null ? need.period : intersect(need.period, periodOf(from, null));
+    if (period === null) continue;
+    await running.addAll(store.columns(account, need.fields, { period }, signal), name);
+  }
+}
+
+/** What the stores know of the accounts. */
+async function statusesOf(copies: readonly AskedCopy[]): Promise<readonly AccountStatus[]> {
+  const stores = [...new Set(copies.map(({ store }) => store))];
+  const sizes = new Map(
+    await Promise.all(stores.map(async (store) => [store, await store.sizes()] as const)),
+  );
+  return copies.map(({ store, account, name = account }) => {
+    const none: AccountSize = { account, calls: 0, oldest: null, newest: null, syncedAt: null };
+    return accountStatus(sizes.get(store)?.find((each) => each.account === account) ?? none, name);
+  });
+}
+
+/** The size of an account, as answers say it. */
+export function accountStatus(
+  { account, calls, oldest, newest, syncedAt }: AccountSize,
+  name = account,
+): AccountStatus {
+  const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
+  return { account: name, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
+}
