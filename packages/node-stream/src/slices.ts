@@ -52,8 +52,18 @@ const fill = 0.85;
  * several are read at a time.
  */
 const fewPages = 16;
+/**
+ * Plans may take so many requests for each page of items, in order or not, and a few besides. Where
+ * calls lie too unevenly for that, each cut is made where a page shows, which takes no more.
+ */
+const plannedPerPage = { inOrder: 1.5, mixed: 2.4 } as const;
+const fewPlanned = 8;
+/** In no order, a part of a range is cut off for so many items of a page: fewer show too little. */
+const itemsPerCut = 4;
 
 interface Piece<T> extends Span<number> {
+  /** It ends where an answer has shown: no other end is planned. */
+  readonly isCut?: boolean;
   answer?: Promise<Answer<T> | Misplaced>;
   /** The answer, once it came. */
   came?: Answer<T> | Misplaced;
@@ -110,7 +120,11 @@ class Slicer<T> {
   #whole: Piece<T> | null = null;
   #requests = 0;
   #coming = 0; // answers
+  /** Items of ranges that one answer held. */
+  #fitting = 0;
   #delivered = 0;
+  /** Ranges that were proved to be empty. */
+  #empty = 0;
   #given = 0;
   /** Somebody waits for the next slice. */
   #isAwaited = true;
@@ -197,7 +211,9 @@ class Slicer<T> {
     this.#coming += 1;
 
     // What lies at the border of an earlier read comes again: a page at most for each.
-    if (this.#requests > fewRequests + this.#restored.size + requestsPerSlice * this.#delivered)
+    // A range that was proved to be empty pays for its own request.
+    const free = fewRequests + this.#restored.size + this.#empty;
+    if (this.#requests > free + requestsPerSlice * this.#delivered)
       throw new StreamError(
         'too_many_requests',
         `${this.#requests - 1} requests brought ${this.#delivered} pages of items: the totals of the server cannot be true.`,
@@ -256,7 +272,10 @@ class Slicer<T> {
         piece.came = came;
         if (came instanceof Misplaced || !this.#work.includes(piece)) return;
         const judgement = judge(came, piece, this.#options);
-        if (judgement === 'complete') this.#learn(came.ids.length, piece);
+        if (judgement === 'complete') {
+          this.#fitting += came.ids.length;
+          this.#learn(came.ids.length, piece);
+        }
 
         // Whoever does not wait for a slice causes no more requests.
         if (!this.#isAwaited || judgement === 'outside') return;
@@ -267,12 +286,21 @@ class Slicer<T> {
     );
   }
 
+  /** Whether plans have taken too many requests. */
+  get #isWasteful(): boolean {
+    const answers = this.#requests - this.#coming;
+    const perPage = plannedPerPage[this.#isMixed ? 'mixed' : 'inOrder'];
+    return answers > (perPage * this.#fitting) / this.#size + fewPlanned;
+  }
+
   /**
    * Where a slice of this piece should end so that it fills most of a page; null: ask for it as it
    * is.
    */
-  #endByPace({ from, to }: Piece<T>, before: number): number | null {
+  #endByPace({ from, to, isCut }: Piece<T>, before: number): number | null {
     if (this.#pace === null || from === null || this.#options.hasPositions === false) return null;
+    // After a quiet time, an answer shows where items go on.
+    if (isCut || this.#isQuiet || this.#isWasteful) return null;
     const { step } = this.#options;
     const { items, width } = this.#pace;
     const aim = fill * this.#size;
@@ -284,8 +312,8 @@ class Slicer<T> {
     if (to !== null) return to - end < ideal * 0.2 ? null : end;
 
     // Nobody knows how far an open range goes: it is asked for as it is when little of its total is
-    // left, and after a quiet time.
-    return this.#isQuiet || this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
+    // left.
+    return this.#left - before * aim < aim + 0.5 * this.#size ? null : end;
   }
 
   #learn(count: number, { from, to }: Span<number>): void {
@@ -446,21 +474,22 @@ class Slicer<T> {
     const isDown = isInside && isRising(ats.toReversed());
     this.#isMixed ||= isInside && !isUp && !isDown;
     let from = piece.from ?? first;
-    let to = piece.to ?? last;
     let ends: readonly number[];
     let left = 0; // how many lie before the first cut; 0 when nobody knows
     if (isUp && !isDown) {
       from = Math.max(lowest, first - step);
-      ends = [known[Math.floor(known.length * fill)] ?? last];
+      const filled = known[Math.floor(known.length * fill)] ?? last;
+      ends = [this.#isWasteful ? last - step : filled];
       left = known.filter((at) => at < (ends[0] as number)).length;
     } else if (isUp && this.#peels < 4) {
       // What comes before the only position that shows, the position itself, and the rest; a few
       // times: more would never end.
       this.#peels += 1;
       ends = [[last - step, last].find((at) => at > lowest) ?? last + step];
-    } else if (isInside && !isDown && total < fewPages * size) {
+    } else if (isInside && !isDown && (total < fewPages * size || this.#isWasteful)) {
       // In no order, a page shows a sample.
-      const parts = Math.ceil(total / (fill * size));
+      const shown = Math.max(2, Math.floor(known.length / itemsPerCut));
+      const parts = Math.min(Math.ceil(total / (fill * size)), shown);
       ends = Array.from(
         { length: parts - 1 },
         (_, i) => known[Math.floor((known.length * (i + 1)) / parts)] ?? last,
@@ -470,30 +499,44 @@ class Slicer<T> {
       // halved.
       from = piece.from ?? Math.min(first, last - 2 * stray);
       ends = [(from + (piece.to ?? from + 2 * stray)) / 2];
+    } else if (isDown && !isUp && this.#pace !== null && total < fewPages * size) {
+      // Newest first, the page is the end of the range.
+      ends = [first + step];
     } else {
-      // The page shows the other end; of an open range, the last page shows where the rest lies.
-      if (piece.from === null || piece.to === null) {
-        const far = await this.#ask(piece, Math.ceil(total / ids.length) - 1, ids.length);
+      // In no order, the page shows a sample of all. Newest first, a later page shows where items
+      // begin; or where some pages of them end, when plans take too many requests.
+      const isPlanned = !isDown || !this.#isWasteful;
+      from = first;
+      if (isDown) {
+        const pages = Math.ceil(total / ids.length);
+        const page = Math.max(1, pages - (isPlanned ? 1 : fewPages - 1));
+        const far = await this.#ask(piece, page, ids.length);
         if (!(far instanceof Misplaced) && judge(far, piece, this.#options) === 'outside')
           throw new StreamError('range_ignored');
         const others = far instanceof Misplaced ? [] : far.ats.filter(Number.isFinite);
-        if (piece.from === null) from = others.reduce((a, b) => Math.min(a, b), from);
-        if (piece.to === null) to = others.reduce((a, b) => Math.max(a, b), to);
+        from = others.reduce((a, b) => Math.min(a, b), first);
       }
+
       // Half a page at first: nothing shows how even the list is.
-      left = Math.min(total, size) / 2;
-      ends = [from + ((to - from) * left) / total];
+      left = isPlanned ? Math.min(total, size) / 2 : 0;
+      ends = [from + ((last - from) * left) / total];
     }
 
-    ends = [...new Set(ends.map((end) => Math.floor(end / step) * step))].filter(
-      (end) => end > lowest && end < highest,
-    );
-    if (ends.length === 0) ends = [piece.from === null ? highest - step : lowest + step];
+    const inside = (places: readonly number[]): number[] => {
+      const whole = places.map((end) => Math.floor(end / step) * step);
+      return [...new Set(whole)].filter((end) => end > lowest && end < highest);
+    };
+
+    // Where the page shows nothing but the ends of the range, these are cut off.
+    ends = inside(ends);
+    if (ends.length === 0) ends = inside(known).slice(0, 1);
+    if (ends.length === 0) ends = inside([lowest + step, highest - step]);
     if (left > 0) this.#pace = { items: left, width: Math.max(step, (ends[0] as number) - from) };
     if (piece.to === null) this.#left = total;
     const pieces = [...ends, piece.to].map((end, i) => ({
       from: ends[i - 1] ?? piece.from,
       to: end,
+      isCut: isInside && i < ends.length,
     }));
     this.#work.splice(0, 1, ...pieces);
     return 'cut';
@@ -513,7 +556,8 @@ class Slicer<T> {
 
     // At first places are planned: several slices can be asked for at a time.
     const most = (this.#pace === null ? 2 : fewPages) * this.#size;
-    if (!isFull || total >= most || this.#isMixed || !this.#canCut(piece, answer)) return false;
+    const isShort = total !== null && (total < most || (isUp && this.#isWasteful));
+    if (!isFull || !isShort || this.#isMixed || !this.#canCut(piece, answer)) return false;
     if (!ats.every((at) => at >= lowest && at <= highest) || isUp === isRising(ats.toReversed()))
       return false;
 
@@ -522,9 +566,12 @@ class Slicer<T> {
     const last = ats.findLastIndex((at, i) => Math.abs((ats[i + 1] ?? at) - at) > step);
     const end = Math.min(ats[last] ?? Number.NaN, ats[last + 1] ?? Number.NaN) + step;
     if (!(end > lowest && end < highest)) return false;
+
+    // For less than half of a page, a cut takes fewer requests.
+    const count = last + 1;
+    if (2 * count < this.#size) return false;
     if (piece === this.#whole) this.#first ??= total;
     if (piece.to === null) this.#left = total;
-    const count = last + 1;
     const parts: [Piece<T>, Piece<T>] = [
       { from: piece.from, to: end },
       { from: end, to: piece.to },
@@ -565,6 +612,7 @@ class Slicer<T> {
       this.#delivered += 1;
       this.#peels = 0;
     }
+    if (judged.is === 'proved' && total === 0) this.#empty += 1;
 
     const { from, to } = piece;
     const whole = { ...judged, from, to, counted: total, shared, calls: fresh.length, at: null };

@@ -101,7 +101,9 @@ describe('kinds of lists', () => {
   test('one that moves is whole, and each item comes once', async () => {
     let fresh = 0;
     const list = await open(even, numbered(newestFirst), (request, orders) => {
-      if (request % 4 === 3) orders.push({ id: 100_000 + fresh, at: end + 60_000 + fresh++ });
+      if (request % 4 !== 3) return;
+      fresh += 1;
+      orders.push({ id: 100_000 + fresh, at: end + 60_000 * fresh });
     });
     const { ids, verdict } = await read(listOf(list), { to: null });
     expect(verdict.proof).toBe('whole');

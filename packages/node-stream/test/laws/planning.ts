@@ -53,4 +53,6 @@ const wholeParts: Readonly<Record<Regime, number>> = {
   'a calm list': 0.9,
   'records removed': 0.4,
   'late records': 0.8,
+  'quiet times': 0.3,
+  'quiet times and huge totals': 0,
 };

@@ -34,6 +34,8 @@ const cases = {
   'a calm list': { moves: [] },
   'records removed': { moves: ['remove'] },
   'late records': { moves: ['insert'], isLate: true },
+  'quiet times': { isLong: true },
+  'quiet times and huge totals': { isLong: true, traits: { totals: 'huge' }, moves: [] },
 } satisfies Record<string, Case>;
 
 interface Case {
@@ -44,6 +46,8 @@ interface Case {
   readonly clamps?: boolean;
   readonly isLate?: boolean;
   readonly twins?: boolean;
+  /** Many pages, and years without a call between some of them. */
+  readonly isLong?: boolean;
 }
 
 /** One of them. */
@@ -218,13 +222,14 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     clockChange: of.clock === undefined ? null : change,
     ...special,
   };
-  const rows = 4 + dice.below(12);
+  const rows = of.isLong ? 3 + dice.below(4) : 4 + dice.below(12);
   const until = begin + Math.floor(dice.pick([0, 0.5, 1.1]) * spread) * unit * second;
   const perTime = new Map<number, number>();
   let serial = 0;
 
-  const newRecord = (least = begin): ModelRecord | null => {
-    const at = Math.max(least, begin + dice.below(spread) * unit * second);
+  const newRecord = (least = Number.NEGATIVE_INFINITY): ModelRecord | null => {
+    const quiet = of.isLong && dice.chance(0.3) ? dice.pick([-700, 400, 900]) * 86400 : 0;
+    const at = Math.max(least, begin + (dice.below(spread) * unit + quiet) * second);
     const inSecond = perTime.get(at) ?? 0;
     if (inSecond >= perSecond) return null;
     perTime.set(at, inSecond + 1);
@@ -234,7 +239,7 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     return { sid: `${'anz'[dice.below(3)]}${serial++}`, instant, time, version: 1 };
   };
 
-  const count = dice.below(most);
+  const count = dice.below(of.isLong ? 8 * most : most);
   const initial: ModelRecord[] = [];
   for (let i = 0; i < count; i++) {
     const record = newRecord();
@@ -274,7 +279,7 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
       const kind = dice.pick(moves);
       const { records } = server;
       if (kind === 'insert') {
-        const record = newRecord(of.isLate ? until : begin);
+        const record = of.isLate ? newRecord(until) : newRecord();
         if (record !== null) {
           may.add(record.sid);
           server.insert(record);
