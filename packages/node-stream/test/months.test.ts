@@ -181,6 +181,21 @@ describe('exportMonths', () => {
     ).rejects.toThrow(/has an export of other calls/);
   });
 
+  it('writes no month that was not asked for, although a call of it came with the one before it', async () => {
+    const server = new FakeServer(records);
+    const target = monthFolder(folder);
+    const range = (from: string, to: string) => ({ filter: `date_added:[${from} TO ${to}]` });
+
+    // It ends after March, a file of which it then reads as far as it went.
+    const first = { account, clock, ...range('2026-03-20 00:00:00', '*'), maxPages: 1 };
+    await exportMonths(server, target, first);
+    const second = { account, clock, ...range('*', '2026-03-10 00:00:00') };
+    await exportMonths(server, target, second);
+    const { verdict } = await exportMonths(server, target, { account, clock });
+    expect(verdict.proof).toBe('whole');
+    expect(await found()).toEqual(expected(records));
+  });
+
   it('writes each month of a copy again, and what was removed from it before', async () => {
     const all = records.map((record) => callOf(record as Partial<Call> & { sid: string }));
     const removals = '{"removals":1}';

@@ -201,7 +201,7 @@ export async function exportMonths(
           },
         );
         pages += written.pages;
-        for (const other of written.others) months.add(other);
+        for (const other of written.others) if (overlaps(other, query.asked)) months.add(other);
         receipt = written.receipt;
       }
       const { rows, bytes, verdict = null } = receipt ?? {};
