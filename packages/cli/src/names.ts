@@ -75,4 +75,4 @@ export const otherOptions: Readonly<Record<string, string>> = {
  * shell's history keeps it.
  */
 export const secretNames =
-  /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|password|secret)$/;
+  /^(access-key|secret-key|secret-access-key|bearer-token|api-key|token|page-password|password|secret)$/;

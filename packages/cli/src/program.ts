@@ -280,14 +280,19 @@ function notAChoice(
 /** What is said of an option that the command does not have. */
 function noSuchOption(shown: string, command: Calls): UsageError {
   const name = shown.replace(/^-+/, '');
-  if (secretNames.test(name))
+  if (secretNames.test(name)) {
+    const ofPage = command.spec?.name === 'serve' && name.endsWith('password');
+    const hints = ofPage
+      ? ['CALLS_PAGE_PASSWORD is the password of the web page; feeds name theirs in --feeds <file>']
+      : [
+          'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
+          'or let calls init keep them, or enter them when asked',
+        ];
     return new UsageError(
       `${shown}: keys are never options, because other users of the machine could read them`,
-      [
-        'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
-        'or let calls init keep them, or enter them when asked',
-      ],
+      hints,
     );
+  }
 
   return new UsageError(`${command.path} has no option ${shown}`, [
     ...meant(name, command),

@@ -75,6 +75,18 @@ const typed: [line: string, ...said: RegExp[]][] = [
     /--store: a store is sqlite:FILE or postgres:/,
     /did you mean sqlite:foo\?/,
   ],
+  ['sync --store sqlite://a/calls.db', /two slashes/, /did you mean sqlite:a\/calls\.db\?/],
+  [
+    'count --store sqlite:///calls.db',
+    /sqlite:calls\.db is a file of the current folder, sqlite:\/calls\.db one at a full path/,
+  ],
+  ['verify sqlite:////a/calls.db', /did you mean sqlite:\/a\/calls\.db\?/],
+  [
+    'serve --page-password hunter2',
+    /keys are never options/,
+    /CALLS_PAGE_PASSWORD is the password of the web page/,
+  ],
+  ['serve --password hunter2', /CALLS_PAGE_PASSWORD is the password of the web page/],
   [
     `list --where "caller_type = 'returning'"`,
     /other calls of a caller needs a copy/,

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -31,6 +32,22 @@ const entry = (sid: string, changes: Partial<LedgerEntry> = {}): LedgerEntry => 
   currency: 'USD',
   ...changes,
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a new ledger can be read by its user only, also after calls were taken out of it',
+  async () => {
+    const mode = () => (statSync(path).mode & 0o777).toString(8);
+    const ledger = await openLedger(path);
+    await ledger.commit(await ledger.prepare('a', [entry('1'), entry('2')]));
+    await ledger.close();
+    expect(mode()).toBe('600');
+
+    const open = await openToForget(path);
+    expect(await open.forget(new Set(['1']))).toBe(true);
+    await open.close();
+    expect(mode()).toBe('600');
+  },
+);
 
 test('it remembers what was delivered or is under way, apart from what was refused or abandoned', async () => {
   const ledger = await openLedger(path);

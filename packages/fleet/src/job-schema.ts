@@ -115,7 +115,7 @@ const settings = {
   into: checked(
     'must be postgres://user@host/db, sqlite:<file>, folder:<path> or s3://bucket/prefix',
     (text) =>
-      /^(?:postgres(?:ql)?:\/\/[^/]+\/.|sqlite:(?!:memory:).|folder:.|s3:\/\/[a-z0-9][a-z0-9.-]{2,})/.test(
+      /^(?:postgres(?:ql)?:\/\/[^/]+\/.|sqlite:(?!:memory:|\/\/).|folder:.|s3:\/\/[a-z0-9][a-z0-9.-]{2,})/.test(
         text,
       ),
   ),

@@ -123,6 +123,7 @@ describe('readJob', () => {
     ],
     [{ into: 'mysql://host/db' }, 'into must be postgres://user@host/db, sqlite:<file>'],
     [{ into: 'sqlite::memory:' }, 'into must be'],
+    [{ into: 'sqlite:///calls.db' }, 'into must be'],
     [{ requestsPerMinute: 0 }, 'requestsPerMinute must be a whole number of at least 1, not 0'],
     [{ every: '10m' }, "every must be '1h' or longer"],
     [{ every: 'often' }, 'every must be a duration'],

@@ -8,8 +8,11 @@ import type { Duration } from '@call-attribution/core/time';
  */
 export const serviceDefaults = { port: 8_675, host: '127.0.0.1' } as const;
 
-/** Limits of size: the longest request head with its URL, and the longest URL. */
-export const limits = { headerBytes: 32_768, urlBytes: 8_192 } as const;
+/**
+ * Limits of size: the longest request head with its URL, the longest URL, and the shortest password
+ * where others can try it.
+ */
+export const limits = { headerBytes: 32_768, urlBytes: 8_192, passwordLength: 12 } as const;
 
 /** The points that the text of the API leaves open, as options. */
 export interface ShapeOptions {

@@ -9,7 +9,7 @@ import { type AppRoute, jsonReply } from './http/context.ts';
 import { followed } from './http/exchange.ts';
 import { createMetrics, statusRoutes } from './http/metrics.ts';
 import { nodeHandler } from './http/node.ts';
-import { createTries } from './http/passwords.ts';
+import { createTries, refuseShortPassword } from './http/passwords.ts';
 import type { Fetch, NodeHandler } from './http/public-types.ts';
 import { Refusal } from './http/refusal.ts';
 import { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
@@ -128,15 +128,22 @@ export function createService(given: ServiceOptions): Service {
     await Promise.all([...ledgers].map((ledger) => ledger?.close()));
   };
 
+  /** Refuses what may not be where others can reach it. */
+  const refuseReachable = (host: string): void => {
+    refuseOpenFeeds(options, host);
+    const { page, proxies } = options;
+    refuseShortPassword((page !== false && page.password) || null, host, proxies);
+  };
+
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeAll());
   return {
     async fetch(request, env) {
-      refuseOpenFeeds(options, '');
+      refuseReachable('');
       return follow(request, env);
     },
     handler(request, response) {
-      refuseOpenFeeds(options, '');
+      refuseReachable('');
       handler(request, response);
     },
     async listen({ port = 0, host = serviceDefaults.host, adminPort = null, tls = null } = {}) {
@@ -146,7 +153,7 @@ export function createService(given: ServiceOptions): Service {
           'The service is listening already. Create another one for another port.',
         );
 
-      refuseOpenFeeds(options, host);
+      refuseReachable(host);
       await prepare();
 
       const open = async (

@@ -75,6 +75,19 @@ describe('a page with a password', () => {
     expect((await get('/healthz')).status).toBe(200);
   });
 
+  test('fewer than 12 characters are refused where others can reach the page', async () => {
+    const short = (proxies: string[] = []) =>
+      createService({ store, proxies, page: { password: 'hunter2' } });
+    const said = /The password of the page has fewer than 12 characters, and others can reach it/;
+    await expect(short().listen({ host: '0.0.0.0' })).rejects.toThrow(said);
+    await expect(short(['127.0.0.1']).listen()).rejects.toThrow(/through a proxy/);
+    await expect(short().fetch(new Request('http://calls.example/'))).rejects.toThrow(said);
+    await expect(short().listen({ host: '0.0.0.0' })).rejects.not.toThrow(/hunter2/);
+
+    await using local = short();
+    await local.listen();
+  });
+
   test('many guesses from one address at once are refused, and the right password works after them', async () => {
     const guesses = await Promise.all(Array.from({ length: 30 }, () => get('/', basic('guess'))));
     const statuses = guesses.map(({ status }) => status);

@@ -62,7 +62,14 @@ async function openDriver(url: string, settings: StoreSettings): Promise<Driver>
 /** The file in the URL of a store in SQLite. */
 export function fileOf(url: string): string {
   // Plain JavaScript may pass anything.
-  const [, file = ''] = /^sqlite:(?:\/\/(?=\/))?(.*)$/s.exec(String(url)) ?? [];
+  const [, file = ''] = /^sqlite:(.*)$/s.exec(String(url)) ?? [];
+
+  // Programs differ in what sqlite:///calls.db is: a file of the root, or of the current folder.
+  if (file.startsWith('//'))
+    throw new StoreError(
+      'store_url',
+      'The URL of a store in SQLite has the path of its file right after sqlite:, as in sqlite:calls.db or sqlite:/var/lib/calls.db, and no two slashes there.',
+    );
   if (file !== '') return file;
   throw new StoreError(
     'store_url',

@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from 'node:fs';
 import { type Call, fromCall } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { parse } from '@call-attribution/query-dsl';
@@ -447,6 +448,25 @@ test.each(inPostgres)(
   },
 );
 
+test.skipIf(process.platform === 'win32')(
+  'a new SQLite store, its log and its index can be read by its user only; an old one stays as it is',
+  async () => {
+    const url = (await stores[0]?.newUrl()) as string;
+    const file = url.slice('sqlite:'.length);
+    const modes = () =>
+      ['', '-wal', '-shm'].map((ending) => (statSync(`${file}${ending}`).mode & 0o777).toString(8));
+    const store = await openAt(url);
+    await store.upsert('101', calls);
+    expect(modes()).toEqual(['600', '600', '600']);
+    await store.close();
+
+    chmodSync(file, 0o640);
+    await using again = await openStore(url);
+    await again.upsert('101', fixtureCalls(40));
+    expect(modes()).toEqual(['640', '640', '640']);
+  },
+);
+
 test('a SQLite store waits for the writer of another process, also with a single statement', async () => {
   const url = (await stores[0]?.newUrl()) as string;
   await using store = await openStore(url);
@@ -480,6 +500,9 @@ test.each([
   ['mysql://u:hidden@h/db', 'store_url'],
   ['calls.db', 'store_url'],
   ['sqlite:', 'store_url'],
+  ['sqlite://calls.db', 'store_url'],
+  ['sqlite:///calls.db', 'store_url'],
+  ['sqlite:////calls.db', 'store_url'],
   ['sqlite:/no/such/folder/calls.db', 'not_writable'],
   ['sqlite:/etc/passwd', 'store_url'],
   ['postgres://u:hidden@127.0.0.1:1/db', 'store_unavailable'],

@@ -10,7 +10,7 @@ export const serve = command({
     'your own calls, as calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
     'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
     'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
-    'calls.config.json. CALLS_PAGE_PASSWORD lets people see the web page with one password instead of keys. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
+    'calls.config.json. CALLS_PAGE_PASSWORD, of 12 characters or more, lets people see the web page with one password instead of keys. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
   options: {
     '--store <url>':
       'serve this store: sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD); none serves generated calls (default: CALLS_STORE, else generated calls)',

@@ -11,7 +11,7 @@ import {
   type LogEntry,
   readFeeds,
 } from '@call-attribution/service';
-import { serviceDefaults } from '@call-attribution/service/defaults';
+import { limits, serviceDefaults } from '@call-attribution/service/defaults';
 import type { Settings } from '@call-attribution/settings';
 import { type Args, type Handler, interval } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
@@ -38,12 +38,14 @@ interface Serving {
   /** Settings of the service, apart from what it serves. */
   readonly service: Omit<Parameters<typeof createService>[0], 'store' | 'page'>;
   readonly password: string | null;
+  /** What is not as safe as it could be. */
+  readonly warnings: readonly string[];
   /** Is stderr a log for programs? */
   readonly isLog: boolean;
   /** A sentence for people; nothing in a log. */
   notify(line: string): void;
   /** A line of the log. */
-  log(level: 'info' | 'error', message: string, facts: object): void;
+  log(level: 'info' | 'warn' | 'error', message: string, facts: object): void;
 }
 
 /**
@@ -100,6 +102,18 @@ export const serve: Handler = async (args, io) => {
       ],
     );
 
+  const warnings: string[] = [];
+  if ((!isSandbox || feeds.length > 0) && tls === null && !isLoopback(host))
+    warnings.push(
+      `keys and passwords cross the network unencrypted: ${host} has no TLS; give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS`,
+    );
+
+  // Where others can reach it, the service refuses it.
+  if (password !== null && password.length < limits.passwordLength)
+    warnings.push(
+      `that password has fewer than ${limits.passwordLength} characters: fine for this machine, and refused where others can reach the page`,
+    );
+
   const {
     rateRequests: requests,
     ratePer: per,
@@ -107,7 +121,7 @@ export const serve: Handler = async (args, io) => {
     log,
     ...others
   } = readServiceSection(settings);
-  const { synchronous: _, poolSize: __, statementTimeout: ___, ...limits } = others;
+  const { synchronous: _, poolSize: __, statementTimeout: ___, ...ofService } = others;
   const isWritten = (log ?? (isSandbox ? 'off' : 'json')) === 'json';
   const isLog = isWritten && io.stderr.isTTY !== true;
   const serving: Serving = {
@@ -117,9 +131,10 @@ export const serve: Handler = async (args, io) => {
     feeds,
     at,
     password,
+    warnings,
     isLog,
     service: {
-      ...limits,
+      ...ofService,
       ...(drainTimeout === null ? {} : { drainTimeout }),
       feeds,
       rateLimit: requests === 0 ? null : { requests, per },
@@ -142,8 +157,9 @@ export const serve: Handler = async (args, io) => {
 async function readPassword(io: Io): Promise<string> {
   if (canAsk(io)) return askHidden('Password of the feed (not shown)', io);
   const [password = ''] = (await text(io.stdin)).split(/\r?\n/);
-  if (password.length >= 12) return password;
-  throw new UsageError('the password on stdin must have at least 12 characters', [
+  const { passwordLength } = limits;
+  if (password.length >= passwordLength) return password;
+  throw new UsageError(`the password on stdin must have at least ${passwordLength} characters`, [
     'it is not an option, so that it stays out of the shell history',
   ]);
 }
@@ -176,15 +192,22 @@ function refuseStrangeAccounts(
 
 /** Prints the line of --ready-json, for which programs wait, and says what people need to know. */
 async function sayReady(
-  { args, io, feeds, at, isLog, notify, log }: Serving,
+  { args, io, feeds, password, warnings, isLog, notify, log }: Serving,
   url: string,
   accounts: readonly object[],
   lines: readonly string[],
 ): Promise<void> {
   if (args.flag('ready-json'))
     await write(io.stdout, `${JSON.stringify({ url, legacyUrl: url, accounts })}\n`);
-  if (isLog) log('info', 'listening', { url });
+  const page = password === null ? 'keys' : 'password';
+  if (isLog) log('info', 'listening', { url, page });
   for (const line of lines) notify(line);
+  if (password !== null) notify('the web page asks for the password of CALLS_PAGE_PASSWORD');
+  for (const line of warnings) {
+    if (isLog) log('warn', line, {});
+    else notify(`note: ${line}`);
+  }
+
   for (const { path, format, account, days, access } of feeds) {
     const by = access === null ? 'no password' : `user ${access.user}`;
     notify(`feed ${url}${path}: ${format.title}, account ${account}, last ${days} days, ${by}`);
@@ -192,10 +215,6 @@ async function sayReady(
 
   if (feeds.length === 0) return;
   notify(`how they are doing: ${url}/feeds`);
-  if (url.startsWith('http:') && !isLoopback(at.host ?? ''))
-    notify(
-      'note: over http others can read the passwords; use --tls-cert and --tls-key, or a proxy with TLS',
-    );
 }
 
 /**
@@ -246,7 +265,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
       await sayReady(serving, listening.url, named, [
         `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
         accounts.length > 0 || everyMs !== null
-          ? 'it accepts the keys that calls sync was run with, and those made by calls store accounts key'
+          ? `${password === null ? 'the page and the API take' : 'the API takes'} the keys that calls sync was run with, and those made by calls store accounts key`
           : 'nothing was synced yet; calls sync --store fills it',
       ]);
       if (sync === null || everyMs === null) await stopped(io.signal);

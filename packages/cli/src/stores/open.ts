@@ -36,7 +36,7 @@ export function chooseStore(
 
 /** The store of a URL, from a folder. */
 export function storeNamed(typed: string, from: Pick<Io, 'cwd' | 'env'>): ChosenStore {
-  const name = /^sqlite:(?!:memory:)(?:\/\/(?=\/))?(.+)$/i.exec(typed)?.[1];
+  const name = /^sqlite:(?!:memory:)(.+)$/i.exec(typed)?.[1];
   const path = name === undefined ? null : resolve(from.cwd, name);
   return { url: storeUrl(typed, from), typed, path };
 }
@@ -71,11 +71,28 @@ export function refusePassword(url: string, option = '--store'): void {
  */
 export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
   const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  if (file?.startsWith('//')) refuseSlashes(file);
   if (file !== undefined) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
   const password = env.PGPASSWORD;
   const hasOwn = /^[a-z]+:\/\/[^/?#]*:[^@]*@|[?&]password=/i.test(url);
   if (!password || hasOwn || !/^postgres(?:ql)?:\/\//.test(url)) return url;
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
+}
+
+/**
+ * Refuses two slashes after `sqlite:`. Of sqlite:///calls.db programs do not agree whether it is in
+ * the current folder.
+ */
+function refuseSlashes(file: string): never {
+  const [, slashes = '', path = ''] = /^(\/*)(.*)$/s.exec(file) ?? [];
+  const hints: Readonly<Record<number, string>> = {
+    2: `did you mean sqlite:${path}?`,
+    3: `sqlite:${path} is a file of the current folder, sqlite:/${path} one at a full path`,
+  };
+  throw new UsageError(
+    `sqlite:${file} has two slashes; the path of the file stands right after sqlite:`,
+    [hints[slashes.length] ?? `did you mean sqlite:/${path}?`],
+  );
 }
 
 /**

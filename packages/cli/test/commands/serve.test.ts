@@ -141,13 +141,44 @@ describe('calls serve', () => {
     expect((await page()).status).toBe(401);
     const authorization = `Basic ${Buffer.from('boss:open sesame').toString('base64')}`;
     expect((await page({ authorization })).status).toBe(200);
+    await live.until(/the web page asks for the password of CALLS_PAGE_PASSWORD/);
+    await live.until(/note: that password has fewer than 12 characters/);
     await live.stop('SIGTERM');
+    expect(live.said().stderr).not.toContain('sesame');
     const { code, stderr } = await calls(['serve', '--records', '5', '--host', '0.0.0.0'], { env });
     expect(code).toBe(2);
     expect(stderr).toContain(
       'CALLS_PAGE_PASSWORD would cross the network unencrypted: 0.0.0.0 has no TLS',
     );
     expect(stderr).not.toContain('sesame');
+  });
+
+  test('it says what the page of a store asks for, and that keys cross the network without TLS', async () => {
+    await using store = await openStore(`sqlite:${join(folder, 'asked.db')}`);
+    await store.putAccount({ id: '101', name: 'Main' });
+    writeFileSync(join(folder, 'quiet.json'), '{ "service": { "log": "off" } }');
+    const live = (args: readonly string[], env = {}) =>
+      startLive(
+        stage,
+        ['serve', '--store', 'sqlite:asked.db', '--port', '0', ...args],
+        env,
+        folder,
+      );
+
+    // A log, as stderr is no terminal.
+    const open = live(['--host', '0.0.0.0']);
+    await open.until(/"message":"listening".*"page":"keys"/);
+    await open.until(
+      /"level":"warn".*keys and passwords cross the network unencrypted.*--tls-cert/,
+    );
+    await open.stop();
+
+    // Without a log, for people.
+    const local = live(['--config', 'quiet.json'], { CALLS_PAGE_PASSWORD: 'correct horse' });
+    await local.until(/the web page asks for the password of CALLS_PAGE_PASSWORD/);
+    await local.until(/the API takes the keys that calls sync was run with/);
+    await local.stop();
+    expect(local.said().stderr).not.toMatch(/unencrypted|characters/);
   });
 
   test('a port that is in use is refused with the option that names another', async () => {

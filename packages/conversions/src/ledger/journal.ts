@@ -52,7 +52,7 @@ export async function fileJournal(path: string): Promise<Journal> {
   const unlock = await lockFile(`${path}.lock`).catch(inUse);
   let file: FileHandle;
   try {
-    file = await openOwnList(path, (what) => strange(`${path} ${what}`));
+    file = await openOwnList(path, (what) => strange(`${path} ${what}`), 0o600);
     await syncFolder(path);
   } catch (error) {
     await unlock();

@@ -1,6 +1,6 @@
 import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { isLoopback } from '@call-attribution/core/settings';
+import { reachedBy } from '../http/passwords.ts';
 import type { Access } from './access.ts';
 
 /** Has each call in the feed in one period only, for tools that add what they get. */
@@ -40,8 +40,8 @@ export function refuseOpenFeeds(
   host: string,
 ): void {
   const open = feeds.find(({ access }) => access === null);
-  if (open === undefined || (isLoopback(host) && proxies.length === 0)) return;
-  const by = isLoopback(host) ? 'through a proxy' : `at ${host || 'all addresses'}`;
+  const by = reachedBy(host, proxies);
+  if (open === undefined || by === null) return;
   throw new ConfigurationError(
     'invalid_option',
     `The feed ${open.path} has no password, and others can reach it ${by}. Give it "user" and "passwordEnv", or listen on 127.0.0.1.`,

@@ -15,6 +15,7 @@ import {
   parseDuration,
 } from '@call-attribution/core/time';
 import * as z from 'zod';
+import { limits } from '../defaults.ts';
 import { type Access, hashedAccess, passwordAccess } from './access.ts';
 
 // What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile`
@@ -170,8 +171,9 @@ function accessOf(feed: FeedFields, { folder, env }: Surroundings, refuse: Refus
   if ('problem' in found) return refuse(name, found.problem);
   const password = found.text.replace(/\r?\n$/, '');
   if (password === '') return refuse(name, `names ${from}, which holds no password`);
-  if (password.length < 12)
-    return refuse(name, `names ${from}, which must hold at least 12 characters`);
+  const { passwordLength } = limits;
+  if (password.length < passwordLength)
+    return refuse(name, `names ${from}, which must hold at least ${passwordLength} characters`);
   return passwordAccess(user, password);
 }
 

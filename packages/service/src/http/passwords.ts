@@ -1,6 +1,8 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { isLoopback } from '@call-attribution/core/settings';
+import { limits } from '../defaults.ts';
 import type { AppContext } from './context.ts';
 import { Refusal } from './refusal.ts';
 
@@ -8,6 +10,27 @@ import { Refusal } from './refusal.ts';
 const mostAtOnce = 20;
 /** How long the refusal of a wrong password takes. */
 const refusalMs = 500;
+
+/** How others can reach what listens on a host; null when only this machine can. */
+export function reachedBy(host: string, proxies: readonly string[]): string | null {
+  if (!isLoopback(host)) return `at ${host || 'all addresses'}`;
+  return proxies.length > 0 ? 'through a proxy' : null;
+}
+
+/** Refuses a password of the page that can be guessed, where others can try it. */
+export function refuseShortPassword(
+  password: string | null,
+  host: string,
+  proxies: readonly string[],
+): void {
+  const by = reachedBy(host, proxies);
+  const { passwordLength } = limits;
+  if (password === null || by === null || password.length >= passwordLength) return;
+  throw new ConfigurationError(
+    'invalid_option',
+    `The password of the page has fewer than ${passwordLength} characters, and others can reach it ${by}. Choose a longer one, or listen on 127.0.0.1.`,
+  );
+}
 
 /** Checks a password, and refuses the request when it is wrong. */
 export type Try = <Found>(

@@ -1,8 +1,10 @@
 import {
   accessSync,
   type BigIntStats,
+  closeSync,
   constants,
   existsSync,
+  openSync,
   realpathSync,
   statSync,
 } from 'node:fs';
@@ -88,6 +90,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
       `${strange}, and SQLite would use it. Remove it, or put the database into a folder of your own.`,
     );
 
+  makeForOwner(path);
   const writer = await to(path, [...forWriting, `store.synchronous = ${synchronous}`]);
   try {
     const reader = await to(path, forReading, 'read');
@@ -95,6 +98,18 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
   } catch (error) {
     writer.close();
     throw error;
+  }
+}
+
+/**
+ * Makes the empty file of a new database, which only this user can read. SQLite gives the files
+ * next to it the same permissions.
+ */
+function makeForOwner(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there already, or SQLite says why it cannot be.
   }
 }
 
