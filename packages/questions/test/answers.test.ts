@@ -637,6 +637,11 @@ test('columns give the answer of the records, and a question says which it needs
   expect(await answersOf(questions, [batch])).toEqual(await answersOf(questions, calls));
 });
 
+test('a question that was not planned is refused with what to do', () => {
+  const question = { measures: ['calls'] };
+  expect(() => createAnswers([question as never])).toThrow('planQuestion(question)');
+});
+
 describe('what a plan needs of the calls, in the order of time', () => {
   const at = (day: string) => parseNaive(`${day} 00:00:00`);
   const always = ['date_added', 'is_extension'];

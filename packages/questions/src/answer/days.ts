@@ -7,19 +7,22 @@ import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Alignment, bucketStart, timeKey, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 
 /** The time of the first or the last call of the period, where the question counts it. */
-const endOf = (wanted: 'first' | 'last', { parts }: Plan, total: readonly PartValue[]): PartValue =>
-  total[parts.findIndex(({ id }) => id === wanted)] ?? null;
+const endOf = (
+  wanted: 'first' | 'last',
+  { parts }: ReadPlan,
+  total: readonly PartValue[],
+): PartValue => total[parts.findIndex(({ id }) => id === wanted)] ?? null;
 
 /**
  * The stretch whose days count: a period up to its end or now. Of all time it is from the first
  * call to the last.
  */
 export function countedStretch(
-  plan: Plan,
+  plan: ReadPlan,
   { from, to }: Period,
   total: readonly PartValue[],
 ): Period {
@@ -30,7 +33,7 @@ export function countedStretch(
 
 /** How many days of a stretch lie in a group, part days as parts. Null where that is not known. */
 export function daysIn(
-  { groups }: Pick<Plan, 'groups'>,
+  { groups }: Pick<ReadPlan, 'groups'>,
   { from, to }: Period,
   moved: Alignment = unmoved,
 ): (key: readonly Value[]) => number | null {
@@ -75,7 +78,7 @@ const mostFilled = 100_000;
  * buckets that exist together are made up (a day has one weekday), and none that the condition of
  * the question keeps empty.
  */
-export function fillEmptyBuckets(plan: Plan, counted: Counted) {
+export function fillEmptyBuckets(plan: ReadPlan, counted: Counted) {
   const { groups } = counted;
   const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
   if (times.length === 0) return { groups, isTooMany: false };
@@ -102,7 +105,7 @@ export function fillEmptyBuckets(plan: Plan, counted: Counted) {
  * The keys of the groups by time that can occur together, one after the other. Null when there are
  * too many days.
  */
-function pointsOf(plan: Plan, counted: Counted, names: readonly string[]): number[][] | null {
+function pointsOf(plan: ReadPlan, counted: Counted, names: readonly string[]): number[][] | null {
   const hasDates = names.some(isBucket);
   const range = hasDates ? dayRange(plan, counted, names) : { first: 0, last: 6 };
   if (range === null) return [];
@@ -133,7 +136,7 @@ function pointsOf(plan: Plan, counted: Counted, names: readonly string[]): numbe
  * finest groups.
  */
 function dayRange(
-  plan: Plan,
+  plan: ReadPlan,
   { total }: Counted,
   dates: readonly string[],
 ): { readonly first: number; readonly last: number } | null {
@@ -152,7 +155,7 @@ function dayRange(
  * Can a call at a time meet the condition? Without dates among the groups only its weekday and its
  * hour are known.
  */
-function possible({ conditions }: Plan, hasDates: boolean): (time: number) => boolean {
+function possible({ conditions }: ReadPlan, hasDates: boolean): (time: number) => boolean {
   const lists = readLists({ length: 1, columns: {} }, '', new Numbering());
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
   const judges = conditions

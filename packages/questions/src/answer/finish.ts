@@ -5,7 +5,7 @@ import type { Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
-import { growsWithTime, type Plan } from '../question/plan.ts';
+import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
@@ -21,7 +21,7 @@ interface Row {
 }
 
 /** Makes the answer of what an engine counted. */
-export function finishAnswer(plan: Plan, counted: Counted): Answer {
+export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const { total } = counted;
   const { period, zones, compared } = plan;
   const filled = fillEmptyBuckets(plan, counted);
@@ -94,7 +94,10 @@ interface Sides<T> {
 }
 
 /** How many days a group has in each period. */
-function daysOf(plan: Plan, { total }: Counted): Sides<(key: readonly Value[]) => number | null> {
+function daysOf(
+  plan: ReadPlan,
+  { total }: Counted,
+): Sides<(key: readonly Value[]) => number | null> {
   const { groups, period, compared } = plan;
   const now = daysIn(plan, countedStretch(plan, period, total.now));
   if (compared === null) return { now, past: () => null };
@@ -107,7 +110,7 @@ function daysOf(plan: Plan, { total }: Counted): Sides<(key: readonly Value[]) =
  * calls of it what is empty.
  */
 function measuredCells(
-  plan: Plan,
+  plan: ReadPlan,
   { total }: Counted,
   group: CountedGroup,
   inside: Sides<boolean>,
@@ -146,7 +149,7 @@ function measuredCells(
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
-function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells {
+function totalsOf(plan: ReadPlan, counted: Counted, spend: SpendFound | null): Cells {
   const orNull = (values: readonly PartValue[] | null) => (values?.[0] ? values : null);
   const group = { key: [], now: orNull(counted.total.now), past: orNull(counted.total.past) };
   const days = daysOf({ ...plan, groups: [] }, counted);
@@ -161,7 +164,7 @@ function totalsOf(plan: Plan, counted: Counted, spend: SpendFound | null): Cells
 }
 
 function rowsOf(
-  plan: Plan,
+  plan: ReadPlan,
   counted: Counted,
   groups: readonly CountedGroup[],
   spend: SpendFound | null,
@@ -184,7 +187,7 @@ function rowsOf(
   });
 }
 
-function meetHaving({ having }: Plan, rows: readonly Row[]): readonly Row[] {
+function meetHaving({ having }: ReadPlan, rows: readonly Row[]): readonly Row[] {
   if (having === null) return rows;
   const judge = compileCondition<Row>(
     having.condition,
@@ -200,7 +203,7 @@ function meetHaving({ having }: Plan, rows: readonly Row[]): readonly Row[] {
  * Rows in the order of the question. What has no value comes last either way; ties are in the order
  * of their groups.
  */
-function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[] {
+function sortRows({ order, groups }: ReadPlan, rows: readonly Row[]): readonly Row[] {
   const sorts = [...order, ...groups.map(({ name }) => ({ column: name, descending: false }))].map(
     ({ column, descending }) => {
       const at = groups.findIndex(({ name }) => name === column);
@@ -217,7 +220,7 @@ function sortRows({ order, groups }: Plan, rows: readonly Row[]): readonly Row[]
   });
 }
 
-function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {
+function topOfEach({ topPer }: ReadPlan, rows: readonly Row[]): readonly Row[] {
   const seen = new Map<Value, number>();
   return rows.filter(({ key: [first = null] }) => {
     const before = seen.get(first) ?? 0;
@@ -226,7 +229,7 @@ function topOfEach({ topPer }: Plan, rows: readonly Row[]): readonly Row[] {
   });
 }
 
-function shownRow({ groups }: Plan, { key, cells }: Row): Cells {
+function shownRow({ groups }: ReadPlan, { key, cells }: Row): Cells {
   const shown = groups.map((group, i) => [group.name, groupValue(group, key[i] ?? null)]);
   return { ...Object.fromEntries(shown), ...cells };
 }

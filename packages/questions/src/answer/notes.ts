@@ -4,7 +4,7 @@ import { wordList } from '../conditions/condition.ts';
 import type { Answer, Note } from '../question/answer.ts';
 import { groupValue } from '../question/buckets.ts';
 import { elapsedOf } from '../question/period.ts';
-import { growsWithTime, type Plan } from '../question/plan.ts';
+import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import { explainNothing } from './nothing-found.ts';
 
@@ -16,7 +16,7 @@ const onlyOfV3: ReadonlySet<string> = new Set(
  * Groups by fields that no call has, where nothing but the calls themselves can be the reason: not
  * a condition, not a limit.
  */
-function missingFields({ groups, conditions, calls, limit }: Plan, counted: Counted): string[] {
+function missingFields({ groups, conditions, calls, limit }: ReadPlan, counted: Counted): string[] {
   const { total, groups: found } = counted;
   if (total.now[0] === 0 || conditions.length > 0 || calls !== 'all' || found.length > limit)
     return [];
@@ -28,7 +28,7 @@ function missingFields({ groups, conditions, calls, limit }: Plan, counted: Coun
 }
 
 /** That the periods are of different length, and what follows from that. */
-function changesPerDay({ changesPerDay, compared, period, measures, now }: Plan): string[] {
+function changesPerDay({ changesPerDay, compared, period, measures, now }: ReadPlan): string[] {
   if (!changesPerDay || compared === null) return [];
   const [one, other] = [period, compared].map((each) =>
     Number(((elapsedOf(each, now) ?? 0) / day).toFixed(1)),
@@ -40,7 +40,7 @@ function changesPerDay({ changesPerDay, compared, period, measures, now }: Plan)
 }
 
 /** The days without any call among the groups, from the first call that is known to the last. */
-function emptyDays({ groups }: Plan, counted: Counted, first = '', last = ''): string[] {
+function emptyDays({ groups }: ReadPlan, counted: Counted, first = '', last = ''): string[] {
   const at = groups.findIndex(({ name }) => name === 'day');
   const field = groups[at];
   if (field === undefined || counted.total.now[0] === 0) return [];
@@ -61,7 +61,7 @@ function emptyDays({ groups }: Plan, counted: Counted, first = '', last = ''): s
 
 /** What else a reader of an answer should know. */
 export function notesOf(
-  plan: Plan,
+  plan: ReadPlan,
   { period: { from, to, timeZone } }: Pick<Answer, 'period'>,
   counted: Counted,
 ): Note[] {

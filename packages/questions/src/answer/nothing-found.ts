@@ -4,7 +4,7 @@ import { type Condition, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { PartValue } from '../question/measures.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadPlan } from '../question/plan.ts';
 import { formatCounted } from './left-out.ts';
 
 // A condition on a text that no call meets is explained by the texts that there are: most are
@@ -33,7 +33,7 @@ interface TextTest {
 }
 
 /** The tests of those conditions of a question and of its measures that no call meets. */
-function textTests(plan: Plan, total: readonly PartValue[]): TextTest[] {
+function textTests(plan: ReadPlan, total: readonly PartValue[]): TextTest[] {
   const isUnmet = (part: number): boolean => (total[part] ?? 0) === 0;
 
   const testsOf = (condition: Condition): TextTest[] => {
@@ -63,7 +63,7 @@ function textTests(plan: Plan, total: readonly PartValue[]): TextTest[] {
  * The text fields that conditions compare: what they hold explains why a condition is true of no
  * call. Of so many calls it is true.
  */
-export const comparedFields = (plan: Plan, calls: number): ReadonlySet<string> =>
+export const comparedFields = (plan: ReadPlan, calls: number): ReadonlySet<string> =>
   new Set(textTests(plan, [calls]).map(({ field }) => field));
 
 /** How often each value of a field occurs. */
@@ -74,7 +74,7 @@ export type ValueCounts = ReadonlyMap<Value, number>;
  * nearest.
  */
 export function explainNothing(
-  plan: Plan,
+  plan: ReadPlan,
   total: readonly PartValue[],
   values: ReadonlyMap<string, ValueCounts>,
 ): string[] {

@@ -1,6 +1,6 @@
 import { fold, type Value } from '../conditions/condition.ts';
 import { groupValue } from '../question/buckets.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadPlan } from '../question/plan.ts';
 import type { CountedGroup } from './counted.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
@@ -9,7 +9,10 @@ import { nearestValues } from './nothing-found.ts';
  * Finds the group that each name means: the one of that value, otherwise the one that differs only
  * by case, or `(none)`.
  */
-export function spendOf({ groups: [field], spend = {} }: Plan, groups: readonly CountedGroup[]) {
+export function spendOf(
+  { groups: [field], spend = {} }: ReadPlan,
+  groups: readonly CountedGroup[],
+) {
   const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
   const known = new Map<string, number>();
   for (const group of groups) {

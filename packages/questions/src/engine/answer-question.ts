@@ -4,7 +4,7 @@ import { type ColumnBatch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
 import { joinNeeds, type Need } from '../question/needs.ts';
-import { type Plan, planQuestion, type ReadOptions } from '../question/plan.ts';
+import { type Plan, planQuestion, type ReadOptions, readPlan } from '../question/plan.ts';
 import type { Question } from '../question/question.ts';
 import { QuestionCount } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
@@ -56,7 +56,7 @@ export class RunningAnswers {
 
   /** See `createAnswers`. */
   constructor(plans: readonly Plan[], { memory = usualMemory }: AnswerOptions) {
-    this.#all = plans.map((plan) => new QuestionCount(plan, memory));
+    this.#all = plans.map((plan) => new QuestionCount(readPlan(plan), memory));
     this.needs = joinNeeds(plans.flatMap(({ needs }) => needs));
     const late = this.#all.filter(isLate).map(({ plan }) => plan);
     this.#kept = late.length === 0 ? null : new KeptCalls(late, memoryOf(memory));

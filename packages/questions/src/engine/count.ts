@@ -8,12 +8,12 @@ import { allFields } from '../fields/vocabulary.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, unmoved } from '../question/buckets.ts';
 import type { Zones } from '../question/period.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadPlan } from '../question/plan.ts';
 import { GroupTable, memoryOf, readerOf } from './parts.ts';
 
 /** Counts calls for one question. */
 export class QuestionCount {
-  readonly plan: Plan;
+  readonly plan: ReadPlan;
   readonly #shift: Shift;
   readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
@@ -26,7 +26,7 @@ export class QuestionCount {
   #otherChannel = 0;
   #noTime = 0;
 
-  constructor(plan: Plan, bytes: number) {
+  constructor(plan: ReadPlan, bytes: number) {
     const { groups, compared, period } = plan;
     this.plan = plan;
     const memory = memoryOf(bytes);
@@ -135,7 +135,7 @@ export class QuestionCount {
  * The conditions of a selection as functions. A filter of the API is about the times as they were
  * sent.
  */
-export const judgesOf = (plan: Plan): readonly Judge<Batch>[] =>
+export const judgesOf = (plan: ReadPlan): readonly Judge<Batch>[] =>
   plan.conditions.map(({ condition, asSent }) =>
     compileCondition(condition, allFields, (field) =>
       asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(field),

@@ -6,7 +6,7 @@ import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { type Alignment, keyReader } from '../question/buckets.ts';
 import type { Part, PartValue } from '../question/measures.ts';
-import type { Plan } from '../question/plan.ts';
+import type { ReadPlan } from '../question/plan.ts';
 
 /** Memory that the exact state of questions may take, by default. */
 export const usualMemory = 512e6;
@@ -197,7 +197,7 @@ function counterOf({ result, needs }: Part, take: TakeMemory): Counter {
  * that a call is in are kept.
  */
 export class GroupTable {
-  readonly #plan: Plan;
+  readonly #plan: ReadPlan;
   readonly #reads: readonly Read[];
   readonly #take: TakeMemory;
   readonly #tree: Map<Value, unknown> = new Map();
@@ -206,7 +206,7 @@ export class GroupTable {
   readonly #counted = new Map<string, { readonly counter: Counter; readonly read: Read }>();
 
   /** Times are `moved`. */
-  constructor(plan: Plan, moved: Alignment, take: TakeMemory) {
+  constructor(plan: ReadPlan, moved: Alignment, take: TakeMemory) {
     this.#plan = plan;
     this.#reads = plan.groups.map((group) => keyReader(group, moved));
     this.#take = take;

@@ -3,7 +3,7 @@ import { isIn } from '@call-attribution/core/time';
 import { compareValues, type Value } from '../conditions/condition.ts';
 import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
-import type { Plan } from '../question/plan.ts';
+import { type Plan, readPlan } from '../question/plan.ts';
 import { judgesOf, shiftOf } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
@@ -34,7 +34,8 @@ export interface CallSelector {
  * const { judge } = selectCalls(planCalls({ period: 'last month', where: "state = 'TX'" }));
  * const found = calls.filter((call) => judge(call, 'main') === 'selected');
  */
-export function selectCalls(plan: Plan): CallSelector {
+export function selectCalls(of: Plan): CallSelector {
+  const plan = readPlan(of);
   const judges = judgesOf(plan);
   const isSequence = plan.otherCalls !== 'none';
   const fields = [...new Set(plan.needs.flatMap((need) => need.fields))];

@@ -1,7 +1,7 @@
 import { type ClosedPeriod, naiveAt, type Period } from '@call-attribution/core/time';
 import type { Condition, Term, Vocabulary } from '../conditions/condition.ts';
 import { option, refuse } from '../errors.ts';
-import type { ReadField } from '../fields/derived.ts';
+import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
@@ -21,15 +21,14 @@ import { readField, readFilter, readMeasure, readOrder, readWhere } from './reso
 
 /**
  * A question, or a list of calls, in which all names and times have been read. What a command, a
- * tool or a page asks is read once, and from then on only its plan travels.
+ * tool or a page asks is read once, by `planQuestion` or `planCalls`, and from then on only its
+ * plan travels.
  */
 export interface Plan {
   /** The period. */
   readonly period: Period;
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
-  /** What has to be said about the period. */
-  readonly periodNotes: ReturnType<typeof periodNotes>;
   /** The time zones. */
   readonly zones: Zones;
   /**
@@ -39,29 +38,40 @@ export interface Plan {
   readonly now: number;
   /** Which channel of calls. */
   readonly calls: NonNullable<CallSelection['calls']>;
+  /** The filter of the API, as it was written. */
+  readonly q: string | undefined;
+  /** The fields that groups are made by; of a list, those that it is ordered by. */
+  readonly groups: readonly QuestionField[];
+  /** The conditions of its measures. */
+  readonly measured: readonly Condition[];
+  /** The columns of the answer, in order; a list has none. */
+  readonly columns: readonly AnswerColumn[];
+  /** Most rows. */
+  readonly limit: number;
+  /** Which other calls of a caller it depends on. */
+  readonly otherCalls: 'none' | 'earlier' | 'all';
+  /** The calls that have to be read for it, in the order of time. */
+  readonly needs: readonly Need[];
+}
+
+/** A plan with all that the engine works on. */
+export interface ReadPlan extends Plan {
+  readonly groups: readonly ReadField[];
+  /** What has to be said about the period. */
+  readonly periodNotes: ReturnType<typeof periodNotes>;
   /**
    * All must hold. A filter of the API is about the times as they were sent, whatever zone the
    * answer is in.
    */
   readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
-  /** The filter of the API among them, as it was written. */
-  readonly q: string | undefined;
-  /** The fields that groups are made by; of a list, those that it is ordered by. */
-  readonly groups: readonly ReadField[];
   /** The measures, in order; a list has none. */
   readonly measures: readonly PlannedMeasure[];
   /** What has to be counted, each once. The number of calls is the first. */
   readonly parts: readonly Part[];
-  /** The conditions of its measures. */
-  readonly measured: readonly Condition[];
-  /** The columns of the answer, in order. */
-  readonly columns: readonly AnswerColumn[];
   /** The condition on measures. */
   readonly having: { readonly condition: Condition; readonly terms: Vocabulary } | null;
   /** How rows are ordered. */
   readonly order: readonly Order[];
-  /** Most rows. */
-  readonly limit: number;
   /** Most rows of each first group. */
   readonly topPer: number;
   /** The compared periods are of different length: changes of measures that add up are per day. */
@@ -73,10 +83,12 @@ export interface Plan {
   readonly spend: Question['spend'];
   /** Whether personal fields are shown. */
   readonly personal: Question['personal'];
-  /** Which other calls of a caller it depends on. */
-  readonly otherCalls: 'none' | 'earlier' | 'all';
-  /** The calls that have to be read for it, in the order of time. */
-  readonly needs: readonly Need[];
+}
+
+/** The whole of a plan. A question that was never read is refused. */
+export function readPlan(plan: Plan): ReadPlan {
+  if ('parts' in plan && 'needs' in plan) return plan as ReadPlan;
+  throw refuse`This is no plan: make one with planQuestion(question), or with planCalls(selection) for a list.`;
 }
 
 /** What a question is read with. */
@@ -124,7 +136,7 @@ export function planCalls(
     conditions: selected.conditions,
     parts: [],
   };
-  return {
+  const plan: ReadPlan = {
     ...selected,
     ...named,
     compared: null,
@@ -141,6 +153,7 @@ export function planCalls(
     otherCalls: otherCallsOf(named),
     needs: needsOf(named, [selected.period], selected.zones),
   };
+  return plan;
 }
 
 /** Reads a question, and refuses what cannot be read. */
@@ -200,7 +213,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   const usual = groups[0]?.isTime
     ? []
     : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
-  return {
+  const plan: ReadPlan = {
     ...selection,
     groups,
     measures,
@@ -234,6 +247,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
       zones,
     ),
   };
+  return plan;
 }
 
 const mostRows = 1_000_000;
