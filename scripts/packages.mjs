@@ -1,10 +1,12 @@
 // Packs every package as npm would get it, installs the tarballs into an empty project with plain
 // npm, loads each entry with import and with require and starts each bin, on the oldest and the
-// newest Node.js; with --each-node on all that are supported.
+// newest Node.js; with --each-node on all that are supported. Installs the command line by npm and by
+// pnpm on each of them, too.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installWith } from './install-with.mjs';
 import { nodeBinaries, outerVersions } from './nodes.mjs';
 import { install, pack } from './pack.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
@@ -117,8 +119,13 @@ try {
         }
       }
     }
+    const sizes = /** @type {const} */ (['npm', 'pnpm']).map((tool) => {
+      const found = installWith(tool, { version, path }, tarballs);
+      problems.push(...found.problems);
+      return `${found.megabytes.toFixed(1)} MB with ${tool}`;
+    });
     console.log(
-      `Node ${version}: ${entryNames.length} entries load by import and require, bins accept --help and --version`,
+      `Node ${version}: ${entryNames.length} entries load by import and require, bins accept --help and --version; calls is ${sizes.join(', ')}`,
     );
   }
 } finally {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { localhostTls } from '@call-attribution/test-tools/tls';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/index.ts';
 import { proxyPassword, startTestProxy, type TestProxy } from './runtimes/test-proxy.ts';
 
@@ -24,11 +24,12 @@ const run = (...args: string[]) =>
   execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
 const runtimes = JSON.parse(run('scripts/nodes.mjs')) as Runtime[];
 const named = ({ name, version }: Runtime) => `${name} ${version}`;
-const node = runtimes.find(({ version }) => version.startsWith('24.')) ?? (runtimes[0] as Runtime);
+const oldest = runtimes[0] as Runtime;
+const node = runtimes.find(({ version }) => version.startsWith('24.')) ?? oldest;
 openDrill({
   name: 'runtimes',
   kind: 'cut connections',
-  what: 'The packed packages list, stream and sync on Node.js 20 to 26, Bun and Deno, with undici 7 and 8 and fetch, and through proxies that work, refuse, close or stay silent; what comes is the same everywhere',
+  what: 'The packed packages list, stream, sync and store on Node.js 20 to 26, Bun and Deno, with undici 7 and 8 and fetch, and through proxies that work, refuse, close or stay silent; what comes is the same everywhere',
   countTests: true,
 });
 
@@ -39,8 +40,8 @@ beforeAll(async () => {
   const undicis = ['7.30.2', '8.12.4'].map(
     (version) => `undici${version[0]}@npm:undici@${version}`,
   );
-  run('scripts/pack.mjs', folder, 'node-stream', ...undicis, '@types/node@20');
-  for (const name of ['program.mjs', 'proxied.mjs'])
+  run('scripts/pack.mjs', folder, 'node-stream', 'store', 'sqlite', ...undicis, '@types/node@20');
+  for (const name of ['program.mjs', 'proxied.mjs', 'store.mjs'])
     copyFileSync(join(import.meta.dirname, 'runtimes', name), join(folder, name));
   sandbox = await startSandbox({ records, days: 20 });
 }, 300_000);
@@ -94,6 +95,38 @@ describe.each(runtimes.map((runtime) => ({ title: named(runtime), runtime })))(
   },
 );
 
+test('a store in SQLite gives the same answers, errors and files everywhere', async () => {
+  const answers: unknown[] = [];
+  for (const runtime of runtimes) {
+    const output = join(folder, `store-${outputs++}`);
+    mkdirSync(output);
+    const { found, sqlite } = (await start(runtime, ['store.mjs', output])) as {
+      found: unknown;
+      sqlite: string;
+    };
+    const hasItsOwn = runtime.name !== 'node' || Number.parseInt(runtime.version, 10) >= 24;
+    expect([named(runtime), sqlite]).toEqual([
+      named(runtime),
+      expect.stringMatching(hasItsOwn ? /built in$/ : /of @call-attribution\/sqlite$/),
+    ]);
+    answers.push(found);
+  }
+
+  expect(answers[0]).toMatchObject({
+    upsert: { added: 3_001 },
+    again: { added: 0, changed: 1 },
+    count: 3_000,
+    left: [0, ['calls.db']],
+    file: [
+      'invalid_sql',
+      'The SQL has a mistake: no such function: writefile. The view calls has a column for each field: calls fields lists them.',
+    ],
+    late: ['time_limit', 'The statement took longer than 0.5 s and was stopped.'],
+    removed: ['store_damaged', expect.any(String)],
+  });
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+});
+
 describe('dispatchers of undici', () => {
   test.each(['undici7', 'undici8'])('%s sends the same', async (undici) => {
     expect(await program(node, undici)).toHaveLength(steps);
@@ -128,14 +161,16 @@ createClient({ fetch: (url, init) => u${version}.fetch(url, init) });
 });
 
 test('a store without the package of its database names the command that installs it', () => {
-  const bare = join(folder, 'bare');
+  // Outside of the folder, which has that package.
+  const bare = mkdtempSync(join(tmpdir(), 'runtimes-bare-'));
+  onTestFinished(() => rmSync(bare, { recursive: true, force: true }));
   run('scripts/pack.mjs', bare, 'store');
   const code = `import { openStore } from '@call-attribution/store';
 for (const url of ['sqlite::memory:', 'postgres://localhost/x'])
   await openStore(url).catch(({ code, message }) => console.log(code, message));`;
   const options = { cwd: bare, encoding: 'utf8' } as const;
   expect(
-    execFileSync(process.execPath, ['--input-type=module', '-e', code], options).split('\n'),
+    execFileSync(oldest.path, ['--input-type=module', '-e', code], options).split('\n'),
   ).toEqual([
     'missing_package A store in SQLite needs Node.js 24.15 or later, or the package @call-attribution/sqlite. Install it with: npm install @call-attribution/sqlite',
     'missing_package A store in PostgreSQL needs the package pg. Install it with: npm install pg',
@@ -167,7 +202,7 @@ describe('proxies', () => {
   const list = (env: Record<string, string>, url = secure, runtime = node) =>
     start(runtime, ['proxied.mjs', url], { ...trusted, ...env });
   const others = runtimes.filter(({ name }) => name !== 'node');
-  const newestAndOldest = [runtimes[0] as Runtime, node, ...others];
+  const newestAndOldest = [oldest, node, ...others];
 
   test.each(newestAndOldest.map((runtime) => ({ title: named(runtime), runtime })))(
     'a server with https is read through a tunnel, which shows the proxy no keys, on $title',

@@ -98,11 +98,9 @@ export interface Answering {
 
 /** Starts a process that answers statements. */
 export function startProcess(): Answering {
-  const child = spawn(
-    process.execPath,
-    ['--input-type=module', '--eval', `await (${answerSql.toString()})();`],
-    { stdio: ['pipe', 'pipe', 'ignore'] },
-  );
+  const child = spawn(process.execPath, ['--eval', `(${answerSql.toString()})();`], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const { stdin, stdout } = child;
 
   // A process that has ended fails its statement.
@@ -157,7 +155,9 @@ function failureOf(cause: SqlFailure, file: string, name: string): StoreError {
     'invalid_sql',
     {
       message: `The SQL has a mistake: ${unknown ? `there is no column ${unknown}` : message}.`,
-      hint: columnHint(unknown),
+      hint: /single-quotes/.test(message)
+        ? `A text stands in single quotes: '${unknown}'.`
+        : columnHint(unknown),
     },
     { cause },
   );
