@@ -10,6 +10,8 @@ export const otherCommands: Readonly<Record<string, string>> = {
   'cancel, pause, fleet cancel, fleet pause':
     'stop its workers (Ctrl-C, SIGTERM); what was read stays, and calls fleet work JOB.json goes on there',
   'resume, fleet resume': 'calls fleet work JOB.json goes on where its workers were stopped',
+  'push bing, push microsoft-ads': 'calls push microsoft',
+  'push google-ads, push adwords': 'calls push google',
   'hash-password': 'calls serve --hash-password',
   missed: 'calls report --measures missed',
   show: 'calls get',

@@ -268,11 +268,13 @@ function notAChoice(
 ): UsageError {
   const flag = command.options.find((option) => option.name() === typed && option.isBoolean());
 
-  // One of two letters that differs is not a slip: v4 is not v2.
+  // One of two letters that differs is not a slip: v4 is not v2. What begins several means any.
+  const begun = typed.length > 2 ? choices.filter((choice) => choice.startsWith(`${typed}-`)) : [];
   const near = typed.length > 2 ? nearest(typed, choices) : undefined;
+  const meant = begun.length > 1 ? begun.join(' or ') : near;
   return new UsageError(`${name} cannot be ${JSON.stringify(typed)}`, [
     ...(flag ? [`use --${flag.name()}: ${flag.description}`] : []),
-    ...(near ? [`did you mean ${near}?`] : []),
+    ...(meant ? [`did you mean ${meant}?`] : []),
     `use one of: ${choices.join(', ')}`,
   ]);
 }

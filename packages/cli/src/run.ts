@@ -45,6 +45,8 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
     return printCompletions(rest, program, io);
   }
 
+  // A statement may begin with a comment, which is no option.
+  const typed = argv.map((word) => (/^--\s/.test(word) ? ` ${word}` : word));
   const words = rest.filter((word) => !word.startsWith('-'));
   if (first === 'help') {
     const { topics } = await import('./help.ts');
@@ -56,7 +58,7 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
   }
 
   try {
-    program.parse(first === 'help' ? [...words, '--help'] : argv, { from: 'user' });
+    program.parse(first === 'help' ? [...words, '--help'] : typed, { from: 'user' });
   } catch (error) {
     if (!(error instanceof HelpWanted)) throw error;
     const { helpOf } = await import('./help.ts');

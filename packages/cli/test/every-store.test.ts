@@ -184,6 +184,10 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
       expect((await ask(...args)).stderr).toContain(counted);
 
     expect((await ask('sql', 'select 1')).stderr).not.toContain('extensions');
+    expect(await ask('sql', '-- a note\nselect 7 as n', '--json')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('7'),
+    });
 
     // How many they are, the API says only to who asks again.
     expect((await api('count')).stderr).toContain('calls through call extensions are not included');

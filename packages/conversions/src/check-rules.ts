@@ -1,5 +1,5 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
-import { day, durationMillis, hour, isTimeZone } from '@call-attribution/core/time';
+import { day, durationMillis, hour, isTimeZone, zoneProblem } from '@call-attribution/core/time';
 import type { ConversionRules } from './conversion.ts';
 import { looksPersonal, type Tool } from './sheet-format.ts';
 
@@ -37,17 +37,22 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
   const { accepts, needsName = false, title = 'the tool' } = tool;
-  const { timeZone, conversionName, currency, from } = rules;
+  const { timeZone, conversionName, currency, from, value } = rules;
   if (timeZone === null)
     throw new RulesError(
       'timeZone',
       `${title} needs a time zone: the API does not say which time zone its times are in`,
     );
 
-  if (!isTimeZone(timeZone))
+  if (!isTimeZone(timeZone)) {
+    const { problem, fix } = zoneProblem(timeZone);
+    throw new RulesError('timeZone', `${problem}; ${fix}`);
+  }
+
+  if (value !== undefined && typeof value !== 'function' && !(Number.isFinite(value) && value >= 0))
     throw new RulesError(
-      'timeZone',
-      `the time zone ${JSON.stringify(timeZone)} does not exist; use a name such as America/New_York`,
+      'value',
+      'value must be a number of 0 or more, or a function that returns the value of a call',
     );
 
   if (needsName && !/^\S.{0,99}$/u.test(conversionName))

@@ -25,8 +25,11 @@ export interface ConversionRules {
   readonly timeZone: string | null;
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
   readonly conversionName: string;
-  /** Value of a call, or null when no rule applies. Without it, conversions carry no value. */
-  readonly value?: ((call: Call, caller: CallerFacts) => number | null) | undefined;
+  /**
+   * Value of each call, or a function that says it, null when no rule applies. Without it,
+   * conversions carry no value.
+   */
+  readonly value?: number | ((call: Call, caller: CallerFacts) => number | null) | undefined;
   /** Currency of the values, such as `USD`. */
   readonly currency?: string | undefined;
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
@@ -162,9 +165,9 @@ export function conversionOf(
   const reason = wrongAge(startedAt, clickedAt, accepts, rules);
   if (reason) return { reason };
 
-  const read = accepts.takesValue ? rules.value : undefined;
-  const value = read?.(call, caller) ?? null;
-  if (read && value === null) return { reason: 'no_value' };
+  const given = accepts.takesValue ? rules.value : undefined;
+  const value = (typeof given === 'function' ? given(call, caller) : given) ?? null;
+  if (given !== undefined && value === null) return { reason: 'no_value' };
   return {
     sid: String(call.sid),
     account: String(call.acct_id),

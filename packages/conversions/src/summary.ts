@@ -79,7 +79,7 @@ export function summaryLines(
   return [
     [
       value === null ? 'no values' : `worth ${amount.format(value)}${currency}`,
-      ...(short > 0 || talk <= shortTalk
+      ...(short > 0 || talk < shortTalk
         ? [`${share(short, rows)} talked for less than ${shortTalk} s`]
         : []),
     ].join('; '),

@@ -203,6 +203,26 @@ test('calls become a sheet in a pipeline', async () => {
   expect(wrongCells(text, clicks, rules)).toEqual([]);
 });
 
+test('a value may be one number for all, as in files of rules', async () => {
+  const calls = [at('1', '2026-11-18 10:00:00')];
+  const values = async (value: ConversionRules['value']) => {
+    const found: unknown[] = [];
+    for await (const outcome of conversions(calls, { ...rules, value }, clicks))
+      found.push('conversion' in outcome && outcome.conversion.value);
+    return found;
+  };
+  expect(await values(25)).toEqual([25]);
+  expect(await values(25)).toEqual(await values(() => 25));
+  expect(await values(0)).toEqual([0]);
+});
+
+test('a summary does not count short calls where none may be', async () => {
+  const linesFor = (minTalk: string) =>
+    summaryLines(createTally().summary(), clicks, { ...rules, minTalk } as ConversionRules)[0];
+  expect(linesFor('20s')).toMatch(/talked for less than 30 s/);
+  expect(linesFor('30s')).not.toMatch(/talked/);
+});
+
 test('a sheet without rows has its head', async () => {
   expect(await sheetOf(clicks, rules, [])).toMatch(
     /^Parameters:TimeZone=[^\r]+\r\nGoogle Click ID,[^\r]+\r\n$/,
@@ -214,8 +234,12 @@ const bad: [string, Partial<ConversionRules>, RegExp][] = [
   [
     'a zone that does not exist',
     { timeZone: 'Mars/Olympus' },
-    /time zone "Mars\/Olympus" does not exist/,
+    /there is no time zone "Mars\/Olympus"; use an IANA name/,
   ],
+  ['letters for a zone', { timeZone: 'EST' }, /"EST".*America\/New_York, or America\/Panama/],
+  ['a value below 0', { value: -1 }, /value must be a number of 0 or more, or a function/],
+  ['a value of no number', { value: Number.NaN }, /value must be a number/],
+  ['a value in words', { value: '25' as never }, /value must be a number/],
   ['no name', { conversionName: '' }, /needs a conversion name/],
   [
     'an address as its name',

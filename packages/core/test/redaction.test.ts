@@ -283,9 +283,20 @@ test('a key the server echoes in a failure is in neither message nor stack', asy
   expect(everything(error)).not.toContain(key);
 });
 
+test.each(['ani:5555550177', 'talk_minutes:[1 TO *],ani:5555550177'])(
+  'the mistake in %s is said without the number',
+  async (filter) => {
+    const { client, server } = await serve();
+    const thrown = await client.listCalls({ filter }).catch((error: unknown) => error);
+    expect(everything(thrown as CallsError)).not.toContain('5555550177');
+    expect(String(thrown)).toContain('found "ani"');
+    expect(server.requests).toEqual([]);
+  },
+);
+
 test('a filter on a field that may name a caller is not shown', async () => {
   for (const filter of [
-    'ani:5555550177',
+    'ani:[5555550177 TO *]',
     {
       clauses: [
         {

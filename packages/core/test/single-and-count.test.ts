@@ -206,6 +206,16 @@ describe('filters', () => {
       'There is no field "talk_minuts" to filter by. Did you mean "talk_minutes"?',
     ],
     [
+      'a field that it does not know, without a range,',
+      'campaign:Brand',
+      'Expected "date_added", "talk_minutes" or "inc_gce" at position 0, found "campaign".',
+    ],
+    [
+      'such a field with a range that is not closed',
+      'talk_minutes:[1 TO *],novelty:[1 TO 2',
+      'found "novelty"',
+    ],
+    [
       'a range without a bound',
       where('talk_minutes') as unknown as string,
       "where('talk_minutes') has no bound yet.",

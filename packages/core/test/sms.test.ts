@@ -306,6 +306,8 @@ describe('listSmsNumbers', () => {
 
   test('without a legacy base URL, the error says which option is missing', async () => {
     const { client } = await serve({}, { legacyBaseUrl: undefined as never });
-    await expect(client.listSmsNumbers()).rejects.toMatchObject({ code: 'invalid_option' });
+    const error = await failure(client.listSmsNumbers());
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(String(error)).toMatch(/legacyBaseUrl, or set CALLS_LEGACY_BASE_URL/);
   });
 });

@@ -124,6 +124,10 @@ describe('time zones', () => {
   test('only names of zones are zones', () => {
     expect(['America/New_York', 'UTC', 'Europe/Berlin'].every(isTimeZone)).toBe(true);
     expect(['+02:00', 'Eastern', 'Mars/Base', ''].some(isTimeZone)).toBe(false);
+
+    // Letters that mean one offset the whole year, or several places.
+    expect(['EST', 'mst', 'PST', 'IST', 'BST'].some(isTimeZone)).toBe(false);
+    expect(['GMT', 'utc', 'CET', 'EST5EDT', 'HST', 'GB'].every(isTimeZone)).toBe(true);
   });
   test('an instant shown by the clocks of a zone is found again', () => {
     fc.assert(

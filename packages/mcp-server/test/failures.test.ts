@@ -161,6 +161,14 @@ describe('a server without credentials', () => {
     }
   });
 
+  it('names the variable of the SMS listing, which has an address of its own', async () => {
+    const env = { CALLS_BASE_URL: hostile.url, CALLS_ACCESS_KEY: 'x', CALLS_SECRET_KEY: 'y' };
+    const server = createServer(() => clientFrom(readSettings({ env })));
+    const result = await callTool(server, 'list_sms_numbers');
+    expectUsable(result);
+    expect(textOf(result)).toContain('CALLS_LEGACY_BASE_URL');
+  });
+
   it('works as soon as the client can be made', async () => {
     let ready = false;
     const server = createServer(() => {

@@ -1,7 +1,7 @@
 import { apiKeys, ConfigurationError, createClient } from '@call-attribution/core';
 import { where } from '@call-attribution/query-dsl';
 import { expect, test } from 'vitest';
-import { createCallByteStream, createCallStream } from '../src/index.ts';
+import { createCallByteStream, createCallStream, syncCalls, syncInto } from '../src/index.ts';
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:9', auth: apiKeys('a', 'b') });
 const refused = async (run: () => unknown): Promise<string> => {
@@ -24,6 +24,18 @@ test.each([
   const byList = await wordsOf(() => client.listCalls({ filter }));
   expect(byStream).toMatch(/Did you mean "talk_minutes"|has no bound yet/);
   expect(byStream).toBe(byList);
+});
+
+test('a sync into what is no sink, or with what keeps no state, says what it needs', async () => {
+  const store = { calls: () => {}, upsert: () => {} };
+  expect(await refused(() => syncInto(client, store as never))).toMatch(
+    /no sink, which has load and commit.*mirrorSink\(store, account\).*syncAccount\(client, store\)/,
+  );
+  const withStore = async () => {
+    for await (const _ of syncCalls(client, { state: store as never }));
+  };
+  expect(await refused(withStore)).toMatch(/state .*has load and save/);
+  expect(await refused(() => syncCalls(client, {} as never).next())).toMatch(/load and save/);
 });
 
 test.each<[object, string]>([

@@ -178,7 +178,10 @@ async function follow(args: Args, io: Io): Promise<number> {
   // What says at once who called and what brought them.
   const fields =
     chosen ?? fieldsNamed(['date_added', 'ani', 'talk_minutes', 'ppc_campaign', 'phone_label']);
-  const widths = fields.map(({ name }) => name.length);
+  // The heading comes before the first call: room for a time and a number.
+  const widths = fields.map(({ name, type, mask }) =>
+    Math.max(name.length, type.startsWith('datetime') ? 19 : 0, mask?.kind === 'phone' ? 10 : 0),
+  );
 
   const line = (cells: readonly string[]): string => {
     // A column becomes wider when it has to, so that those after it stay below each other.

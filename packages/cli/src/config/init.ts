@@ -12,8 +12,8 @@ import {
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { secretCommand, userConfigFile } from '@call-attribution/settings';
 import type { Args, Handler } from '../args.ts';
-import { exitCodes, systemCode, UsageError } from '../errors.ts';
-import { report } from '../failures.ts';
+import { CliError, exitCodes, systemCode, UsageError } from '../errors.ts';
+import { explain, report, tryDoctor } from '../failures.ts';
 import { fileError, type Io, say, show } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
@@ -93,8 +93,11 @@ export const init: Handler = async (args, io) => {
   }
 
   const known = given(json, args, io);
+  // Most accounts are of one server.
+  const similar = Object(accounts[String(json.default)]).baseUrl;
+  const offered = { ...known, baseUrl: known.baseUrl ?? (isText(similar) ? similar : null) };
   const answers = canAsk(io)
-    ? await askUntilRight(known, io, args.flag('debug'))
+    ? await askUntilRight(offered, io, args.flag('debug'))
     : await tried(whole(known, typedAs), io);
   const { baseUrl, apiVersion, timeZone, secrets } = answers;
   const plain = { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone };
@@ -135,6 +138,8 @@ export const init: Handler = async (args, io) => {
   ]);
   return exitCodes.ok;
 };
+
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** What is in the configuration file; nothing when it is not there. */
 function readConfig(path: string): Json {
@@ -217,7 +222,10 @@ async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<An
       return await tried(answers, io);
     } catch (error) {
       if (io.signal.aborted) throw error;
-      await report(error, io, { debug });
+      // calls doctor would try what is kept, which is nothing.
+      const { message, hints, detail } = await explain(error);
+      const own = hints.filter((hint) => hint !== tryDoctor);
+      await report(new CliError(message, { hints: own, detail, cause: error }), io, { debug });
       say(io, 'nothing is kept yet. Enter takes what is in brackets, Ctrl-C ends.');
       answers = { ...answers, secrets: new Map() };
     }

@@ -138,7 +138,16 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   const read = safeParse(text, { version });
   if (read.ok) return read.filter;
   const fixed = applyFix(text, read.problem);
-  throw filterMistake(read.problem, fixed === undefined ? [] : [`try --q '${fixed}'`]);
+  if (fixed !== undefined) throw filterMistake(read.problem, [`try --q '${fixed}'`]);
+
+  // What the API cannot filter by is a condition.
+  const { code, start } = read.problem;
+  const [, field, value] = /^(\w+)\s*[:=]\s*"?([\w .|&-]*)/.exec(text.slice(start)) ?? [];
+  const condition = `the API filters by time and talk time; other fields: --where "${field} = '${value?.trim() || '...'}'"`;
+  throw filterMistake(
+    read.problem,
+    code === 'unknown_field' && field !== undefined ? [condition] : [],
+  );
 }
 
 /** The filter, and only calls in the range as well. */

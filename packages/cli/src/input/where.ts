@@ -59,7 +59,11 @@ export function sourceWhere(source: Source, where: string, io: Io): Source {
     read,
     count: async (filter) => ({ total: (await latest(filter, 1)).total, source: 'read' }),
     async close() {
-      if (seen.read > 0) say(io, `read ${count(seen.read)}, kept ${count(seen.kept)}`);
+      if (seen.read > 0)
+        say(
+          io,
+          `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,
+        );
       await source.close();
     },
   };

@@ -83,6 +83,12 @@ function noFormat(output: string, formats: readonly string[], compresses: boolea
   return new UsageError(`--output ${output}: the extension does not name a format`, [
     ...(output === 'json' ? ['--json prints JSON'] : []),
     `end the name in ${oneOf(names)}${compresses ? ' (.gz after it compresses)' : ''}, or add --format`,
+    ...(/\.pdf$/i.test(output) && names.includes('.html')
+      ? ['open the .html in a browser and print it as PDF']
+      : []),
+    ...(/\.(?:xlsx?|ods|numbers)$/i.test(output) && compresses
+      ? ['--format spreadsheet writes CSV that Excel and other spreadsheets open']
+      : []),
     ...(compresses ? [] : ['calls export also writes .gz and .parquet']),
   ]);
 }

@@ -172,7 +172,8 @@ async function askApi(
   const answers = first?.answers(statuses) ?? [];
   const [main] = answers;
   const read = statuses.reduce((sum, { calls }) => sum + calls, 0);
-  if (main && args.flag('where')) say(io, `read ${count(read)}, kept ${count(main.calls)}`);
+  if (main && args.flag('where'))
+    say(io, `${count(main.calls)} of the ${count(read)} calls that were read fulfill --where`);
   const named = answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key));
   return { answers: named, ends, incomplete: [], isProved: status === exitCodes.ok, status };
 }

@@ -156,7 +156,8 @@ export const erase: Handler = async (args, io) => {
       say(
         io,
         'not searched, and to be cleaned by you: files that were exported before: export again, or delete them; ' +
-          `other copies of account ${account} (stores, the copy of calls mcp, backups): run the same command there; ` +
+          `other copies of account ${account} (stores, backups): run the same command there; ` +
+          'copies of calls mcp: delete them, they are read again; ' +
           'ledgers of calls push, calls sheet and feeds: name each with --ledger in the same command',
       );
     } finally {

@@ -12,6 +12,7 @@ import {
 } from '@call-attribution/conversions';
 import {
   changesToPush,
+  checkDestination,
   createDataManager,
   createMicrosoftAds,
   type DataManager,
@@ -92,6 +93,15 @@ export const push: Handler = async (args, io) => {
     destination = `google-data-manager ${customer.replaceAll('-', '')} ${conversionName}`;
   }
 
+  const login = args.text('login-customer');
+  const google = {
+    account: customer,
+    conversionAction: conversionName,
+    ...(login === null ? {} : { loginAccount: login }),
+  };
+  // A dry run opens nothing that would notice.
+  if (kind === 'google') checkDestination(google);
+
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
   const window = typed.clickWindow ?? tool.accepts.clickWindow;
   let rules = typed;
@@ -126,12 +136,6 @@ export const push: Handler = async (args, io) => {
     ]);
 
   let target: PushTarget | null = null;
-  const login = args.text('login-customer');
-  const google = {
-    account: customer,
-    conversionAction: conversionName,
-    ...(login === null ? {} : { loginAccount: login }),
-  };
   if (!isDryRun)
     target = await (kind === 'google' ? openGoogle(google, io) : openMicrosoft(args, io));
   await sayPeriod({ ...range, from: rules.from ?? null }, context, io);

@@ -69,5 +69,5 @@ function readValue(args: Args, { rules }: RulesFile): Pick<ConversionRules, 'val
     );
 
   const value = Number(amount);
-  return { value: () => value, ...(currency === undefined ? {} : { currency }) };
+  return { value, ...(currency === undefined ? {} : { currency }) };
 }

@@ -256,7 +256,8 @@ async function compareFiles(
   const isStrange = known.length < names.length && !isMonth;
   let obstacle: string | null = null;
   if (receipt?.where !== undefined)
-    obstacle = 'its calls were chosen by a condition on a store, which the API does not have';
+    obstacle =
+      'its calls were chosen by a condition (--where), which the API cannot be asked for; export again with the same condition to compare';
   else if (receipt !== null && receipt.accounts.length > 1)
     obstacle = 'it has calls of several accounts';
   else if (contents.fields !== null && isStrange)

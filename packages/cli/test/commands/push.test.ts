@@ -160,6 +160,13 @@ describe('calls push google', () => {
       'no Google credentials were found',
     );
     expect(await refused(withLedger, { CALLS_TIME_ZONE: '' })).toContain('needs a time zone');
+    for (const dry of [['--dry-run'], []]) {
+      const at = (customer: string, action: string) =>
+        refused(['google', '--customer', customer, '--conversion-action', action, ...dry]);
+      expect(await at('123', '987')).toContain('10 digits such as 123-456-7890');
+      expect(await at('123-456-7890', 'abc')).toContain('its ID, a number');
+    }
+
     const microsoft = ['microsoft', '--ledger', 'x.ledger', '--conversion-name', 'Phone lead'];
     expect(await refused(microsoft)).toContain('calls push microsoft needs --credentials FILE');
     expect(await refused([...microsoft, '--credentials', 'none.json'])).toContain(

@@ -207,6 +207,14 @@ test('what the API cannot be asked for is not compared with it', async () => {
     verdict: 'unproven',
     codes: ['not_comparable'],
   });
+
+  // The same condition, applied to what the API has sent.
+  const fromApi = ['--where', "state = 'TX'", '--receipt'];
+  expect((await run('export', '-o', 'b.csv', ...fromApi)).code).toBe(0);
+  for (const name of ['a.csv', 'b.csv'])
+    expect((await run('verify', name, '--against-api')).stdout).toContain(
+      'its calls were chosen by a condition (--where), which the API cannot be asked for; export again with the same condition to compare',
+    );
 });
 
 test('a file without a receipt is counted, and compared with the API in its own period', async () => {

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -153,6 +155,29 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     expect(shown).toMatch(/the server accepts them: \d+ calls\nkept in .*calls\.config\.json/);
     expect(code).toBe(0);
     expect(shown).not.toContain(secret);
+    expect(shown).not.toContain('run calls doctor');
+  });
+
+  test('calls init offers the address of the account that is there to the next one', async () => {
+    const { CALLS_ACCESS_KEY: key = '', CALLS_SECRET_KEY: secret = '' } = stage.env;
+    const config = join(stage.folder(), 'calls.config.json');
+    writeFileSync(
+      config,
+      JSON.stringify({ default: 'main', accounts: { main: { baseUrl: stage.url } } }),
+    );
+    const env = { CALLS_BASE_URL: '', CALLS_TIME_ZONE: '' };
+    const { shown, code } = await inTerminal(['init', '--account', 'boston', '--config', config], {
+      env: { ...env, CALLS_ACCESS_KEY: key, CALLS_SECRET_KEY: secret },
+      type: [
+        [/URL of the API, up to \/v2 and \/v3 \[http:[^\n]*\]: $/, '\r'],
+        [/Version of the API \[v3\]: $/, '\r'],
+        [/Time zone of the account's times \[.+\]: $/, 'UTC\r'],
+      ],
+    });
+    expect(shown).toContain('the server accepts them');
+    expect(code).toBe(0);
+    const kept = JSON.parse(readFileSync(config, 'utf8'));
+    expect(kept.accounts.boston.baseUrl).toBe(stage.url);
   });
 
   test('Ctrl-C at the prompt restores the terminal', async () => {

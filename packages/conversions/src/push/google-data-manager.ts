@@ -130,6 +130,14 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   };
 }
 
+/**
+ * Throws a `PushError` for a destination that does not have the form of one, as `createDataManager`
+ * does.
+ */
+export function checkDestination(destination: DataManagerDestination): void {
+  wireDestination(destination);
+}
+
 function wireDestination({ account, loginAccount, conversionAction }: DataManagerDestination) {
   if (!/^\d{1,20}$/.test(conversionAction))
     throw badDestination('the conversion action', 'its ID, a number');

@@ -5,6 +5,7 @@ export { changesToPush, type PushChanges } from './changes.ts';
 export { PushError } from './error.ts';
 export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
 export {
+  checkDestination,
   createDataManager,
   type DataManager,
   type DataManagerDestination,

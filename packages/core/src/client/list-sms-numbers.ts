@@ -34,7 +34,7 @@ function smsRequest(settings: Settings, method: 'GET' | 'POST'): HttpRequest {
     throw new ConfigurationError(
       'invalid_option',
       'The SMS listing has a URL of its own, and none was given.',
-      { hint: 'Pass legacyBaseUrl, the URL before /ibp_api.php.' },
+      { hint: 'Pass legacyBaseUrl, or set CALLS_LEGACY_BASE_URL: the URL before /ibp_api.php.' },
     );
 
   if (!legacyAuth)

@@ -136,9 +136,9 @@ export interface FilterText {
 
 /**
  * The value of `q`, in its canonical form. A string that is not a filter is refused here, before a
- * lenient server can ignore it and send everything; so is a misspelled name of a field. Other
- * fields that this project does not know are for the server to judge; such a filter is not shown,
- * because it may name a caller.
+ * lenient server can ignore it and send everything; so is a misspelled name of a field. Ranges of
+ * other fields that this project does not know are for the server to judge; such a filter is not
+ * shown, because it may name a caller.
  */
 export function filterText(input: FilterInput | undefined, version: Version): FilterText {
   if (typeof input === 'string') return fromString(input, version);
@@ -151,14 +151,21 @@ export function filterText(input: FilterInput | undefined, version: Version): Fi
   );
 }
 
+/** A range, or a flag, of any field. */
+const clauseForm = /^\w+:(?:[[{][^[\]{}]+ TO [^[\]{}]+[\]}]|1)$/;
+
 function fromString(input: string, version: Version): FilterText {
   const result = safeParse(input, { version });
   if (result.ok) return textOf(printFilter(result.filter), true);
-  const { code, suggestions, found } = result.problem;
+  const { code, suggestions, found, end } = result.problem;
   const isElsewhere = Object.hasOwn(filterFields.v3, found);
-  if (code === 'unknown_field' && suggestions.length === 0 && !isElsewhere)
+  const isNew = code === 'unknown_field' && suggestions.length === 0 && !isElsewhere;
+  if (isNew && input.split(',').every((clause) => clauseForm.test(clause.trim())))
     return textOf(input.trim(), false);
-  throw new FilterSyntaxError(result.problem);
+
+  // What such a field is compared with may name a caller.
+  const shown = isNew ? safeParse(`${input.slice(0, end)}:…`, { version }) : result;
+  throw new FilterSyntaxError(shown.ok ? result.problem : shown.problem);
 }
 
 const textOf = (text: string, isKnown: boolean): FilterText => {

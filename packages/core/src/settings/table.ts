@@ -2,7 +2,7 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import { logFormats, logLevels } from '../log/logger.ts';
 import type { Version } from '../record/fields.ts';
 import { parseDuration } from '../time/duration.ts';
-import { isTimeZone } from '../time/zone.ts';
+import { isTimeZone, zoneProblem } from '../time/zone.ts';
 
 /** Where a setting came from. */
 export type Origin = 'option' | 'environment' | 'file' | 'key file' | 'command' | 'default';
@@ -76,13 +76,11 @@ const apiVersion: ReadText<Version> = (text, from) =>
     ? { value: text }
     : wrong(`${from}: the API version is v2 or v3, not ${quoted(text)}`);
 
-const zone: ReadText<string> = (text, from) =>
-  isTimeZone(text)
-    ? { value: text }
-    : wrong(
-        `${from}: there is no time zone ${quoted(text)}`,
-        'use an IANA name, such as America/New_York, Europe/Berlin or UTC',
-      );
+const zone: ReadText<string> = (text, from) => {
+  if (isTimeZone(text)) return { value: text };
+  const { problem, fix } = zoneProblem(text);
+  return wrong(`${from}: ${problem}`, fix);
+};
 
 const duration: ReadText<number> = (text, from) => {
   const value = parseDuration(text);

@@ -47,4 +47,5 @@ export {
   isTimeZone,
   naiveAt,
   offsetAt,
+  zoneProblem,
 } from './zone.ts';

@@ -9,17 +9,51 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
 const mostOffsets = 50_000;
 
+/** Letters that are the zone of one place and no other. */
+const plainLetters: ReadonlySet<string> = new Set(
+  'UTC GMT UCT HST CET EET MET WET PRC ROC ROK'.split(' '),
+);
+
+/** What people in North America mean by letters that Node.js reads otherwise, or in its own way. */
+const meant: ReadonlyMap<string, string> = new Map([
+  ['EST', 'America/New_York, or America/Panama, which has no summer time'],
+  ['CST', 'America/Chicago, or America/Costa_Rica, which has no summer time'],
+  ['MST', 'America/Denver, or America/Phoenix, which has no summer time'],
+  ['PST', 'America/Los_Angeles'],
+]);
+
 /**
  * Is this the IANA name of a time zone, such as `America/New_York` or `UTC`? Offsets such as
- * `+02:00` are refused: they know no daylight saving time, and not every Node.js accepts them.
+ * `+02:00` are refused: they know no daylight saving time, and not every Node.js accepts them. So
+ * are letters such as `EST`, which Node.js takes for a zone without summer time, and `IST`, which
+ * is the time of several places.
  */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (!/^[A-Za-z]/.test(name) || isAmbiguous(name)) return false;
   try {
     return formatOf(name) !== undefined;
   } catch {
     return false;
   }
+}
+
+const isAmbiguous = (name: string): boolean =>
+  /^[A-Za-z]{3}$/.test(name) && !plainLetters.has(name.toUpperCase());
+
+/** What is wrong with what is no time zone, and what to write. */
+export function zoneProblem(name: string): { readonly problem: string; readonly fix: string } {
+  const shown = JSON.stringify(name.slice(0, 50));
+  if (!isAmbiguous(name))
+    return {
+      problem: `there is no time zone ${shown}`,
+      fix: 'use an IANA name, such as America/New_York, Europe/Berlin or UTC',
+    };
+
+  const names = meant.get(name.toUpperCase()) ?? 'such as America/New_York, Europe/Berlin or UTC';
+  return {
+    problem: `${shown} is no time zone but letters, which do not say where clocks change`,
+    fix: `use an IANA name: ${names}`,
+  };
 }
 
 /** Throws a `ConfigurationError` unless the value is the IANA name of a time zone. */

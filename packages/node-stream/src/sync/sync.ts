@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { isTooDeep } from '@call-attribution/core/record';
 import type { PageClient } from '../call-source.ts';
 import type { Span } from '../proof.ts';
@@ -57,6 +58,12 @@ export async function syncInto(
   options: SyncOptions = {},
 ): Promise<SyncSummary> {
   const settings = syncSettings(options, client.version);
+  if (typeof Object(sink).load !== 'function' || typeof Object(sink).commit !== 'function')
+    throw new ConfigurationError(
+      'invalid_option',
+      'The second argument of syncInto is no sink, which has load and commit. A store becomes one with mirrorSink(store, account); syncAccount(client, store) does all of it.',
+    );
+
   let met = 0;
   let added = 0;
   let changed = 0;
@@ -116,6 +123,12 @@ export async function* syncCalls(
 ): AsyncGenerator<SyncChange, void, void> {
   const { state: store } = options;
   const settings = syncSettings(options, client.version);
+  if (typeof Object(store).load !== 'function' || typeof Object(store).save !== 'function')
+    throw new ConfigurationError(
+      'invalid_option',
+      'The option state of syncCalls is where a state is kept, which has load and save, such as memoryState().',
+    );
+
   const loaded = await store.load();
   let seen = new Map(
     (loaded === null ? [] : (checkState(loaded).seen ?? [])).map((one) => [one[0], one]),

@@ -13,6 +13,7 @@ import {
   periodOf,
   second,
   startOfWeek,
+  zoneProblem,
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { type OptionSentence, option, QuestionError, refuse, sentence } from '../errors.ts';
@@ -385,11 +386,11 @@ export function readZones({ timeZone, inZone }: Pick<CallSelection, 'timeZone' |
 /** Refuses what is no time zone; `name` says where it was written. */
 export function checkZone(name: string, zone: string): void {
   if (typeof zone === 'string' && isTimeZone(zone)) return;
-  const meant = nearest(String(zone), Intl.supportedValuesOf('timeZone'));
-  const fix = meant
-    ? `Did you mean ${meant}?`
-    : 'Write an IANA name such as America/New_York or UTC.';
-  throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${fix}`;
+  // Letters such as EST are near to many names.
+  const isName = String(zone).length > 3;
+  const meant = isName ? nearest(String(zone), Intl.supportedValuesOf('timeZone')) : undefined;
+  const fix = meant ? `did you mean ${meant}?` : zoneProblem(String(zone)).fix;
+  throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone; ${fix}`;
 }
 
 /** The period that a question compares with. `byWeek`: weeks are groups. */

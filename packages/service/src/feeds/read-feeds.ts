@@ -150,8 +150,7 @@ async function readValue(
   place: string,
   folder: string,
 ): Promise<{ readonly value: CountingRules['value']; readonly needsCallers: boolean }> {
-  if (valueRules === undefined)
-    return { value: value === undefined ? undefined : () => value, needsCallers: false };
+  if (valueRules === undefined) return { value, needsCallers: false };
   const at = `${place}.valueRules`;
   let text = JSON.stringify(valueRules);
   let source = at;
