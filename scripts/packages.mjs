@@ -3,7 +3,7 @@
 // newest Node.js; with --each-node on all that are supported. Installs the command line by npm and by
 // pnpm on each of them, too.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installWith } from './install-with.mjs';
@@ -65,6 +65,10 @@ try {
       .map(([name, range]) => `${name}@${range}`),
   );
   install(work, [...tarballs, ...new Set(peers)]);
+
+  // Pages for people, which no entry imports.
+  for (const page of ['mcp-server/dist/app/answer.html', 'service/dist/page/assets/app.js'])
+    if (!existsSync(join(work, 'node_modules', scope, page))) problems.push(`there is no ${page}`);
 
   sandbox = await startSandboxProcess(['--records', '600']);
   for (const { version, path } of nodeBinaries(isEachNode ? undefined : outerVersions)) {

@@ -7,7 +7,7 @@ export const conditionsResource = {
   title: 'Conditions',
   description: 'The language of where, with examples.',
   mimeType: 'text/markdown',
-  text: `# Conditions
+  text: () => `# Conditions
 
 \`where\` takes a condition on any field, as in SQL:
 

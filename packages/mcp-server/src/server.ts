@@ -267,8 +267,8 @@ export function createServer(
     );
 
     for (const { uri, name, text, ...listed } of [conditionsResource, appResource])
-      mcp.registerResource(name, uri, listed, () => ({
-        contents: [{ uri, mimeType: listed.mimeType, text }],
+      mcp.registerResource(name, uri, listed, async () => ({
+        contents: [{ uri, mimeType: listed.mimeType, text: await text() }],
       }));
 
     return mcp;

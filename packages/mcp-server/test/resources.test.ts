@@ -30,6 +30,11 @@ describe('resources: the server', () => {
       });
   });
 
+  it('says that the page of the app is missing where the package has not been built', async () => {
+    const { text } = (await read('ui://calls/answer')) ?? {};
+    expect(text).toContain('the page is made when this package is built');
+  });
+
   it('shows only examples that parse in calls://conditions', async () => {
     const text = (await read('calls://conditions'))?.text ?? '';
     const examples = [...text.matchAll(/^- `([^`]+)`$/gm)].map((match) => match[1] ?? '');

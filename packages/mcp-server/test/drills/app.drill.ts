@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findChromium, launch } from '@call-attribution/test-tools';
 import { axeViolations } from '@call-attribution/test-tools/axe';
+import { builtFile } from '@call-attribution/test-tools/bundle';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callTool, createServer } from '../../src/index.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 import { craftedCalls, leaksOf, people } from '../support/red-team.ts';
@@ -33,6 +33,14 @@ const calls = craftedCalls.map((call, i) => ({
   date_added: `2026-11-${String(1 + (i % 20)).padStart(2, '0')} 10:00:00`,
   ppc_campaign: ['Brand', 'Generic', '<img src=x onerror=alert(1)>'][i % 3] ?? null,
 }));
+
+// As it is installed: the built page lies next to the program.
+const program = await builtFile(new URL('../../src/index.ts', import.meta.url).href);
+execFileSync(process.execPath, [
+  join(import.meta.dirname, '../../page.build.mjs'),
+  dirname(program),
+]);
+const { callTool, createServer }: typeof import('../../src/index.ts') = await import(program);
 const server = createServer(fakeClient(calls), { budget: 50_000 });
 
 /** Shows the answer of a tool in a host, as hosts do: from the page that the tool names. */
