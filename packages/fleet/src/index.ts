@@ -29,7 +29,6 @@ export {
 } from './status.ts';
 export { openTarget } from './targets/open.ts';
 export {
-  type AccountFiles,
   type FilesReader,
   type FilesReaderOptions,
   openFilesReader,

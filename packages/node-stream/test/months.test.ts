@@ -5,7 +5,7 @@ import type { Call } from '@call-attribution/core';
 import { createManualClock } from '@call-attribution/core/testing';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exportMonths, type MonthSource, monthFolder } from '../src/index.ts';
+import { exportMonths, type MonthSource, type MonthsOptions, monthFolder } from '../src/index.ts';
 import { readFileContents, readReceipt } from '../src/receipts/index.ts';
 import { callOf } from './calls-of.ts';
 import { type FakeBehaviour, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
@@ -130,6 +130,87 @@ describe('exportMonths', () => {
     server.records.push(between);
     await exportMonths(server, monthFolder(folder), { account, clock });
     expect(await found()).toEqual(expected([...records, late, future, between]));
+  });
+
+  it('asks for the next call after a month without any, and finds what comes later between them', async () => {
+    const far = [
+      { sid: 'zero', date_added: '1970-01-01 00:00:00' },
+      { sid: 'test', date_added: '2019-05-05 10:00:00' },
+    ];
+    for (const behaviour of [{}, { order: newestFirst }, { order: noOrder }]) {
+      const server = new FakeServer([...far, ...records], behaviour);
+      const { verdict, files, calls } = await exportMonths(server, monthFolder(folder), {
+        account,
+        clock,
+      });
+      expect(await found()).toEqual(expected([...far, ...records]));
+      expect([calls, verdict.proof]).toEqual([records.length + 2, 'whole']);
+      expect(files.map(({ month, calls }) => [month, calls > 0])).toEqual([
+        ['1970-01', true],
+        ['1970-02', false],
+        ['2019-05', true],
+        ['2019-06', false],
+        ...['01', '02', '03', '04', '05', '06'].map((each) => [`2026-${each}`, true]),
+      ]);
+      expect(server.requests.length).toBeLessThan(100);
+
+      // Nothing lies between two of them.
+      const receipts = await Promise.all(files.map(({ month }) => readReceipt(pathOf(month))));
+      const periods = receipts.map((each) => [each?.receipt?.from, each?.receipt?.to]);
+      for (const [at, [from]] of periods.entries())
+        expect(from).toBe(at === 0 ? null : periods[at - 1]?.[1]);
+      expect(periods.at(-1)?.[1]).toBeNull();
+
+      server.requests.length = 0;
+      const again = await exportMonths(server, monthFolder(folder), { account, clock });
+      expect(again.files.filter(({ isKept }) => !isKept).map(({ month }) => month)).toEqual([
+        '2026-05',
+        '2026-06',
+      ]);
+      expect(server.requests.length).toBeLessThan(20);
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('finds what comes after months without calls, also when an earlier run ended with them', async () => {
+    const quiet = records.filter(({ date_added }) => date_added < '2026-02-20 00:00:00');
+    const server = new FakeServer(quiet);
+    const now = createManualClock(clock.now());
+    const run = (more: MonthsOptions = {}) =>
+      exportMonths(server, monthFolder(folder), { account, clock: now, ...more });
+    const first = await run();
+    expect(first.files.map(({ month }) => month)).toEqual(['2026-01', '2026-02', '2026-03']);
+    expect((await readReceipt(pathOf('2026-03')))?.receipt).toMatchObject({
+      from: '2026-03-01 00:00:00',
+      to: null,
+      rows: { count: 0 },
+    });
+    server.records.push({ sid: 'june', date_added: '2026-06-02 10:00:00' });
+    const second = await run();
+    expect(second.files.map(({ month }) => month)).toEqual([
+      '2026-01',
+      '2026-02',
+      '2026-03',
+      '2026-06',
+    ]);
+    server.records.push({ sid: 'may', date_added: '2026-05-31 10:00:00' });
+    await now.advance(1_000);
+    const since = now.now();
+    for (let isCut = true; isCut; ) ({ isCut } = await run({ maxPages: 1, since }));
+    expect(await found()).toEqual(expected(server.records));
+    expect((await readReceipt(pathOf('2026-03')))?.receipt?.to).toBe('2026-05-01 00:00:00');
+  });
+
+  it('goes on with no export of another server', async () => {
+    const options = { account, clock };
+    const staging = new FakeServer(records, {});
+    await exportMonths(staging, monthFolder(folder), options);
+    const live = new FakeServer(records.slice(0, 500), {});
+    Object.assign(live, { baseUrl: 'https://live.example' });
+    await expect(exportMonths(live, monthFolder(folder), options)).rejects.toThrow(
+      /has an export of other calls: .*come from .*, and these from https:\/\/live\.example\. Export into another folder/,
+    );
+    expect(await found()).toEqual(expected(records));
   });
 
   it('goes on where an earlier run ended, and leaves what is settled as it is', async () => {

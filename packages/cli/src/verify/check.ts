@@ -40,6 +40,7 @@ export interface Difference {
 const doubts = ['no_receipt', 'not_whole', 'api_not_whole', 'not_comparable'] as const;
 const faults = [
   'no_file',
+  'misplaced',
   'receipt_invalid',
   'unreadable',
   'bytes',

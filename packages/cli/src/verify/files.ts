@@ -1,12 +1,14 @@
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
+import type { Span } from '@call-attribution/node-stream';
 import { toParquet } from '@call-attribution/node-stream/encoders';
 import {
   type FileContents,
   type FileRow,
   type FoundReceipt,
+  periodsOf,
   type Receipt,
   readFileContents,
   readReceipt,
@@ -85,7 +87,7 @@ export async function targetsAt(path: string, cwd: string): Promise<Target[]> {
 }
 
 /** A file, where it lies, and its receipt. */
-interface FoundFile {
+export interface FoundFile {
   readonly path: string;
   readonly full: string;
   readonly found: FoundReceipt | null;
@@ -106,14 +108,14 @@ interface FileRead {
 }
 
 /**
- * Verifies files of records, each with its receipt. With the API, the months of an account are
- * compared together, so that what is in none of them is named.
+ * Verifies files of records, each with its receipt, and resolves with these. With the API, the
+ * months of an account are compared together, so that what is in none of them is named.
  */
 export async function checkFiles(
   files: readonly Omit<FoundFile, 'found'>[],
   job: AccountOfJob | null,
   ask: Ask,
-): Promise<void> {
+): Promise<readonly FoundFile[]> {
   const groups = new Map<string, FoundFile[]>();
   let needsReceipt = job !== null;
   for (const file of files) {
@@ -141,6 +143,56 @@ export async function checkFiles(
     }
     ask.checks.push(...checks);
   }
+
+  return [...groups.values()].flat();
+}
+
+/**
+ * Verifies that the months of an account in one folder are all that their receipts were asked for
+ * with, and that none of them is there twice.
+ */
+export function checkMonths(files: readonly FoundFile[], ask: Ask): void {
+  const sets = new Map<string, Receipt[]>();
+  for (const { path, found } of files) {
+    const receipt = found?.receipt ?? null;
+    if (receipt?.asked === undefined) continue;
+    const { accounts, filter, version, where } = receipt;
+    const others = printFilter(withoutTimes(parse(filter ?? '', { version: version ?? 'v3' })));
+    const key = JSON.stringify([dirname(path), accounts, where, version, others]);
+    sets.set(key, [...(sets.get(key) ?? []), receipt]);
+  }
+
+  for (const [key, receipts] of sets) {
+    const { missing, doubled } = periodsOf(receipts);
+    const findings: Finding[] = [
+      ...missing.map((period) => ({
+        code: 'no_file' as const,
+        text: `no file is about ${spanText(period)}, which was asked for: export into this folder again`,
+      })),
+      ...doubled.map(({ file, ...period }) => ({
+        code: 'misplaced' as const,
+        text: `${file} is about ${spanText(period)}, and so is another file: one of them is of another export`,
+      })),
+    ];
+    if (findings.length > 0) ask.checks.push(begin(String(JSON.parse(key)[0]), { findings }));
+  }
+}
+
+function spanText({ from, to }: Span): string {
+  if (from === null) return to === null ? 'any time' : `the time before ${to}`;
+  return to === null ? `${from} and later` : `${from} to ${to}`;
+}
+
+/**
+ * What is wrong with the place of a month, as its receipt says; null when nothing is. Other files
+ * may have any name.
+ */
+function misplaced(full: string, { asked, file, accounts }: Receipt): string | null {
+  if (asked === undefined) return null;
+  if (basename(full) !== file) return `its receipt is that of ${file}`;
+  const [, account] = /^account=(.*)$/.exec(basename(dirname(full))) ?? [];
+  if (account === undefined || accounts.includes(account)) return null;
+  return `its receipt is of account ${accounts.join(', ')}`;
 }
 
 /** Files that have a key in common are parts of one period of one account. */
@@ -202,6 +254,8 @@ async function readOne(
   if (expected !== null && expected.sha256 !== bytes.sha256)
     find('bytes', 'its bytes are not those of the receipt: the SHA-256 differs');
   if (receipt === null) return read;
+  const elsewhere = misplaced(full, receipt);
+  if (elsewhere !== null) find('misplaced', elsewhere);
   if (fault === null && receipt.rows.count !== rows.count)
     find(
       'rows',

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { readSmallFile } from '@call-attribution/core/settings';
 import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeName } from '@call-attribution/store';
@@ -17,7 +18,7 @@ import { rangeOf } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 import { type Ask, attempt, begin, type Check, verdictOf } from './check.ts';
-import { checkFiles, targetsAt } from './files.ts';
+import { checkFiles, checkMonths, targetsAt } from './files.ts';
 import { type CheckedAccount, checkStore } from './store.ts';
 
 /**
@@ -90,7 +91,16 @@ export const verify: Handler = async (args, io) => {
       for (const { path, kind } of targets)
         if (kind === 'sqlite') await storeAt(`sqlite:${path}`, path);
       const all = files.map(({ path }) => ({ path, full: resolve(io.cwd, path) }));
-      await attempt(named, () => checkFiles(all, null, ask), ask);
+      const isFolder = statSync(resolve(io.cwd, named), { throwIfNoEntry: false })?.isDirectory();
+
+      const read = async () => {
+        const found = await checkFiles(all, null, ask);
+
+        // With the API, what is in none of them is found call by call.
+        if (isFolder && !ask.againstApi) checkMonths(found, ask);
+      };
+
+      await attempt(named, read, ask);
     }
   } finally {
     await clients.close();
@@ -149,6 +159,9 @@ function linesOf(check: Check & { readonly verdict: string }): string[] {
   ];
 }
 
+/** Most bytes of a file that is looked into for a job. */
+const jobBytes: number = 16 * 1024 * 1024;
+
 /**
  * The job in a file; null for a file of records. Its first character tells: records of JSON are a
  * list.
@@ -156,7 +169,13 @@ function linesOf(check: Check & { readonly verdict: string }): string[] {
 async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   if (!/\.json$/i.test(path)) return null;
   const full = resolve(cwd, path);
-  const text = await readFile(full, 'utf8').catch(() => '');
+  let text = '';
+  try {
+    ({ text } = readSmallFile(full, jobBytes));
+  } catch {
+    // What it is otherwise is found out by whoever reads it.
+  }
+
   return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
@@ -192,14 +211,13 @@ async function checkJob(
 
   await using reader = await openFilesReader(job, { root: folderOf(job.into, io), env: io.env });
   for (const account of accounts) {
-    const { names, missing } = await reader.files(account.id);
-    const place = `${job.into}/account=${account.id}`;
-    const gone = missing.map((month) => `the file of ${month} is not there`);
-    for (const text of [...(names.length === 0 ? ['nothing of it is there'] : []), ...gone])
-      ask.checks.push(begin(place, { findings: [{ code: 'no_file', text }] }));
+    const names = await reader.files(account.id);
+    const nothing = { code: 'no_file', text: 'nothing of it is there' } as const;
+    if (names.length === 0)
+      ask.checks.push(begin(`${job.into}/account=${account.id}`, { findings: [nothing] }));
     const files = [];
     for (const name of names)
       files.push({ path: `${job.into}/${name}`, full: await reader.local(name) });
-    await checkFiles(files, account, ask);
+    checkMonths(await checkFiles(files, account, ask), ask);
   }
 }

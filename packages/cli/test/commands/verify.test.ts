@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   copyFileSync,
@@ -6,6 +7,8 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -246,11 +249,141 @@ test('months are compared with the API together: one that is gone with its recei
   expect(await verified('x', '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   const [gone = ''] = readdirSync(at('x/account=101')).sort();
   for (const ending of ['', '.receipt.json']) rmSync(at(`x/account=101/${gone}${ending}`));
-  expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
   const { stdout } = await run('verify', 'x', '--against-api');
   expect(stdout).toMatch(
     /month=2026-11\.parquet: DIFFERS, 0 calls\n {2}300 calls are missing here, of 2026-10/,
   );
+});
+
+describe('a folder of months', () => {
+  let months: OwnStage;
+  beforeAll(async () => {
+    months = await openOwnStage({ records: 300, days: 80 });
+  });
+  afterAll(() => months.close());
+
+  /** The same against a server with calls of several months. */
+  const run = (...args: string[]) => months.quick(args, { cwd });
+  const period = ['--from', '2026-09-01', '--to', '2026-10-28'];
+  const root = 'x/account=101';
+  const monthOf = (month: string) => `${root}/month=${month}.parquet`;
+
+  /** Does something with a month and with its receipt. */
+  const withBoth = (work: (ending: string) => void) => ['', '.receipt.json'].forEach(work);
+  const move = (from: string, to: string) =>
+    withBoth((ending) => renameSync(at(`${from}${ending}`), at(`${to}${ending}`)));
+  const copy = (from: string, to: string) =>
+    withBoth((ending) => copyFileSync(at(`${from}${ending}`), at(`${to}${ending}`)));
+
+  const injuries: [string, () => void, RegExp][] = [
+    [
+      'one is gone with its receipt',
+      () => withBoth((ending) => rmSync(at(`${monthOf('2026-09')}${ending}`))),
+      /^x\/account=101: DIFFERS\n {2}no file is about 2026-09-01 00:00:00 to 2026-10-01 00:00:00, which was asked for/m,
+    ],
+    [
+      'the last one is gone with its receipt',
+      () => withBoth((ending) => rmSync(at(`${monthOf('2026-10')}${ending}`))),
+      /^ {2}no file is about 2026-10-01 00:00:00 to 2026-10-29 00:00:00/m,
+    ],
+    [
+      'one has another name',
+      () => move(monthOf('2026-10'), monthOf('2031-01')),
+      /month=2031-01\.parquet: DIFFERS.*\n {2}its receipt is that of month=2026-10\.parquet/,
+    ],
+    [
+      'one is there under another name, too',
+      () => copy(monthOf('2026-10'), monthOf('2031-01')),
+      /month=2026-10\.parquet: proved[\s\S]*month=2031-01\.parquet: DIFFERS/,
+    ],
+    [
+      'one is there in another folder, too',
+      () => {
+        mkdirSync(at(`${root}/old`));
+        copy(monthOf('2026-09'), `${root}/old/month=2026-09.parquet`);
+      },
+      /^x\/account=101\/old: DIFFERS\n {2}no file is about 2026-10-01 00:00:00 to 2026-10-29 00:00:00/m,
+    ],
+    [
+      'two are exchanged',
+      () => {
+        move(monthOf('2026-10'), 'kept');
+        move(monthOf('2026-09'), monthOf('2026-10'));
+        move('kept', monthOf('2026-09'));
+      },
+      /month=2026-09\.parquet: DIFFERS[\s\S]*month=2026-10\.parquet: DIFFERS/,
+    ],
+    [
+      'it is that of another account',
+      () => renameSync(at(root), at('x/account=102')),
+      /its receipt is of account 101/,
+    ],
+  ];
+  test.each(injuries)('%s: it is found', async (_, injure, said) => {
+    await run('export', '-o', 'x', '--partition', 'month', ...period);
+    expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved', codes: [] });
+    injure();
+    expect(await verified('x')).toMatchObject({ code: 3, verdict: 'differs' });
+    expect((await run('verify', 'x')).stdout).toMatch(said);
+  });
+
+  test('one that is older than the others is found: it ends with what was there then', async () => {
+    const earlier = new Date('2026-10-20T12:00:00Z');
+    const exporting = ['export', '-o', 'x', '--partition', 'month'];
+    await months.quick(exporting, { cwd, now: earlier });
+    copy(monthOf('2026-10'), 'kept');
+    await run(...exporting);
+    expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
+    copy('kept', monthOf('2026-10'));
+    expect(await verified('x')).toMatchObject({ code: 3, codes: ['misplaced'] });
+    await run(...exporting);
+    expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
+  });
+
+  test('exports of other periods into the same folder are proved together', async () => {
+    const more = (from: string, to: string) =>
+      run('export', '-o', 'x', '--partition', 'month', '--from', from, '--to', to);
+    await more('2026-08-20', '2026-08-24');
+    await more('2026-10-10', '2026-10-20');
+    expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved', checks: [{}, {}] });
+    await more('2026-08-22', '2026-10-12');
+    const { verdict, checks } = await verified('x');
+    expect([verdict, checks.length]).toEqual(['proved', 3]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('in the place of a receipt', () => {
+  const others: [string, (path: string) => void, string][] = [
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'not a regular file'],
+    ['a device', (path) => symlinkSync('/dev/zero', path), 'not a regular file'],
+    ['a folder', (path) => mkdirSync(path), 'a folder'],
+    [
+      'a file of many gigabytes',
+      (path) => {
+        writeFileSync(path, '');
+        truncateSync(path, 8 * 1024 ** 3);
+      },
+      'larger than 16384 KiB',
+    ],
+  ];
+  test.each(others)('%s is named, and nothing waits for it', async (_, make, problem) => {
+    await exported('a.csv');
+    rmSync(at('a.csv.receipt.json'));
+    make(at('a.csv.receipt.json'));
+    const { code, stdout } = await run('verify', 'a.csv');
+    expect([code, stdout]).toEqual([
+      3,
+      expect.stringContaining(`the receipt cannot be used: it is ${problem}`),
+    ]);
+
+    await run('export', '-o', 'x', '--partition', 'month');
+    const receipt = at('x/account=101/month=2026-10.parquet.receipt.json');
+    rmSync(receipt);
+    make(receipt);
+    const again = await run('export', '-o', 'x', '--partition', 'month');
+    if (problem === 'a folder') expect(again).toMatchObject({ code: 7 });
+    else expect(await verified('x')).toMatchObject({ code: 0, verdict: 'proved' });
+  });
 });
 
 test('a folder: each file is named, with what is wrong with it', async () => {

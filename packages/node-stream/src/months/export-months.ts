@@ -155,65 +155,81 @@ export async function exportMonths(
     if (from.removals) await target.put(`${folder}/_calls.removals.json`, textOf(from.removals));
 
     const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
+    if (first.call !== null) months.add(monthOf(first.call.date_added));
+
     // On this side of all zones, so that no month is written before it has begun. What is later is
     // found with the last one.
     const present = clock.now() - zones;
     const end = query.asked.to === null ? present : parseNaive(query.asked.to) - second;
-    if (first.call !== null)
-      for (let month = monthOf(first.call.date_added); ; month = after(month)) {
-        months.add(month);
-        if (month >= monthOf(formatNaive(end))) break;
-      }
+    const last = monthOf(formatNaive(end));
 
+    /** Months without calls, which stand for those after them up to the next call. */
+    const quiet = new Set([...held].flatMap(([month, { receipt }]) => isQuiet(month, receipt)));
+    /** What this run has written. */
+    const written = new Set<string>();
     const files = new Map<string, MonthFile>();
     let pages = 0;
     let month = nextOf(months, files);
-    for (; month !== null && pages < maxPages; month = nextOf(months, files)) {
+    while (month !== null && (pages < maxPages || written.has(month))) {
       signal?.throwIfAborted();
       const file = `${folder}/month=${month}.parquet`;
       const { receipt: before = null, size = 0 } = held.get(month) ?? {};
+      const next = after(month);
+      if (quiet.has(month)) {
+        const { to } = periodOf(month, months, query.asked, null);
+        const isKnown = before?.to === to && (to !== null || written.has(month));
+        const rest = { from: beginOf(next), to };
+        const { call = null } = isKnown ? {} : await firstCall(from, rest, signal);
+        if (call !== null) months.add(monthOf(call.date_added));
+      } else if (next <= last) months.add(next);
+
       const period = periodOf(month, months, query.asked, before);
       const filter = printFilter(query.within(period, period.to === query.asked.to));
-      const writtenAt = before === null ? Number.NaN : Date.parse(before.writtenAt);
-      const isSettled =
-        from.removals === undefined &&
-        before?.verdict?.proof === 'whole' &&
-        writtenAt >= parseNaive(beginOf(after(month))) + settle;
       const isComplete = before?.bytes?.length === size && before.filter === filter;
-      const isKept = isComplete && (isSettled || writtenAt >= since);
-      let receipt = before;
-      if (!isKept) {
-        const written = await writeMonth(
-          await from.read(period, signal),
-          target,
-          file,
-          month,
-          clock,
-          {
-            source: from.address,
-            version: from.version,
-            filter,
-            asked: query.asked,
-            ...period,
-            accounts: [account],
-            ...(name === undefined ? {} : { name }),
-            ...(from.where === undefined ? {} : { where: from.where }),
-          },
-        );
-        pages += written.pages;
-        for (const other of written.others) if (overlaps(other, query.asked)) months.add(other);
-        receipt = written.receipt;
+      const isDone =
+        isComplete &&
+        (written.has(month) ||
+          Date.parse(before.writtenAt) >= since ||
+          (from.removals === undefined && isSettled(month, before, settle)));
+      if (!isDone) {
+        const reading = await from.read(period, signal);
+        const { receipt, ...read } = await writeMonth(reading, target, file, month, clock, {
+          source: from.address,
+          version: from.version,
+          filter,
+          asked: query.asked,
+          ...period,
+          accounts: [account],
+          ...(name === undefined ? {} : { name }),
+          ...(from.where === undefined ? {} : { where: from.where }),
+        });
+        held.set(month, { receipt, size: receipt.bytes?.length ?? 0 });
+        written.add(month);
+        pages += read.pages;
+        for (const other of read.others) if (overlaps(other, query.asked)) months.add(other);
+
+        // Where no call is, the next month may have none either, and so on for years.
+        if (read.others.size === 0 && !quiet.has(month)) {
+          quiet.add(month);
+          if (!held.has(next)) months.delete(next);
+        }
+
+        // It is written again where it now ends with another month.
+        month = nextOf(months, files);
+        continue;
       }
-      const { rows, bytes, verdict = null } = receipt ?? {};
+
+      const { rows, bytes, verdict = null } = before ?? {};
       files.set(month, {
         month,
         name: file,
         calls: rows?.count ?? 0,
         bytes: bytes?.length ?? 0,
-        isKept,
+        isKept: !written.has(month),
         verdict,
       });
       onFile?.(files.get(month) as MonthFile);
+      month = nextOf(months, files);
     }
 
     const all = [...files.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
@@ -284,7 +300,7 @@ const isTimed = ({ date_added }: Call): boolean => !Number.isNaN(parseNaive(date
 async function heldIn(
   target: MonthTarget,
   folder: string,
-  { version, where }: MonthSource,
+  { version, where, address }: MonthSource,
   query: CallQuery,
 ) {
   const held = new Map<string, { readonly receipt: Receipt | null; readonly size: number }>();
@@ -302,6 +318,11 @@ async function heldIn(
       throw new CheckpointError(
         'checkpoint_invalid',
         `${folder} has an export of other calls: those of ${name} are chosen by ${[receipt.filter || 'no filter', ...(receipt.where ? [receipt.where] : [])].join(' and ')}. Export into another folder.`,
+      );
+    if (receipt !== null && receipt.source !== address)
+      throw new CheckpointError(
+        'checkpoint_invalid',
+        `${folder} has an export of other calls: those of ${name} come from ${receipt.source ?? 'an unknown place'}, and these from ${address ?? 'an unknown place'}. Export into another folder.`,
       );
     held.set(month, { receipt, size });
   }
@@ -386,6 +407,18 @@ const after = (month: string): string =>
 
 const nextOf = (months: ReadonlySet<string>, done: ReadonlyMap<string, unknown>): string | null =>
   [...months].filter((month) => !done.has(month)).sort()[0] ?? null;
+
+/** The month of a file without calls that stands for more than that month; else nothing. */
+const isQuiet = (month: string, receipt: Receipt | null): string[] => {
+  const { rows, to = null } = receipt ?? {};
+  return rows?.count === 0 && (to === null || to > beginOf(after(month))) ? [month] : [];
+};
+
+/** Whether all that a file is about was old enough when it was written, and is proved. */
+function isSettled(month: string, { writtenAt, verdict, to }: Receipt, settle: number): boolean {
+  if (to === null || verdict?.proof !== 'whole') return false;
+  return Date.parse(writtenAt) >= parseNaive(max(to, beginOf(after(month)))) + settle;
+}
 
 const overlaps = (month: string, { from, to }: Span): boolean =>
   (from === null || from < beginOf(after(month))) && (to === null || to >= beginOf(month));

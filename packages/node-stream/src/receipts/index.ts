@@ -2,6 +2,7 @@
 // writes them; readReceipt and readFileContents are what a check compares.
 
 export { receiptEnding } from '../files/whole-file.ts';
+export { type Periods, periodsOf } from './periods.ts';
 export {
   type FileContents,
   type FileForm,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
+import { readSmallFile } from '@call-attribution/core/settings';
 import { isSealed, seal } from '../checkpoint.ts';
 import { receiptPath } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
@@ -87,15 +87,27 @@ export type FoundReceipt =
   | { readonly receipt: Receipt }
   | { readonly receipt: null; readonly problem: string };
 
+/** Most bytes that a receipt may have. */
+const receiptBytes: number = 16 * 1024 * 1024;
+
 /** Reads the receipt of a file. Null when there is none. */
 export async function readReceipt(path: string): Promise<FoundReceipt | null> {
   try {
-    return parseReceipt(await readFile(receiptPath(path), 'utf8'));
+    return parseReceipt(readReceiptText(receiptPath(path)));
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    const code = codeOf(error) ?? '';
+    if (code === 'ENOENT') return null;
+    if (isStrange(code))
+      return { receipt: null, problem: `it is ${code === 'EISDIR' ? 'a folder' : code}` };
     throw error;
   }
 }
+
+/** The text of a receipt. A pipe would wait for a writer, and a device never ends. */
+export const readReceiptText = (path: string): string => readSmallFile(path, receiptBytes).text;
+
+/** Whether an error of `readReceiptText` says that this is no file that anybody writes here. */
+export const isStrange = (code: string): boolean => code === 'EISDIR' || /^[a-z]/.test(code);
 
 /** The receipt in the text of one. */
 export function parseReceipt(text: string): FoundReceipt {
