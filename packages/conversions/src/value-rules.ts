@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { anyText, compilePattern } from '@call-attribution/core/record';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { type Duration, durationMillis, minute, parseDuration } from '@call-attribution/core/time';
 
@@ -72,25 +73,12 @@ function isWithin(hour: number, from = 0, to = 24): boolean {
   return from <= to ? hour >= from && hour < to : hour >= from || hour < to;
 }
 
-/**
- * Whether a text has the form of a pattern. Not a regular expression: many stars must not take
- * exponential time.
- */
+/** Whether a text has the form of a pattern, in which `*` stands for any characters. */
 function matches(text: unknown, pattern: string): boolean {
   if (typeof text !== 'string') return false;
-  const [head = '', ...tail] = pattern.toLowerCase().split('*');
-  let rest = text.toLowerCase();
-  if (tail.length === 0) return rest === head;
-  if (!rest.startsWith(head)) return false;
-  rest = rest.slice(head.length);
-  const end = tail.pop() ?? '';
-  for (const part of tail) {
-    const at = rest.indexOf(part);
-    if (at < 0) return false;
-    rest = rest.slice(at + part.length);
-  }
-
-  return rest.endsWith(end);
+  const [head = '', ...rest] = pattern.toLowerCase().split('*');
+  const parts = [head, ...rest.flatMap((part) => [anyText, part])];
+  return compilePattern(parts)(text.toLowerCase());
 }
 
 /**

@@ -24,6 +24,7 @@ import { appResource } from './app/app.ts';
 import { conditionsResource } from './conditions-document.ts';
 import { Copy } from './copy/copy.ts';
 import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
+import { createTurns } from './copy/turns.ts';
 import { showRecord } from './fields.ts';
 import { createMask, type Reveal } from './privacy/mask.ts';
 import { quotable, redactError } from './privacy/text.ts';
@@ -169,6 +170,8 @@ export function createServer(
     openAccount(account, options, reveal, clock),
   );
 
+  const inTurn = createTurns();
+
   const contextOf = (chosen: readonly Opened[]): Omit<ToolContext, 'signal' | 'progress'> => {
     const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [
       Opened,
@@ -183,7 +186,7 @@ export function createServer(
       exportFolder,
       fields,
       timeZone,
-      source: new Source(chosen, clock.now),
+      source: new Source(chosen, clock.now, inTurn),
       view: (call, specs, limit) => showRecord(mask(call as unknown as Call), specs, limit),
       now: () => naiveAt(clock.now(), timeZone ?? machineZone()),
     };

@@ -144,6 +144,34 @@ describe('conditions', () => {
     expect(await count("campaign == 'Generic'")).toBe(2);
   });
 
+  test('LIKE takes % and _ for text and one character, and \\ before them for themselves', async () => {
+    const texts = ['Dental_50%', 'DentalX50%', 'dental', 'zähne 😀', ''];
+    const held = texts.map((ppc_campaign, i) => call(`like${i}`, { ppc_campaign }));
+    for (const [pattern, ...found] of [
+      ['dental_50%', 'Dental_50%', 'DentalX50%'],
+      ['dental\\_50\\%', 'Dental_50%'],
+      ['%_5__', 'Dental_50%', 'DentalX50%'],
+      ['ZÄHNE _', 'zähne 😀'],
+      ['%%', ...texts],
+      ['_%', 'Dental_50%', 'DentalX50%', 'dental', 'zähne 😀'],
+      ['', ''],
+      ['%x', ...[]],
+    ]) {
+      const { rows } = await answerQuestion(
+        { groupBy: ['campaign'], where: `campaign LIKE '${pattern}'` },
+        held,
+      );
+      expect(rows.map(({ ppc_campaign }) => ppc_campaign).sort(), pattern).toEqual(found.sort());
+    }
+  });
+
+  test('a LIKE of many wildcards is answered, whatever the values are', async () => {
+    const where =
+      "campaign LIKE '%_%_%_%_%_%_%_%_%_%_%_%_~' OR campaign LIKE 'a%a%a%a%a%a%a%a%a%b'";
+    const held = [call('long', { ppc_campaign: 'a'.repeat(80) })];
+    expect(await answerQuestion({ where }, held)).toMatchObject({ calls: 0 });
+  });
+
   test('nothing found is explained by the nearest values', async () => {
     const { notes } = await answerQuestion({ where: "campaign = 'Brand'" }, calls);
     expect(said(notes)).toContain(

@@ -4,6 +4,13 @@ export { isTooDeep } from './depth.ts';
 export { fields, isCallExtension, isFinalStatus } from './fields.ts';
 export { fromCall } from './from-call.ts';
 export type { Call } from './generated/calls.ts';
+export {
+  anyCharacter,
+  anyText,
+  compilePattern,
+  type PatternPart,
+  type Wildcard,
+} from './pattern.ts';
 export { isPhoneNumber, type PhoneNumber, phoneKey, plainDigits, readPhone } from './phone.ts';
 export { readCall } from './read-call.ts';
 export { toCall } from './to-call.ts';

@@ -36,6 +36,7 @@ import {
   newestOf,
   type Waiting,
 } from './copy.ts';
+import type { InTurn } from './turns.ts';
 
 /** An account that is asked. */
 export interface AskedAccount {
@@ -111,11 +112,13 @@ export class Source {
   readonly accounts: readonly string[];
   readonly #accounts: readonly AskedAccount[];
   readonly #now: () => number;
+  readonly #inTurn: InTurn;
 
-  constructor(accounts: readonly AskedAccount[], now: () => number) {
+  constructor(accounts: readonly AskedAccount[], now: () => number, inTurn: InTurn) {
     this.accounts = accounts.map(({ name }) => name);
     this.#accounts = accounts;
     this.#now = now;
+    this.#inTurn = inTurn;
   }
 
   /** Answers questions about the same periods in one pass. */
@@ -127,15 +130,17 @@ export class Source {
     const plans = questions.map((question) => planQuestion(question, { now }));
     const periods = periodsOf(plans);
     const { ready, failed } = await this.#held(periods, run);
-    const { from: begin } = hull(periods);
-    const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin, run)));
-    const last = newestOf(statuses.map((status) => status.last));
-    const asked = await ask(plans, ready, { signal: run.signal, statuses });
-    const answers = asked.answers.map((answer): Answer => {
-      const notes = notesWorthSaying(answer.notes, answer.period.to, last);
-      return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
+    return this.#inTurn(run.signal, async () => {
+      const { from: begin } = hull(periods);
+      const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin, run)));
+      const last = newestOf(statuses.map((status) => status.last));
+      const asked = await ask(plans, ready, { signal: run.signal, statuses });
+      const answers = asked.answers.map((answer): Answer => {
+        const notes = notesWorthSaying(answer.notes, answer.period.to, last);
+        return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
+      });
+      return { ...originOf(ready, failed), answers };
     });
-    return { ...originOf(ready, failed), answers };
   }
 
   /** Counts calls: all of a period are counted by the server itself. */
@@ -192,7 +197,7 @@ export class Source {
     const { fields } = selectCalls(plan);
     const periods = periodsOf([plan]);
 
-    const collect = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
+    const read = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
       const selector = selectCalls(plan);
 
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
@@ -219,6 +224,9 @@ export class Source {
       });
       return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others };
     };
+
+    const collect = (held: Parameters<typeof read>[0]) =>
+      this.#inTurn(run.signal, () => read(held));
 
     // The newest calls are enough, once there are as many as are wanted.
     const isNewestFirst = order === undefined && !needsSequence && this.#accounts.length === 1;
@@ -303,7 +311,9 @@ export class Source {
     const { ready, failed } = await this.#held([dated], run, partly);
     const plans = questions.map((question) => planQuestion(question, { now: this.#now() }));
     const copies = ready.map((held) => ({ ...held, from: since(held.since).from }));
-    const { answers } = await ask(plans, copies, { signal: run.signal, statuses: [] });
+    const { answers } = await this.#inTurn(run.signal, () =>
+      ask(plans, copies, { signal: run.signal, statuses: [] }),
+    );
 
     return {
       ...originOf(ready, failed),

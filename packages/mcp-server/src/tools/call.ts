@@ -6,6 +6,7 @@ import {
 } from '@call-attribution/core/tracing';
 import { metricsText } from '@call-attribution/node-stream/status';
 import { nearest } from '@call-attribution/query-dsl';
+import { formatCounted } from '@call-attribution/questions/chart';
 import type * as z from 'zod';
 import { quotable, redactError, redactMessage } from '../privacy/text.ts';
 import { apiError, invalid, ToolError, toolErrorOf } from '../text/failures.ts';
@@ -87,6 +88,12 @@ export interface ToolTrace extends TraceContext {
 
 const tracing = createTracing<ToolTrace>('tool');
 
+/**
+ * Calls of the tools of this package that are taken at a time: four read the copy, the others wait
+ * for it or for the API.
+ */
+const mostAtOnce = 20;
+
 /** Publishes the code of an error in place of the error. */
 function noteFailure(trace: ToolTrace, outcome: TraceOutcome<unknown>): void {
   if (!('error' in outcome)) return;
@@ -104,6 +111,9 @@ export function createCaller(
   log: (line: string) => void,
 ) {
   const tallies = new Map<string, { ok: number; error: number; seconds: number }>();
+  let running = 0;
+  /** Seconds that calls have taken lately. */
+  let usual = 1;
 
   /** Runs a tool under its deadline. */
   async function run(tool: Callable, given: unknown, request: CallRequest): Promise<ToolResult> {
@@ -122,8 +132,8 @@ export function createCaller(
     };
 
     try {
-      const running = tool.run(readArguments(tool.name, tool.input, given), { signal, progress });
-      const data = await (tool.isCustom ? Promise.race([running, aborted]) : running);
+      const result = tool.run(readArguments(tool.name, tool.input, given), { signal, progress });
+      const data = await (tool.isCustom ? Promise.race([result, aborted]) : result);
       if (typeof data === 'string' || Array.isArray(data))
         return {
           content: [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }],
@@ -185,11 +195,19 @@ export function createCaller(
     const tally = tallies.get(label) ?? { ok: 0, error: 0, seconds: 0 };
     tallies.set(label, tally);
     try {
-      const running = async () => {
+      const answer = async () => {
         if (tool === undefined) throw unknownTool(name, tools);
-        return run(tool, given, request);
+        if (tool.isCustom) return run(tool, given, request);
+        if (running >= mostAtOnce) throw busy(name, usual);
+        running += 1;
+        try {
+          return await run(tool, given, request);
+        } finally {
+          running -= 1;
+          usual += ((performance.now() - from) / 1000 - usual) / 8;
+        }
       };
-      const result = await tracing.run(() => ({ tool: label }), running, noteFailure);
+      const result = await tracing.run(() => ({ tool: label }), answer, noteFailure);
       tally.ok += 1;
       return result;
     } catch (error) {
@@ -225,6 +243,17 @@ export function createCaller(
         },
       ]),
   };
+}
+
+/** The error for a call while others take all there is. In so many seconds some of them end. */
+function busy(tool: string, usual: number): ToolError {
+  const when = formatCounted(Math.min(60, Math.max(1, Math.ceil(usual))), 'second');
+  return new ToolError('busy', {
+    what: `${tool} was not run: the server is busy`,
+    why: `${mostAtOnce} calls are being answered, and no more are taken at a time.`,
+    next: `Call it again in ${when}, and fewer tools at a time.`,
+    retry: `Yes, in ${when}.`,
+  });
 }
 
 /** The error for a tool that does not exist, with the nearest one. */

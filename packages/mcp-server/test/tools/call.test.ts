@@ -8,6 +8,7 @@ import { callTool, createServer, defineTool } from '../../src/index.ts';
 import { ask } from '../support/ask.ts';
 import { fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
+import { gate } from '../support/held.ts';
 
 const calls = fixtureCalls(30);
 
@@ -53,6 +54,22 @@ describe('a tool call', () => {
       args,
     );
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
+  });
+
+  it('beyond twenty at a time is told that the server is busy, and when to come back', async () => {
+    const { open, opened } = gate();
+    const own = defineTool({ name: 'own', description: 'x', input: z.object({}), run: () => 'ok' });
+    const server = createServer(fakeClient(calls, { before: () => opened }), { tools: [own] });
+    const first = Array.from({ length: 20 }, () => callTool(server, 'count_calls'));
+    const { isError, content } = await callTool(server, 'count_calls');
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toMatch(
+      /^count_calls was not run: the server is busy\.\nWhy: 20 calls .+\nNext: Call it again in 1 second, .+\nRetry: Yes, in 1 second\.$/,
+    );
+    expect((await callTool(server, 'own')).content[0]?.text).toBe('ok');
+    open();
+    for (const result of await Promise.all(first)) expect(result.isError).toBeUndefined();
+    expect((await callTool(server, 'count_calls')).structuredContent).toMatchObject({ total: 30 });
   });
 
   it('of get_call shows the requested fields and names those without a value', async () => {

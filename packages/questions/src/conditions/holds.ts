@@ -1,3 +1,9 @@
+import {
+  anyCharacter,
+  anyText,
+  compilePattern,
+  type PatternPart,
+} from '@call-attribution/core/record';
 import { day } from '@call-attribution/core/time';
 import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
 import { compareValues, fold } from './condition.ts';
@@ -65,8 +71,8 @@ function testOf(
 ): (value: Plain) => boolean {
   if (test.kind === 'flag') return (value) => value === true;
   if (test.kind === 'like') {
-    const pattern = likePattern(test.pattern);
-    return (value) => pattern.test(fold(String(value)));
+    const matches = compilePattern(likeParts(test.pattern));
+    return (value) => matches(fold(String(value)));
   }
 
   if (test.kind === 'compare') return comparison(test.operator, test.value, term);
@@ -125,12 +131,17 @@ const orders: Readonly<Record<Operator, (order: number) => boolean>> = {
 };
 
 /** The pattern of a LIKE, for folded texts. */
-function likePattern(pattern: string): RegExp {
-  const source = fold(pattern).replace(/\\?[\s\S]/gu, (part) => {
-    if (part === '%') return '[\\s\\S]*';
-    if (part === '_') return '[\\s\\S]';
-    const character = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part;
-    return character.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-  });
-  return new RegExp(`^${source}$`, 'u');
+function likeParts(pattern: string): PatternPart[] {
+  const parts: PatternPart[] = [];
+  let text = '';
+  for (const [part] of fold(pattern).matchAll(/\\?[\s\S]/gu)) {
+    if (part !== '%' && part !== '_') {
+      text += part.length > 1 && part.startsWith('\\') ? part.slice(1) : part;
+      continue;
+    }
+    parts.push(text, part === '%' ? anyText : anyCharacter);
+    text = '';
+  }
+
+  return [...parts, text];
 }
