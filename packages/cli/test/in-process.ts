@@ -12,6 +12,8 @@ export interface QuickOptions {
   readonly patience?: number;
   /** What stdin holds. Default nothing. */
   readonly input?: string;
+  /** What somebody types at a terminal, which stdin and stderr then are. */
+  readonly typed?: string;
   /** Called with everything written to stdout so far, each time something is. */
   readonly watch?: (stdout: string) => void;
   /** The same for stderr. */
@@ -37,8 +39,15 @@ export async function runQuick(
   const args = typeof typed === 'string' ? wordsOf(typed) : typed;
   const stdout = memory(options.stdoutFails, options.watch);
   const stderr = memory(undefined, options.watchErrors);
+  const isTTY = options.typed !== undefined;
+  const input = options.typed ?? options.input;
+  const stdin = Object.assign(Readable.from(input === undefined ? [] : [input]), {
+    isTTY,
+    setRawMode: () => stdin,
+  });
+  stderr.stream.isTTY = isTTY;
   const code = await run(args, {
-    stdin: Readable.from(options.input === undefined ? [] : [options.input]),
+    stdin,
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: options.env ?? {},

@@ -8,7 +8,7 @@ export type {
   SmsEntry,
   StoreAccounts,
 } from './accounts/accounts.ts';
-export type { Claim, Note } from './accounts/claims.ts';
+export type { AccountTally, Claim, Note } from './accounts/claims.ts';
 export { type AskedCopy, type AskOptions, accountStatus, ask } from './ask.ts';
 export type { ColumnBatch } from './columns.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
-import { moveOn } from './accounts/claims.ts';
+import { countOfAccount, moveOn } from './accounts/claims.ts';
 import {
   type Cell,
   fieldColumns,
@@ -36,14 +36,15 @@ const table = (key: string, columns: string): Table => ({
  * byte.
  *
  * `erased` has hashes of the numbers of erased callers, with the key that they were made with, and `purged_before` the time before
- * which an account has no calls; its `revision` grows with each change of its calls. `credentials`
+ * which an account has no calls; its `revision` grows with each change of its calls, and `calls` says how many its writes have left.
+ * `credentials`
  * tells those that a sync reads with from those that somebody added; `claims` also has the states
  * of syncs as their notes, and `journals` the lines of append-only lists.
  */
 const tables: Readonly<Record<string, Table>> = {
   accounts: table(
     'account',
-    'account key NOT NULL, name text NOT NULL, disabled smallint NOT NULL, purged_before text, revision bigint NOT NULL DEFAULT 0',
+    'account key NOT NULL, name text NOT NULL, disabled smallint NOT NULL, purged_before text, revision bigint NOT NULL DEFAULT 0, calls bigint NOT NULL DEFAULT 0',
   ),
   credentials: table(
     'id',
@@ -112,7 +113,7 @@ export async function prepareTables(
       if (missing === null) throw noStore(name);
       if (missing.length === 0) return;
       throw new StoreError('store_url', {
-        message: `${name} lacks the columns ${missing.join(', ')} of this release.`,
+        message: `${name} lacks the columns ${missing.map(({ column }) => column).join(', ')} of this release.`,
         hint: `Open it to write once, which adds them: calls sync --store ${name}.`,
       });
     }
@@ -138,11 +139,21 @@ async function layoutOf(driver: Driver): Promise<string | null> {
   }
 }
 
+/** A column that a store of an earlier release lacks. */
+interface MissingColumn {
+  readonly of: string;
+  readonly column: string;
+}
+
+/** Columns that a store may lack: those of fields, and what came with a later release. */
+const isAddable = ({ of, column }: MissingColumn): boolean =>
+  of === 'records' || (of === 'accounts' && column === 'calls');
+
 /**
- * Columns of `records` that are not there yet; null for a database without a store. Any other
- * difference is refused by its name.
+ * Columns that are not there yet; null for a database without a store. Any other difference is
+ * refused by its name.
  */
-async function differences(driver: Driver, name: string): Promise<string[] | null> {
+async function differences(driver: Driver, name: string): Promise<MissingColumn[] | null> {
   const found = new Map<string, Map<string, string>>();
   for (const row of await driver.all(
     driver.dialect.columnsQuery([...Object.keys(tables), 'meta']),
@@ -165,6 +176,7 @@ async function differences(driver: Driver, name: string): Promise<string[] | nul
   if (!found.get('meta')?.has('layout'))
     throw refuse('it has tables of a store, and none "meta" that says of which kind');
   if ((await layoutOf(driver)) === null) throw refuse('its table "meta" is empty');
+  const missing: MissingColumn[] = [];
   for (const [of, { columns }] of Object.entries(tables)) {
     const there = found.get(of);
     if (there === undefined) throw refuse(`it has no table "${of}"`);
@@ -174,19 +186,21 @@ async function differences(driver: Driver, name: string): Promise<string[] | nul
       if (!type.startsWith(wanted))
         throw refuse(`the column "${column}" of its table "${of}" is ${type}, not ${wanted}`);
     }
-    const missing = [...columns.keys()].find((column) => !there.has(column));
-    if (missing !== undefined && of !== 'records')
-      throw refuse(`its table "${of}" has no column "${missing}"`);
+    for (const column of columns.keys()) {
+      if (there.has(column)) continue;
+      if (!isAddable({ of, column })) throw refuse(`its table "${of}" has no column "${column}"`);
+      missing.push({ of, column });
+    }
   }
 
-  return [...recordColumns.keys()].filter((column) => !found.get('records')?.has(column));
+  return missing;
 }
 
 /** Makes all tables, or adds columns, in one transaction. */
 async function makeTables(
   session: Session,
   dialect: Dialect,
-  missing: readonly string[] | null,
+  missing: readonly MissingColumn[] | null,
 ): Promise<void> {
   const { schema } = dialect;
   await session.run(
@@ -203,16 +217,21 @@ async function makeTables(
       );
     }
 
-  for (const name of missing ?? [])
+  for (const { of, column } of missing ?? [])
     await session.run(
-      `ALTER TABLE ${schema}records ADD COLUMN ${sqlOf(name, recordColumns.get(name) ?? '', dialect)}`,
+      `ALTER TABLE ${schema}${of} ADD COLUMN ${sqlOf(column, tables[of]?.columns.get(column) ?? '', dialect)}`,
     );
 
   for (const name of Object.keys(indexes))
     await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
-  if (missing !== null && missing.length > 0) await fillColumns(session, dialect, missing);
+  const ofRecords = (missing ?? []).flatMap(({ of, column }) => (of === 'records' ? column : []));
+  if (ofRecords.length > 0) await fillColumns(session, dialect, ofRecords);
   for (const [name, of] of Object.entries(indexes))
     await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);
+
+  // Of what an earlier release has written, what is there counts.
+  if (missing?.some(({ of }) => of === 'accounts'))
+    await session.run(`UPDATE accounts SET calls = ${countOfAccount}`);
 
   await session.run(`DROP VIEW IF EXISTS ${schema}calls`);
   await session.run(`CREATE VIEW ${schema}calls AS SELECT ${viewColumns} FROM records`);
@@ -262,5 +281,5 @@ async function fillColumns(
     await nextTurn();
   }
 
-  for (const account of changed) await moveOn(session, account);
+  for (const account of changed) await moveOn(session, account, 0);
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
 import { type Call, phoneKey } from '@call-attribution/core/record';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
@@ -6,7 +6,7 @@ import type { SyncState } from '@call-attribution/node-stream';
 import { withoutCalls, withoutRecords } from '@call-attribution/node-stream/copies';
 import { moveOn, writeHeld } from './accounts/claims.ts';
 import { keyOf } from './columns.ts';
-import type { Driver, Session } from './database/driver.ts';
+import type { Driver, Remains, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
 import { readColumns } from './read.ts';
 
@@ -30,17 +30,31 @@ export interface RemovalNote {
 
 /** What was removed from an account, ready to be asked. */
 export interface Removals extends RemovalNote {
+  /**
+   * A removal was interrupted, so calls of it may be left. The next sync, erasure or purge of the
+   * account deletes them.
+   */
+  readonly isUnfinished: boolean;
   /** Was this caller's number erased? It may be written in any way. */
   isErased(caller: unknown): boolean;
   /** Is this a call of an erased caller, or one from before a purge? */
   isRemoved(call: Pick<Call, 'ani' | 'date_added'>): boolean;
 }
 
+/** Settings of `erase`. */
+export interface EraseOptions {
+  /**
+   * Called with the ids of the calls before anything of them is noted or deleted, so that other
+   * files can be rid of them first: an erasure that is interrupted finds no ids afterwards.
+   */
+  readonly before?: ((sids: ReadonlySet<string>) => Promise<void>) | undefined;
+}
+
 /** What an erasure did. */
 export interface Erasure {
   /** How many calls were deleted for each number, in the order in which they were given. */
   readonly deleted: readonly number[];
-  /** The ids of these calls, by which other files can be searched. */
+  /** The ids of these calls. */
   readonly sids: readonly string[];
   /**
    * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM
@@ -79,7 +93,7 @@ const callerHash = (caller: unknown, key: string): string =>
   createHmac('sha256', key).update(phoneKey(caller)).digest('base64url');
 
 /** Makes a note ready to be asked. */
-function openRemovals({ erased, purgedBefore }: RemovalNote): Removals {
+function openRemovals({ erased, purgedBefore }: RemovalNote, isUnfinished = false): Removals {
   const sets = erased.map(({ key, callers }) => ({ key, callers: new Set(callers) }));
   const border = purgedBefore === null ? Number.NEGATIVE_INFINITY : parseNaive(purgedBefore);
   const isErased = (caller: unknown): boolean =>
@@ -87,10 +101,14 @@ function openRemovals({ erased, purgedBefore }: RemovalNote): Removals {
   return {
     erased,
     purgedBefore,
+    isUnfinished,
     isErased,
     isRemoved: ({ ani, date_added }) => parseNaive(date_added) < border || isErased(ani),
   };
 }
+
+/** Who takes the claim of a sync whose state a removal changes. */
+const holder = 'An erasure or a purge';
 
 /** Calls per transaction, so that other work of the process is not held up. */
 const batch = 2_000;
@@ -116,7 +134,8 @@ export async function readRemovals(
     else erased.push({ key, callers: [String(row.caller)] });
   }
 
-  return openRemovals({ erased, purgedBefore });
+  const marks = await marksOf(session, account);
+  return openRemovals({ erased, purgedBefore }, marks.length > 0);
 }
 
 /** Adds to what was erased from an account, in a transaction that holds it. */
@@ -156,7 +175,7 @@ export interface StoreRemovals {
    * of later writes. Only keyed hashes of the numbers stay; what else the database has about these
    * calls goes, too.
    */
-  erase(account: string, callers: readonly string[]): Promise<Erasure>;
+  erase(account: string, callers: readonly string[], options?: EraseOptions): Promise<Erasure>;
   /** What was erased and purged from an account. */
   removals(account: string): Promise<Removals>;
   /**
@@ -166,6 +185,67 @@ export interface StoreRemovals {
    */
   addRemovals(account: string, note: RemovalNote): Promise<number>;
 }
+
+/**
+ * Notes that a removal has begun, in the transaction that says what goes. The note is a claim of a
+ * name of its own, which goes when the last call has gone: whoever finds it later finishes the work
+ * of a process that was killed.
+ */
+async function mark(session: Session, account: string): Promise<string> {
+  const name = `removal ${randomUUID()}`;
+  await session.run(
+    'INSERT INTO claims (account, name, token, holder, claimed_at) VALUES ($1, $2, 0, $3, 0)',
+    [account, name, holder],
+  );
+  return name;
+}
+
+/** The removals of an account that have not come to their end. */
+async function marksOf(session: Pick<Session, 'all'>, account: string): Promise<string[]> {
+  const rows = await session.all(
+    "SELECT name FROM claims WHERE account = $1 AND name LIKE 'removal %'",
+    [account],
+  );
+  return rows.map(({ name }) => String(name));
+}
+
+/**
+ * Ends a removal: finishes those that were interrupted, then overwrites what was deleted.
+ *
+ * @param own the mark of the removal.
+ * @param left where bytes of what it has deleted may be left.
+ */
+async function settle(
+  driver: Driver,
+  account: string,
+  own: string | null,
+  left: 'anywhere' | 'in rows' | 'nowhere',
+): Promise<readonly Remains[]> {
+  const marks = await marksOf(driver, account);
+  const isInterrupted = marks.some((name) => name !== own);
+  if (isInterrupted) {
+    const { purgedBefore, isErased } = await driver.read((session) =>
+      readRemovals(session, account),
+    );
+    if (purgedBefore !== null) await deleteBefore(driver, account, purgedBefore);
+    await deleteCallsOf(driver, account, isErased);
+  }
+
+  const isWhole = isInterrupted || left === 'anywhere';
+  const isAny = isWhole || left === 'in rows';
+  const remains = isAny ? await driver.overwriteDeleted(isWhole) : [];
+  if (marks.length > 0)
+    await driver.write(async (session) => {
+      for (const name of marks)
+        await session.run('DELETE FROM claims WHERE account = $1 AND name = $2', [account, name]);
+    });
+
+  return remains;
+}
+
+/** Finishes what erasures and purges of an account have left that were interrupted. */
+export const finishRemovals = (driver: Driver, account: string): Promise<unknown> =>
+  settle(driver, account, null, 'nowhere');
 
 /** What was removed from a database. */
 export const removalsIn = (driver: Driver): StoreRemovals => ({
@@ -179,23 +259,16 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
       );
 
     const before = formatNaive(millis);
-    let purged = 0;
-    for (let deleted = batch; deleted > 0; purged += deleted)
-      deleted = await writeHeld(driver, account, async (session) => {
-        await setBorder(session, account, before);
-        const rows = await session.all(
-          `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
-          [account, before],
-        );
-        const keys = rows.map(({ sid }) => String(sid));
-        return deleteKeys(driver, session, account, keys);
-      });
-
-    if (purged > 0) await driver.overwriteDeleted(false);
+    const own = await writeHeld(driver, account, async (session) => {
+      await setBorder(session, account, before);
+      return mark(session, account);
+    });
+    const purged = await deleteBefore(driver, account, before);
+    await settle(driver, account, own, purged > 0 ? 'in rows' : 'nowhere');
     return purged;
   },
 
-  async erase(account, callers) {
+  async erase(account, callers, { before } = {}) {
     const keys = callers.map((caller) => phoneKey(caller).trim());
     if (keys.length === 0 || keys.includes(''))
       throw new StoreError(
@@ -203,41 +276,66 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
         'Name the numbers to erase: expected text that is not empty.',
       );
 
-    await writeHeld(driver, account, async (session) => {
+    const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
+    const placeOf = (caller: unknown) => places.get(phoneKey(caller));
+    if (before !== undefined) {
+      const { sids } = await callsOf(driver, account, (caller) => placeOf(caller) !== undefined);
+      await before(sids);
+    }
+
+    const own = await writeHeld(driver, account, async (session) => {
       const { erased } = await readRemovals(session, account);
       const key = erased[0]?.key ?? randomBytes(16).toString('base64url');
       await addErased(session, account, [
         { key, callers: keys.map((caller) => callerHash(caller, key)) },
       ]);
+      return mark(session, account);
     });
-    const places = new Map([...keys.entries()].reverse().map(([place, key]) => [key, place]));
     const deleted = callers.map(() => 0);
     const sids = await deleteCallsOf(driver, account, (caller) => {
-      const place = places.get(phoneKey(caller));
+      const place = placeOf(caller);
       if (place !== undefined) deleted[place] = (deleted[place] ?? 0) + 1;
       return place !== undefined;
     });
-    return { deleted, sids, remains: await driver.overwriteDeleted(true) };
+    return { deleted, sids, remains: await settle(driver, account, own, 'anywhere') };
   },
 
   removals: (account) => driver.read((session) => readRemovals(session, account)),
 
   async addRemovals(account, { erased, purgedBefore }) {
-    await writeHeld(driver, account, async (session) => {
+    const own = await writeHeld(driver, account, async (session) => {
       await addErased(session, account, erased);
-      if (purgedBefore === null) return;
+      const name = await mark(session, account);
+      if (purgedBefore === null) return name;
       const [older] = await session.all(
         'SELECT 1 AS found FROM records WHERE account = $1 AND date_added < $2 LIMIT 1',
         [account, purgedBefore],
       );
       if (older === undefined) await setBorder(session, account, purgedBefore);
+      return name;
     });
     const { isErased } = openRemovals({ erased, purgedBefore: null });
     const sids = erased.length === 0 ? [] : await deleteCallsOf(driver, account, isErased);
-    if (sids.length > 0) await driver.overwriteDeleted(true);
+    await settle(driver, account, own, sids.length > 0 ? 'anywhere' : 'nowhere');
     return sids.length;
   },
 });
+
+/** Deletes the calls from before a time. Returns how many. */
+async function deleteBefore(driver: Driver, account: string, before: string): Promise<number> {
+  let sum = 0;
+  for (let deleted = batch; deleted > 0; sum += deleted)
+    deleted = await writeHeld(driver, account, async (session) => {
+      const rows = await session.all(
+        `SELECT sid FROM records WHERE account = $1 AND date_added < $2 ORDER BY date_added, sid LIMIT ${batch}`,
+        [account, before],
+      );
+      const keys = rows.map(({ sid }) => String(sid));
+      return deleteKeys(driver, session, account, keys);
+    });
+
+  return sum;
+}
 
 /** Deletes calls by key, in a transaction that holds the account. */
 export async function deleteKeys(
@@ -250,8 +348,26 @@ export async function deleteKeys(
     `DELETE FROM records WHERE account = $1 AND ${dialect.isIn('sid', '$2')}`,
     [account, dialect.list(keys)],
   );
-  if (deleted > 0) await moveOn(session, account);
+  if (deleted > 0) await moveOn(session, account, -deleted);
   return deleted;
+}
+
+/** The ids of the calls of some callers, and those of the accounts that the API has given them. */
+async function callsOf(driver: Driver, account: string, isWanted: (caller: unknown) => boolean) {
+  const sids = new Set<string>();
+
+  // A journal has entries of many accounts, by the ids that the API has given them.
+  const accounts = new Set([account]);
+  const fields = ['ani', 'sid', 'acct_id'];
+  for await (const { columns } of readColumns(driver, account, {}, fields, undefined))
+    for (const [at, ani] of (columns.ani ?? []).entries()) {
+      if (!isWanted(ani)) continue;
+      sids.add(String(columns.sid?.[at]));
+      const owner = columns.acct_id?.[at];
+      if (typeof owner === 'string') accounts.add(owner);
+    }
+
+  return { sids, accounts };
 }
 
 /**
@@ -262,29 +378,13 @@ async function deleteCallsOf(
   account: string,
   isWanted: (caller: unknown) => boolean,
 ): Promise<string[]> {
-  const sids: string[] = [];
-
-  // A journal has entries of many accounts, by the ids that the API has given them.
-  const accounts = new Set([account]);
-
   // No writer can add such a call any longer, so one pass over the rows finds every one.
-  for await (const { columns } of readColumns(
-    driver,
-    account,
-    {},
-    ['ani', 'sid', 'acct_id'],
-    undefined,
-  ))
-    for (const [at, ani] of (columns.ani ?? []).entries()) {
-      if (!isWanted(ani)) continue;
-      sids.push(String(columns.sid?.[at]));
-      const owner = columns.acct_id?.[at];
-      if (typeof owner === 'string') accounts.add(owner);
-    }
+  const found = await callsOf(driver, account, isWanted);
+  const sids = [...found.sids];
 
   // The calls go last: a run that is killed before finds them again, and with them what else there
   // is of them.
-  if (sids.length > 0) await forgetTraces(driver, account, new Set(sids), accounts);
+  if (sids.length > 0) await forgetTraces(driver, account, found.sids, found.accounts);
   for (let from = 0; from < sids.length; from += batch)
     await writeHeld(driver, account, (session) =>
       deleteKeys(driver, session, account, sids.slice(from, from + batch).map(keyOf)),
@@ -339,7 +439,7 @@ async function changeState(
   const state: unknown = JSON.parse(String(row.note));
   if (!Array.isArray(propertyOf(state, 'parts'))) return;
   await session.run(
-    "UPDATE claims SET token = token + 1, holder = 'An erasure or a purge', note = $2 WHERE account = $1 AND name = 'sync'",
-    [account, JSON.stringify(change(state as SyncState))],
+    "UPDATE claims SET token = token + 1, holder = $3, note = $2 WHERE account = $1 AND name = 'sync'",
+    [account, JSON.stringify(change(state as SyncState)), holder],
   );
 }

@@ -6,10 +6,12 @@ import { accountsIn } from './accounts/accounts.ts';
 import {
   committed,
   holdClaim,
+  noteLoss,
   putNote,
   readNote,
   revisionOf,
   takeClaim,
+  tallyOf,
   writeHeld,
 } from './accounts/claims.ts';
 import { ask } from './ask.ts';
@@ -17,7 +19,7 @@ import { keyOf, recordsOf } from './columns.ts';
 import type { Dialect, Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
 import { createCounter, eachCall, readColumns, rowsOfKeys } from './read.ts';
-import { deleteKeys, removalsIn } from './removals.ts';
+import { deleteKeys, finishRemovals, removalsIn } from './removals.ts';
 import type { AccountSize, Store } from './store.ts';
 import { callRows, upsertCalls, writeCalls } from './write.ts';
 
@@ -65,8 +67,13 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
       return { ...known, answer: answers[0] as Answer };
     },
     revision: (account) => revisionOf(driver, account),
+    tally: (account) => tallyOf(driver, account),
+    noteLoss: (account) => noteLoss(driver, account),
 
-    claim: (account, holder) => takeClaim(driver, account, holder, clock.now()),
+    async claim(account, holder) {
+      await finishRemovals(driver, account);
+      return takeClaim(driver, account, holder, clock.now());
+    },
     async commitClaimed(claim, { calls, note }) {
       const rows = callRows(claim.account, calls);
       const { stored, held } = await driver.write(async (session) => {

@@ -3,7 +3,7 @@ import type { Period } from '@call-attribution/core/time';
 import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import type { StoreAccounts } from './accounts/accounts.ts';
-import type { Claim, Note } from './accounts/claims.ts';
+import type { AccountTally, Claim, Note } from './accounts/claims.ts';
 import type { ColumnBatch } from './columns.ts';
 import type { StoreJournal } from './journal.ts';
 import type { Page, PageQuery, Part } from './read.ts';
@@ -113,6 +113,10 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   ask(question: Question, options?: StoreQuestion): Promise<StoreAnswer>;
   /** A number that grows with each change of the calls of an account. */
   revision(account: string): Promise<number>;
+  /** How many calls an account has, and how many its writes have left: both from one snapshot. */
+  tally(account: string): Promise<AccountTally>;
+  /** Notes that calls of an account are lost, and will be added again: the others count now. */
+  noteLoss(account: string): Promise<void>;
 
   /** Claims the sync of an account: from then on earlier claims cannot write. */
   claim(account: string, holder: string): Promise<Claim>;

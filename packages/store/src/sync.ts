@@ -165,6 +165,7 @@ export async function markUnread(
     calls: [],
     note: withUnread(claim.note as SyncState, period),
   });
+  await store.noteLoss(account);
   return true;
 }
 

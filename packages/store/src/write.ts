@@ -153,8 +153,8 @@ export async function writeCalls<T>(
 
   if (unwanted.length + mixed.length > 0) await send();
   const written = batch.size === 0 ? 0 : await session.put(before.length === 0);
-  if (written > 0) await moveOn(session, account);
   const added = batch.size - before.length;
+  if (written > 0) await moveOn(session, account, added);
   return {
     stored: { stored: batch.size, added, changed: written - added, leftOut: unwanted.length },
     held,

@@ -47,6 +47,18 @@ describe.each(testStores())('a $kind store of another layout', ({ newUrl }) => {
     await (await openStore(url, { readOnly: true })).close();
   });
 
+  test('of a store that does not count its calls yet, those that it has count', async () => {
+    const url = await made();
+    await runOn(
+      url,
+      'ALTER TABLE accounts DROP COLUMN calls',
+      "UPDATE meta SET layout = 'of an earlier release'",
+    );
+    await using store = await openStore(url);
+    await store.upsert('101', [{ ...call, sid: 'b' }]);
+    expect(await store.tally('101')).toEqual({ rows: 2, written: 2 });
+  });
+
   test('a field that servers sent before a release knew it has its value in every answer afterwards', async () => {
     // What servers sent: values that fit, one that no column holds, and a name of v2.
     const sent: readonly object[] = [

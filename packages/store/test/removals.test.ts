@@ -8,7 +8,7 @@ import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { mirrorSink, openStore, printRemovals, type Store } from '../src/index.ts';
 import { openLimitedStore } from '../src/open-store.ts';
-import { batchOf, openAt, smallCall } from './small-calls.ts';
+import { batchOf, openAt, runOn, smallCall } from './small-calls.ts';
 
 const stores = testStores();
 const caller = '3125550199';
@@ -30,6 +30,18 @@ const spellings: readonly unknown[] = [
 ];
 const theirs = (ani: unknown, i: number): Call =>
   smallCall(`erased-sid-${i}`, at(i), '1.0', false, { ani, caller_name: name } as object);
+
+/** Statements that keep rows from being deleted, as a process does that is killed before. */
+const keepRows = (url: string): string[] =>
+  url.startsWith('postgres')
+    ? [
+        "CREATE OR REPLACE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'kept'; END $$",
+        'CREATE TRIGGER keeper BEFORE DELETE ON records FOR EACH ROW EXECUTE FUNCTION kept()',
+      ]
+    : ["CREATE TRIGGER keeper BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'kept'); END"];
+const dropKeeper = (url: string): string[] => [
+  `DROP TRIGGER keeper${url.startsWith('postgres') ? ' ON records' : ''}`,
+];
 
 const sidsOf = async (store: Store): Promise<string[]> => {
   const found: string[] = [];
@@ -131,6 +143,95 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     expect(await sidsOf(store)).toEqual(['other-10', 'other-11', 'timeless']);
   });
 
+  test('an erasure or a purge that was interrupted is finished by the next sync, and by the next removal', async () => {
+    const url = await newUrl();
+    await using store = await openAt(url);
+    const all = [...spellings.map(theirs), ...[0, 20, 30].map(other)];
+    const stopped = async (removal: () => Promise<unknown>) => {
+      await runOn(url, ...keepRows(url));
+      await expect(removal()).rejects.toMatchObject({ code: 'store_failed' });
+      await runOn(url, ...dropKeeper(url));
+      expect((await store.removals('101')).isUnfinished).toBe(true);
+    };
+
+    await store.upsert('101', all);
+    await stopped(() => store.erase('101', [caller]));
+    expect(await sidsOf(store)).toHaveLength(all.length);
+    await store.claim('101', 'a sync');
+    expect(await sidsOf(store)).toEqual(['other-0', 'other-20', 'other-30']);
+    expect((await store.removals('101')).isUnfinished).toBe(false);
+
+    await stopped(() => store.purge('101', at(10)));
+    expect(await store.erase('101', ['2025550130'])).toMatchObject({ deleted: [1] });
+    expect(await sidsOf(store)).toEqual(['other-30']);
+    await stopped(() => store.purge('101', at(50)));
+    expect(await store.purge('101', at(50))).toBe(1);
+    expect(await store.tally('101')).toEqual({ rows: 0, written: 0 });
+    expect((await store.removals('101')).isUnfinished).toBe(false);
+  });
+
+  test('who has the ids elsewhere gets them before anything is noted or deleted', async () => {
+    await using store = await openAt(await newUrl());
+    const calls = spellings.map(theirs);
+    await store.upsert('101', [...calls, other(20)]);
+    const before = () => Promise.reject(new Error('The ledger is on a full disk.'));
+    await expect(store.erase('101', [caller], { before })).rejects.toThrow('full disk');
+    expect(await sidsOf(store)).toHaveLength(calls.length + 1);
+    expect(await store.removals('101')).toMatchObject({ erased: [], isUnfinished: false });
+    const given: string[] = [];
+    const { sids } = await store.erase('101', [caller], {
+      async before(ids) {
+        given.push(...ids);
+        expect((await store.removals('101')).erased).toEqual([]);
+      },
+    });
+    expect(given.sort()).toEqual([...sids].sort());
+    expect(given).toHaveLength(calls.length);
+  });
+
+  test('it knows how many calls its writes have left, whatever was added, changed, moved and removed', async () => {
+    const url = await newUrl();
+    await using store = await openAt(url);
+    await using second = await openStore(url);
+    const some = Array.from({ length: 40 }, (_, i) =>
+      smallCall(`s${i}`, at(i), '1.0', false, { ani: `20255501${10 + (i % 20)}` }),
+    );
+    const same = async (rows: number) => {
+      expect(await store.tally('101')).toEqual({ rows, written: rows });
+      expect(await store.count('101')).toBe(rows);
+    };
+
+    await same(0);
+    await Promise.all([
+      store.upsert('101', some.slice(0, 30)),
+      second.upsert('101', some.slice(20)),
+    ]);
+    await same(40);
+    await store.upsert(
+      '101',
+      [...some, ...some].map((call) => ({ ...call, talk_minutes: '2.0' })),
+    );
+    await store.remove('101', ['s1', 's1', 'nobody']);
+    await same(39);
+    await store.erase('101', ['2025550112']);
+    await same(37);
+
+    // A call of an erased caller under another number, which it was stored with.
+    await store.upsert('101', [{ ...some[3], ani: '2025550112' } as Call]);
+    await store.purge('101', at(10));
+    const claim = await store.claim('101', 'a sync');
+    await store.commitClaimed(claim, { calls: some, note: {} });
+    const { rows } = await store.tally('101');
+    await same(rows);
+
+    // Behind its back.
+    await runOn(url, "DELETE FROM records WHERE sid IN ('s20', 's21')");
+    expect(await store.tally('101')).toEqual({ rows: rows - 2, written: rows });
+    await store.noteLoss('101');
+    await store.upsert('101', some.slice(20, 22));
+    await same(rows);
+  });
+
   test('no id of an erased call stays in the state of a sync, in the list of changes or in a journal', async () => {
     await using store = await openAt(await newUrl());
     const sink = mirrorSink(store, '101');
@@ -152,6 +253,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await journal.append(
       JSON.stringify({ entries: [ofOthers, { sid, account: '101' }, { sid, account: acct_id }] }),
     );
+    await journal.append(JSON.stringify({ type: 'committed', except: [sid, 'other-20'] }));
     await journal.append('not of calls: erased-sid-1');
     await journal.close();
     const position = await store.revision('101');
@@ -166,6 +268,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
         entries: [{ sid: 'other-20', orderId: 'other-20', value: 1 }],
       }),
       JSON.stringify({ entries: [ofOthers] }),
+      JSON.stringify({ type: 'committed', except: ['other-20'] }),
       'not of calls: erased-sid-1',
     ]);
     const sync = await store.note('101');

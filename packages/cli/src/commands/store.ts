@@ -55,16 +55,21 @@ export const storePurge = command({
   name: 'store purge',
   summary: 'delete older calls, now and in later syncs',
   about:
+    'Says how many calls it would delete, and asks. ' +
     'Later syncs leave out what is older, also with --restart or a longer --lookback. To get such calls again, fill a new store.',
   options: {
     ...account,
     '--before <time>': 'calls added before 2024-01-01, or before "2024-01-01 08:30:00"',
+    '--yes': 'delete without a question',
+    '--dry-run': 'only say how many calls would be deleted',
     ...store,
   },
   needs: ['account', 'before'],
   examples: {
     'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01':
       'prints how many were deleted',
+    'calls store purge --store sqlite:calls.db --account 101 --before 2024-01-01 --yes':
+      'in a script, where nobody can be asked',
   },
   async run(args, io) {
     return (await import('../stores/store.ts')).purge(args, io);

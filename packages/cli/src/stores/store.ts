@@ -5,13 +5,15 @@ import { text } from 'node:stream/consumers';
 import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import { periodStart } from '@call-attribution/core/time';
+import { parse } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { Account, Store } from '@call-attribution/store';
+import { type Account, type Store, selectionOf } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
-import { askHidden, canAsk } from '../config/prompt.ts';
+import { ask, askHidden, canAsk } from '../config/prompt.ts';
 import { readFileSettings } from '../config/settings.ts';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, write } from '../io.ts';
+import { plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import { needStore, openChosen } from './open.ts';
 
@@ -111,7 +113,7 @@ function typed(option: string, action: string, args: Args): string {
   ]);
 }
 
-/** `calls store purge`: deletes older calls. */
+/** `calls store purge`: deletes older calls, once somebody has said so. */
 export const purge = onStore(async (store, args, io) => {
   const account = args.need('account');
   const before = args.need('before');
@@ -122,7 +124,26 @@ export const purge = onStore(async (store, args, io) => {
     ]);
 
   await accountOf(store, account);
+  const older = parse(`date_added:[* TO ${border}}`, { version: 'v3' });
+  const calls = await store.count(account, selectionOf(older, { extensions: true }));
+  const what = `${plural(calls, 'call')} of account ${account} from before ${border}`;
+  if (args.flag('dry-run')) {
+    await print(io, { purged: 0, wouldPurge: calls });
+    say(io, `${what}; nothing was deleted`);
+    return exitCodes.ok;
+  }
+
+  if (!args.flag('yes')) {
+    if (!canAsk(io))
+      throw new UsageError(`this deletes ${what}, for good; nothing was deleted`, [
+        'add --yes to delete them; --dry-run only counts them',
+      ]);
+    if (!/^y/i.test(await ask(`Delete ${what}, for good? y or n`, 'n', io)))
+      throw new UsageError('nothing was deleted', ['--dry-run only counts them']);
+  }
+
   await print(io, { purged: await store.purge(account, border) });
+  return exitCodes.ok;
 });
 
 /** `calls store erase`: deletes the calls of callers, now and in the future. */
@@ -135,11 +156,11 @@ export const erase: Handler = async (args, io) => {
     await accountOf(store, account);
     const ledgers = await openLedgers(args.list('ledger'), io);
     try {
-      const { deleted, sids, remains } = await store.erase(
+      const { deleted, remains } = await store.erase(
         account,
         numbers.map(({ number }) => number),
+        { before: (sids) => ledgers.forget(sids) },
       );
-      await ledgers.forget(sids);
       for (const [at, { line }] of numbers.entries())
         await print(io, { line, erased: deleted[at] ?? 0 });
       if (remains.includes('vacuum'))
@@ -226,10 +247,9 @@ async function openLedgers(files: readonly string[], io: Io) {
   }
 
   return {
-    async forget(sids: readonly string[]): Promise<void> {
-      const gone = new Set(sids);
+    async forget(sids: ReadonlySet<string>): Promise<void> {
       for (const { shown, ledger } of opened)
-        if (await ledger.forget(gone))
+        if (await ledger.forget(sids))
           say(io, `${shown}: what it said about these calls is removed`);
     },
     close,

@@ -47,6 +47,7 @@ const faults = [
   'rows',
   'contents',
   'unread',
+  'left',
   'api',
 ] as const;
 

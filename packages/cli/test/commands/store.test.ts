@@ -52,11 +52,53 @@ describe('calls store', () => {
       /not searched, and to be cleaned by you: files that were exported before/,
     );
     expect(JSON.parse(erasing.stdout).erased).toBeGreaterThan(0);
-    const purged = await store(['purge', '--account', '101', '--before', '2026-09-15']);
+    const purged = await store(['purge', '--account', '101', '--before', '2026-09-15', '--yes']);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     expect((await calls(['doctor', '--offline', '--store', mirror])).stdout).toMatch(
       /^note +101 +\d+ calls? up to/m,
     );
+  });
+
+  test('a purge says what it deletes, and asks, or takes --yes', async () => {
+    const url = 'sqlite:purged.db';
+    const filled = await openStore(`sqlite:${join(folder, 'purged.db')}`);
+    await filled.putAccount({ id: '101', name: 'Main' });
+    await filled.upsert('101', generate({ records: 40 }));
+    let older = 0;
+    for await (const { date_added } of filled.calls('101'))
+      if (date_added < '2026-09-15 00:00:00') older += 1;
+    await filled.close();
+    const before = ['--account', '101', '--before', '2026-09-15', '--store', url];
+    const purge = (more: readonly string[], options = {}) =>
+      stage.quick(['store', 'purge', ...before, ...more], { cwd: folder, ...options });
+    const left = async () =>
+      Number((await calls(['count', '--store', url, '--include-extensions'])).stdout);
+    const what = `${older} calls of account 101 from before 2026-09-15 00:00:00`;
+
+    expect(await purge(['--dry-run'])).toMatchObject({
+      code: 0,
+      stdout: `{"purged":0,"wouldPurge":${older}}\n`,
+      stderr: expect.stringContaining(`${what}; nothing was deleted`),
+    });
+    expect(await purge([])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(`this deletes ${what}, for good[\\s\\S]*add --yes`),
+    });
+    for (const typed of ['\n', 'n\n'])
+      expect(await purge([], { typed })).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(
+          `Delete ${what}, for good\\? y or n[\\s\\S]*nothing was deleted`,
+        ),
+      });
+    expect(await left()).toBe(40);
+    expect(await purge([], { typed: 'y\n' })).toMatchObject({
+      code: 0,
+      stdout: `{"purged":${older}}\n`,
+    });
+    expect(await left()).toBe(40 - older);
+    expect(await purge(['--yes'])).toMatchObject({ code: 0, stdout: '{"purged":0}\n' });
   });
 
   test('it erases several callers at once, after all lines and ledgers were checked', async () => {

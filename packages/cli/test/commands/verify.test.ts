@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { type LedgerEntry, openLedger } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { DatabaseSync as Database } from '@call-attribution/sqlite';
 import { openStore } from '@call-attribution/store';
@@ -567,11 +568,92 @@ describe('a store in SQLite', () => {
     expect(await verified(store, '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
   });
 
+  /** Changes a database behind the back of the store. */
+  const behindItsBack = (...statements: string[]) => {
+    const database = new Database(at('calls.db'));
+    for (const sql of statements) database.exec(sql);
+    database.close();
+  };
+
+  test.each([
+    ['an erasure', async (ani: string) => inAccount('erase', [], `${ani}\n`)],
+    ['a purge', async () => inAccount('purge', ['--before', '2026-10-05', '--yes'])],
+  ])(
+    'rows that are gone after %s are found, and so are rows that nobody has written',
+    async (_, remove) => {
+      await sync();
+      await remove((await listed())[250]?.ani ?? '');
+      expect(await verified(store)).toMatchObject({ code: 0, verdict: 'proved', codes: [] });
+      const before = (await verified(store)).checks[0].rows;
+      behindItsBack('DELETE FROM records WHERE rowid IN (SELECT rowid FROM records LIMIT 3)');
+      expect(await verified(store)).toMatchObject({
+        code: 3,
+        verdict: 'differs',
+        codes: ['rows', 'unread'],
+      });
+      await sync();
+      expect(await verified(store)).toMatchObject({ code: 0, checks: [{ rows: before }] });
+      expect(await verified(store, '--against-api')).toMatchObject({ code: 0, verdict: 'proved' });
+      behindItsBack(
+        'CREATE TABLE one AS SELECT * FROM records LIMIT 1',
+        "UPDATE one SET sid = 'another'",
+        'INSERT INTO records SELECT * FROM one',
+        'DROP TABLE one',
+      );
+      for (let again = 0; again < 2; again += 1)
+        expect(await verified(store)).toMatchObject({ code: 3, codes: ['rows'] });
+    },
+  );
+
+  test('an erasure that was interrupted is said, and the next sync finishes it', async () => {
+    await sync();
+    const [{ ani = '', sid = '' } = {}] = await listed();
+    const ledger = await openLedger(at('uploads.ledger'));
+    const entry = (of: string): LedgerEntry => ({
+      action: 'add',
+      sid: of,
+      account: '101',
+      click: { kind: 'gclid', id: `click-of-${of}` },
+      at: 0,
+      name: 'Lead',
+      value: 1,
+      currency: 'USD',
+    });
+    await ledger.commit(await ledger.prepare('google-ads-clicks', [entry(sid), entry('stays')]), {
+      except: [sid],
+    });
+    await ledger.close();
+
+    // As by a process that is killed before the first call goes.
+    behindItsBack(
+      "CREATE TRIGGER keeper BEFORE DELETE ON records BEGIN SELECT RAISE(ABORT, 'kept'); END",
+    );
+    const erase = ['store', 'erase', '--account', '101', '--store', store];
+    const { code } = await stage.quick([...erase, '--ledger', 'uploads.ledger'], {
+      cwd,
+      input: `${ani}\n`,
+    });
+    expect(code).not.toBe(0);
+    behindItsBack('DROP TRIGGER keeper');
+    expect(readFileSync(at('uploads.ledger'), 'utf8')).not.toContain(sid);
+    expect(readFileSync(at('uploads.ledger'), 'utf8')).toContain('click-of-stays');
+    const found = await run('verify', store);
+    expect(found).toMatchObject({ code: 3 });
+    expect(found.stdout).toMatch(
+      /\d+ calls? of erased callers, or from before the purge, (?:is|are) still here, because that was interrupted: the next calls sync deletes them/,
+    );
+    expect(await sync()).toMatchObject({ code: 0 });
+    expect(await verified(store)).toMatchObject({ code: 0, verdict: 'proved' });
+    expect((await run('get', sid, '--store', store)).code).toBe(6);
+  });
+
   test('erased callers and purged calls count apart, never as missing', async () => {
     await sync();
     const ani = (await listed())[250]?.ani ?? '';
     const { erased } = JSON.parse(await inAccount('erase', [], `${ani}\n`));
-    const { purged } = JSON.parse(await inAccount('purge', ['--before', '2026-11-01 00:00:00']));
+    const { purged } = JSON.parse(
+      await inAccount('purge', ['--before', '2026-11-01 00:00:00', '--yes']),
+    );
     const result = await verified(store, '--against-api');
     expect(result).toMatchObject({
       code: 0,

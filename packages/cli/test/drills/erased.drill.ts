@@ -275,6 +275,7 @@ test.each(kinds)(
       '101',
       '--before',
       before,
+      '--yes',
     ]);
     expect(JSON.parse(purged.stdout).purged).toBeGreaterThan(0);
     for (const more of everySync.slice(1, 3)) {
@@ -306,6 +307,7 @@ test('what was erased and purged goes from copy to copy, and no sync of any brin
     '101',
     '--before',
     before,
+    '--yes',
   ]);
   const { sids } = await heldBy(cwd, 'sqlite:first.db');
   expect(sids.length).toBeGreaterThan(10);

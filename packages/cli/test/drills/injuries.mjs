@@ -5,10 +5,13 @@
 import { spawn } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -33,14 +36,20 @@ function dice(end) {
 /** @template T @param {readonly T[]} list @returns {T} */
 const one = (list) => /** @type {T} */ (list[dice(list.length)]);
 
-/** Runs the program. @param {string[]} args @param {Record<string, string>} env */
-function calls(args, env = {}) {
+/**
+ * Runs the program.
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ * @param {string} input
+ */
+function calls(args, env = {}, input = '') {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...args], {
       cwd: work,
       env: { PATH: process.env.PATH ?? '', HOME: work, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    child.stdin.end(input);
     const out = { stdout: '', stderr: '' };
     for (const name of /** @type {const} */ (['stdout', 'stderr']))
       child[name].setEncoding('utf8').on('data', (text) => {
@@ -88,7 +97,7 @@ function serve() {
 
 // What is injured: two originals of each kind, of different calls, so that rows and files can be
 // taken for each other.
-const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db'];
+const formats = ['ndjson', 'csv', 'ndjson.gz', 'csv.gz', 'json', 'parquet', 'db', 'erased.db'];
 const shares = {
   ndjson: 0.25,
   csv: 0.26,
@@ -96,10 +105,14 @@ const shares = {
   'csv.gz': 0.1,
   json: 0.05,
   parquet: 0.04,
-  db: 0.16,
+  db: 0.1,
+  // A store from which callers were erased and calls purged.
+  'erased.db': 0.06,
 };
+/** How many folders of months are injured, of so many injuries. */
+const foldersOf = 0.05;
 /** A few hundred injuries are of the kinds that are made quickly. */
-const used = total < 1000 ? ['csv', 'ndjson.gz', 'db'] : formats;
+const used = total < 1000 ? ['csv', 'ndjson.gz', 'db', 'erased.db'] : formats;
 const periods = [
   ['--to', '2026-11-09'],
   ['--from', '2026-11-10'],
@@ -128,14 +141,34 @@ async function makeOriginals(env) {
 async function makeOriginal(env, { period, which, format }) {
   const path = original(format, which);
   const written = ['export', '-o', path, '--receipt'];
-  const synced = ['sync', '--store', `sqlite:${path}`, ...period];
-  const step = format === 'db' ? synced : [...written, '--include-extensions', ...period];
-  const { code, stdout, stderr } = await calls(step, env);
-  if (code !== 0) throw new Error(`calls ${step.join(' ')}: ${code} ${stdout} ${stderr}`);
-  if (format !== 'db') return;
+  const store = ['--store', `sqlite:${path}`];
+  const isStore = format.endsWith('db');
+  const exported = [...written, '--include-extensions', ...period];
+  await done(isStore ? ['sync', ...store, ...period] : exported, env);
+  if (!isStore) return;
   const database = new Database(path);
+  if (format === 'erased.db') {
+    const [first, second] = rowsIn(database);
+    const of = [...store, '--account', String(first?.account)];
+    await done(['store', 'erase', ...of], {}, `${first?.ani}\n${second?.ani}\n`);
+    const times = rowsIn(database).map(({ date_added }) => String(date_added));
+    const before = times.sort()[Math.floor(times.length / 3)] ?? '';
+    await done(['store', 'purge', ...of, '--before', before, '--yes']);
+  }
+
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
+}
+
+/**
+ * Runs the program, which has to succeed.
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ * @param {string} [input]
+ */
+async function done(args, env, input) {
+  const { code, stdout, stderr } = await calls(args, env, input);
+  if (code !== 0) throw new Error(`calls ${args.join(' ')}: ${code} ${stdout} ${stderr}`);
 }
 
 /** @typedef {(rows: string[], others: string[]) => string[]} OnRows */
@@ -291,8 +324,10 @@ function inSqlite(path, change) {
  * @param {number} which
  */
 function injure(path, format, which) {
-  if (format === 'db') {
-    const kind = one(Object.keys(onSqlite));
+  if (format.endsWith('db')) {
+    // Without the API, a store is counted.
+    const kinds = format === 'db' ? Object.keys(onSqlite) : ['row dropped', 'row doubled'];
+    const kind = one(kinds);
     onSqlite[kind]?.(path, which);
     return kind;
   }
@@ -306,7 +341,7 @@ function injure(path, format, which) {
 /** @param {string} format @param {string} path @param {number} which */
 function copy(format, path, which) {
   copyFileSync(original(format, which), path);
-  if (format !== 'db')
+  if (!format.endsWith('db'))
     copyFileSync(`${original(format, which)}.receipt.json`, `${path}.receipt.json`);
 }
 
@@ -370,6 +405,68 @@ async function examine(plan, env) {
   process.stderr.write(`${result.runs} of ${total}\n`);
 }
 
+/**
+ * What is done to the months of an account, each with its receipt.
+ * @type {Record<string, (folder: string, months: string[]) => void>}
+ */
+const onMonths = {
+  'month removed': (folder, months) => {
+    const path = join(folder, one(months));
+    for (const ending of endings) rmSync(`${path}${ending}`);
+  },
+  'month renamed': (folder, months) => {
+    const path = join(folder, one(months));
+    for (const ending of endings)
+      renameSync(`${path}${ending}`, `${join(folder, otherMonth(months))}${ending}`);
+  },
+  'month copied': (folder, months) => {
+    const path = join(folder, one(months));
+    for (const ending of endings)
+      copyFileSync(`${path}${ending}`, `${join(folder, otherMonth(months))}${ending}`);
+  },
+  'months exchanged': (folder, months) => {
+    const at = dice(months.length);
+    const first = join(folder, months[at] ?? '');
+    const second = join(folder, months[(at + 1) % months.length] ?? '');
+    for (const ending of endings) {
+      renameSync(`${first}${ending}`, `${first}.kept`);
+      renameSync(`${second}${ending}`, `${first}${ending}`);
+      renameSync(`${first}.kept`, `${second}${ending}`);
+    }
+  },
+  'folder of another account': (folder) => renameSync(folder, `${folder}9`),
+};
+const endings = ['', '.receipt.json'];
+
+/** The name of a month that is not there. @param {string[]} months @returns {string} */
+function otherMonth(months) {
+  const year = 2027 + dice(20);
+  const name = `month=${year}-${String(1 + dice(12)).padStart(2, '0')}.parquet`;
+  return months.includes(name) ? otherMonth(months) : name;
+}
+
+/** Injures the months of an export, or leaves them as they are. @param {string | null} kind */
+async function examineMonths(kind) {
+  const folder = join(work, 'months');
+  cpSync(join(work, 'original-months'), folder, { recursive: true });
+  const [account = ''] = readdirSync(folder);
+  const months = readdirSync(join(folder, account)).filter((name) => name.endsWith('.parquet'));
+  if (kind !== null) onMonths[kind]?.(join(folder, account), months);
+  const { code, stdout, stderr } = await calls(['verify', 'months', '--json']);
+  if (stdout === '') throw new Error(`calls verify months: ${code} ${stderr}`);
+  const { verdict } = JSON.parse(stdout);
+  rmSync(folder, { recursive: true });
+  if (kind === null) {
+    result.whole += 1;
+    if (verdict !== 'proved' || code !== 0) result.invented.push(`months: ${verdict} ${code}`);
+    return;
+  }
+
+  result.runs += 1;
+  result.kinds[`${kind} in months`] = (result.kinds[`${kind} in months`] ?? 0) + 1;
+  if (verdict !== 'differs' || code !== 3) result.missed.push(`${kind}: ${verdict} ${code}`);
+}
+
 const { child, env } = await serve();
 try {
   await makeOriginals(env);
@@ -387,6 +484,10 @@ try {
   const chosen = plan.map(({ each }) => each);
   const stores = chosen.filter(({ format }) => format === 'db');
   const files = chosen.filter(({ format }) => format !== 'db');
+  await done(['export', '-o', 'original-months', '--partition', 'month'], env);
+  await examineMonths(null);
+  for (let folder = 0; folder < total * foldersOf; folder += 1)
+    await examineMonths(one(Object.keys(onMonths)));
   for (let from = 0; from < files.length; from += 250) await examine(files.slice(from, from + 250));
   for (let from = 0; from < stores.length; from += 250)
     await examine(stores.slice(from, from + 250), env);

@@ -148,10 +148,49 @@ export const writeHeld = <T>(
     return body(session);
   });
 
-/** Notes that the calls of an account have changed, in a transaction that holds it. */
-export async function moveOn(session: Session, account: string): Promise<void> {
-  await session.run('UPDATE accounts SET revision = revision + 1 WHERE account = $1', [account]);
+/**
+ * Notes that the calls of an account have changed, and how many were added, less those that were
+ * deleted, in a transaction that holds it.
+ */
+export async function moveOn(session: Session, account: string, added: number): Promise<void> {
+  await session.run(
+    'UPDATE accounts SET revision = revision + 1, calls = calls + $2 WHERE account = $1',
+    [account, added],
+  );
 }
+
+/** The rows of an account, in a statement about `accounts`. */
+export const countOfAccount =
+  '(SELECT count(*) FROM records WHERE records.account = accounts.account)';
+
+/** How many calls an account has. */
+export interface AccountTally {
+  /** Rows that are there. */
+  readonly rows: number;
+  /**
+   * Rows that its writes have left: those that were added, less those that were deleted. Another
+   * number than that of the rows was changed behind the back of the store.
+   */
+  readonly written: number;
+}
+
+/** Counts the calls of an account, and says how many it should have, from one snapshot. */
+export async function tallyOf(driver: Driver, account: string): Promise<AccountTally> {
+  const [row] = await driver.all(
+    `SELECT calls, ${countOfAccount} AS found FROM accounts WHERE account = $1`,
+    [account],
+  );
+  return { rows: Number(row?.found ?? 0), written: Number(row?.calls ?? 0) };
+}
+
+/** Notes that rows of an account are lost, and will be added again: the others count now. */
+export const noteLoss = (driver: Driver, account: string): Promise<void> =>
+  writeHeld(driver, account, async (session) => {
+    await session.run(
+      `UPDATE accounts SET calls = ${countOfAccount} WHERE account = $1 AND calls > ${countOfAccount}`,
+      [account],
+    );
+  });
 
 /** A number that has grown with each change of the calls of an account. */
 export async function revisionOf(session: Pick<Session, 'all'>, account: string): Promise<number> {

@@ -79,6 +79,23 @@ const meanings: Readonly<Record<string, Meaning>> = {
   '3D': refusedLogin,
 };
 
+/** What who only reads a store has to be granted. */
+const readable = ['accounts', 'calls', 'claims', 'erased', 'meta', 'records'];
+
+/** A user without the right to a table. The server names it, in words of any language. */
+function forbidden({ message }: pg.DatabaseError): Meaning {
+  const table = /[A-Za-z_]+$/.exec(message)?.[0] ?? '';
+  const what = [...readable, 'credentials', 'journals', 'sms_numbers'].includes(table)
+    ? `the table "${table}"`
+    : 'a table or the schema';
+  return {
+    remedy: null,
+    code: 'store_unavailable',
+    what: `The user of the store has no right to ${what}`,
+    hint: `Who only reads needs: GRANT SELECT ON ${readable.join(', ')} TO that user. The view "calls" alone is for programs that ask it in SQL.`,
+  };
+}
+
 /** The connection broke, or was never made. */
 const disconnected = unavailable(
   'reconnect',
@@ -133,7 +150,7 @@ export function fromPostgres(cause: unknown): StoreError {
     `${meaning.what} (${sqlState}). ${meaning.hint}`.trimEnd(),
     {
       cause: Object.assign(new Error(sqlState), { code: sqlState }),
-      ...(meaning === refusedLogin ? { kind: 'keys' } : {}),
+      ...(meaning === refusedLogin || sqlState === '42501' ? { kind: 'keys' } : {}),
       ...(meaning.code === 'not_writable' ? { isRetryable: true } : {}),
     },
   );
@@ -144,6 +161,7 @@ export function fromPostgres(cause: unknown): StoreError {
 function meaningOf(cause: unknown): Meaning {
   if (cause instanceof pg.DatabaseError) {
     const code = cause.code ?? '';
+    if (code === '42501') return forbidden(cause);
     return meanings[code] ?? meanings[code.slice(0, 2)] ?? unexpected;
   }
 
