@@ -302,7 +302,7 @@ test('manifests: npm can compare each package with the workflow that publishes i
   for (const { name, manifest } of packages)
     expect(manifest, name).toMatchObject({
       license: 'MIT',
-      engines: { node: '>=20.19.0' },
+      engines: { node: expect.stringMatching(/^>=20\.19\.0/) },
       repository: { url: repository.url, directory: `packages/${name}` },
       publishConfig: { access: 'public', provenance: true },
     });

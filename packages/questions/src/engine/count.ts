@@ -166,7 +166,7 @@ export function shiftOf({ timeZone, inZone }: Zones): Shift {
 }
 
 /** Judges times, of which NaN is that of a call without one. */
-export function timesIn({ from, to, undated }: Period): (time: number) => boolean {
+function timesIn({ from, to, undated }: Period): (time: number) => boolean {
   const first = from ?? Number.NEGATIVE_INFINITY;
   const end = to ?? Number.POSITIVE_INFINITY;
   const withoutTime = undated === 'with';

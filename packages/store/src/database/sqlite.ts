@@ -40,7 +40,7 @@ const dialect: Dialect = {
 };
 
 /** The name of a database in memory. */
-export const inMemory = ':memory:';
+const inMemory = ':memory:';
 
 const forReading = ['busy_timeout = 20', 'query_only = ON'];
 const forWriting = [
