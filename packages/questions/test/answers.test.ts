@@ -10,8 +10,10 @@ import {
   createAnswers,
   extensionsSentence,
   type Note,
+  planCalls,
   planQuestion,
   type Question,
+  selectCalls,
   shownValue,
 } from '../src/index.ts';
 
@@ -589,6 +591,53 @@ describe('rows', () => {
     await expect(
       rowsOf({ period: '2026-10', compare: '2026-10-01 to 2026-10-31' }),
     ).rejects.toThrow('A period cannot be compared with itself');
+  });
+
+  describe('an account is called by what it is counted as, by its other names, or by the ID in its calls', () => {
+    const namesOf = (account: string) => (account === 'm' ? ['Main office'] : []);
+    const ofBoth = [
+      ...calls.map((each) => ({ account: 'm', record: { ...each, acct_id: '101' } as Call })),
+      { account: 'b', record: call('z', { acct_id: '102', talk_minutes: '0.0' }) },
+    ];
+    const counted = (question: Question) => {
+      const running = createAnswers([planQuestion(question)], { namesOf });
+      for (const { account, record } of ofBoth) running.add(record, account);
+      return running.answers()[0];
+    };
+
+    test.each([
+      ["account = 'm'", 5],
+      ["account = 'main office'", 5],
+      ["account = '101'", 5],
+      ["account == 'main office'", 0],
+      ["account IN ('102', 'nobody')", 1],
+      ["account LIKE 'main%'", 5],
+      ["account <> '101'", 1],
+      ["NOT account = 'Main office'", 1],
+      ["account <> 'b'", 5],
+      ["account = '103'", 0],
+    ])('%s', (where, number) => {
+      expect(counted({ where })?.calls).toBe(number);
+      const { judge } = selectCalls(planCalls({ where }), { namesOf });
+      const found = ofBoth.filter(({ account, record }) => judge(record, account) === 'selected');
+      expect(found).toHaveLength(number);
+    });
+
+    test('in a measure too', () => {
+      const answer = counted({
+        measures: ["count(account = '102') as there", "count(account = 'main office') as here"],
+      });
+      expect(answer?.total).toMatchObject({ there: 1, here: 5 });
+    });
+
+    test('a name that none has is said, with those that there are; one that it has is not', () => {
+      expect(said(counted({ where: "account = 'main'" })?.notes ?? [])).toEqual([
+        "account is never 'main'; nearest: 'Main office' (5 calls).",
+      ]);
+      expect(said(counted({ where: "account = '102' AND missed = FALSE" })?.notes ?? [])).toEqual(
+        [],
+      );
+    });
   });
 
   test('several accounts are one question: order and limit hold for all', async () => {

@@ -193,6 +193,18 @@ function readAccountsIn(json: unknown, path: string, report: Report): ReadonlyMa
     }
   }
 
+  // People call an account by either, and conditions in any case.
+  for (const [account, values] of accounts)
+    for (const [id, owner] of owners) {
+      const isOwn = owner === account || id === (values.get('id') ?? account);
+      if (isOwn || id.toUpperCase() !== account.toUpperCase()) continue;
+      report(
+        'file',
+        `${path}: account ${quoted(account)} is named like the ID of account ${quoted(owner)}`,
+        'an account is known by its name and by its ID: give it another name',
+      );
+    }
+
   return accounts;
 }
 

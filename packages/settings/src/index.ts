@@ -3,6 +3,7 @@
 // `@call-attribution/core/settings`, since `createClient()` reads the same variables.
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export {
+  accountCalled,
   type ConfiguredAccount,
   connectionOf,
   missingSettings,

@@ -38,6 +38,20 @@ export interface ConfiguredAccount {
 }
 
 /**
+ * The account with this ID or this name; null when there is none.
+ *
+ * @example
+ * accountCalled('102', readSettings().accounts)?.name; // 'boston'
+ */
+export function accountCalled(
+  called: string | null | undefined,
+  accounts: readonly ConfiguredAccount[],
+): ConfiguredAccount | null {
+  const own = accounts.find(({ id }) => id === called);
+  return own ?? accounts.find(({ name }) => name === called) ?? null;
+}
+
+/**
  * All settings, read once. Credentials are returned by a function, so that nothing prints them by
  * accident.
  */
@@ -67,7 +81,7 @@ export interface SettingsSource {
   /** What messages call an option. @default the name itself */
   readonly nameOption?: ((name: string) => string) | undefined;
   /**
-   * Name of an account in the configuration file. Its credentials, and no others, are used; its
+   * Name or ID of an account in the configuration file. Its credentials, and no others, are used; its
    * other settings come after
    * `options` and before the environment. See also `readAccounts`. Null for none.
    * @default the one that the file names as `default`, unless the environment has credentials
@@ -143,7 +157,7 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
     [variable, `${variable}_FILE`].some((name) => readVariable(env, name) !== null),
   );
   const { account: name = hasOwn ? null : content?.values.get('default') } = source;
-  const account = accounts.find((each) => each.name === name) ?? null;
+  const account = accountCalled(name, accounts);
   if (typeof name === 'string' && account === null)
     reportUnknown(name, accounts, content?.file ?? null, reportTo(found));
   const own: Values | undefined =
@@ -242,8 +256,8 @@ function reportUnknown(
 }
 
 /**
- * The settings of several accounts of the configuration file, in the order of their names, or of
- * all accounts, in the order of the file. A problem that concerns two accounts is one of the later
+ * The settings of several accounts of the configuration file, in the order of `names`, which may
+ * also be IDs, or of all accounts, in the order of the file. A problem that concerns two accounts is one of the later
  * account. Without any account in the file the result is one `Settings` with that problem.
  *
  * @example
@@ -266,7 +280,11 @@ export function readAccounts(
   }
 
   const owners = new Map<string, string>();
-  return (names === 'all' ? all : [...new Set(names)]).map((name) => {
+  const chosen =
+    names === 'all'
+      ? all
+      : names.map((called) => accountCalled(called, file.accounts)?.name ?? called);
+  return [...new Set(chosen)].map((name) => {
     const settings = settingsIn(file, { ...source, account: name });
 
     const and = (problem: SettingProblem): Settings => ({

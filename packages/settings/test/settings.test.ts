@@ -450,6 +450,14 @@ describe('accounts', () => {
     [['hunter2'], '"accounts" must be an object'],
     [{}, 'has no accounts'],
     [{ main, 102: { ...main, id: 'main' } }, 'accounts "102" and "main" have the same ID main'],
+    [
+      { 102: { ...main, id: '101' }, boston: { ...main, id: '102' } },
+      'account "102" is named like the ID of account "boston"',
+    ],
+    [
+      { boston: { ...main, id: 'MAIN' }, main: { ...main, id: '101' } },
+      'account "main" is named like the ID of account "boston"',
+    ],
     [{ main, other: main }, 'accounts "main" and "other" have the same credentials'],
   ] as [object, string][])('%j is refused with a way out', (accounts, expected) => {
     const { problems = [] } = accountsIn({ baseUrl: url, accounts }).all().at(-1) ?? {};
@@ -458,6 +466,13 @@ describe('accounts', () => {
     );
     expect(problem).toContain(expected);
     expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+  test('an account is named by its name or by its ID, and is one account then', () => {
+    const accounts = { main: { ...main, id: '101' }, other: { ...main, id: '102' } };
+    const { all, source } = accountsIn({ baseUrl: url, default: '102', accounts });
+    expect(all(['101', 'main']).map(({ account }) => account?.name)).toEqual(['main']);
+    for (const account of ['102', undefined])
+      expect(readSettings({ ...source, account }).account?.name).toBe('other');
   });
   test('an account that does not exist is answered with the nearest name', () => {
     const { all } = accountsIn(config);

@@ -1,5 +1,10 @@
 import { hull, intersect, periodOf } from '@call-attribution/core/time';
-import type { AccountStatus, Plan, RunningAnswers } from '@call-attribution/questions';
+import type {
+  AccountStatus,
+  AnswerOptions,
+  Plan,
+  RunningAnswers,
+} from '@call-attribution/questions';
 import type { AccountSize, Asked, Store } from './store.ts';
 
 /** An account that is asked, and where its calls are kept. */
@@ -23,6 +28,8 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   /** What is known of the accounts. Default: what their stores know. */
   readonly statuses?: readonly AccountStatus[] | undefined;
+  /** What else conditions may call an account. Default: the names that the stores give accounts. */
+  readonly namesOf?: AnswerOptions['namesOf'];
 }
 
 /**
@@ -36,11 +43,11 @@ export interface AskOptions {
 export async function ask(
   plans: readonly Plan[],
   copies: readonly AskedCopy[],
-  { signal, statuses }: AskOptions = {},
+  { signal, statuses, namesOf }: AskOptions = {},
 ): Promise<Asked> {
   // A program that asks nothing starts without it.
   const { createAnswers } = await import('@call-attribution/questions');
-  const running = createAnswers(plans);
+  const running = createAnswers(plans, { namesOf: namesOf ?? (await namesIn(copies)) });
   for (const copy of copies) await feed(running, copy, signal);
 
   const known = statuses ?? (await statusesOf(copies));
@@ -62,6 +69,18 @@ async function feed(
     if (period === null) continue;
     await running.addAll(store.columns(account, need.fields, { period }, signal), name);
   }
+}
+
+/** The names that stores give to accounts, where these differ from their IDs. */
+async function namesIn(copies: readonly AskedCopy[]) {
+  const named = new Map<string, string>();
+  for (const store of new Set(copies.map((copy) => copy.store)))
+    for (const { id, name } of await store.accounts()) named.set(id, name);
+
+  return (account: string): readonly string[] => {
+    const name = named.get(account);
+    return name === undefined || named.has(name) ? [] : [name];
+  };
 }
 
 /** What the stores know of the accounts. */

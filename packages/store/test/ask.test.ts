@@ -57,6 +57,14 @@ describe.each(testStores())('a store of $kind is asked', ({ newUrl }) => {
     expect(answers[0]?.rows).toEqual([{ account: 'main', calls: known }]);
   });
 
+  test('a condition calls an account by its ID or by the name that the store has', async () => {
+    await using store = await opened();
+    for (const called of ['102', 'account 102']) {
+      const { answer } = await store.ask({ where: `account = '${called}'` });
+      expect(answer.calls).toBe(kept['102'].length);
+    }
+  });
+
   test('what is left out of a selection means all calls', async () => {
     await using store = await opened();
     expect(await store.count('101')).toBe(80);

@@ -17,9 +17,9 @@ export type Judge<T> = (of: T) => boolean | null;
 
 /**
  * How the values of a field are read. Undefined when it cannot be known: neither is then whether
- * they are null.
+ * they are null. Of several names of one thing, a condition may use any.
  */
-export type ReaderOf<T> = (field: string) => (of: T) => Value | undefined;
+export type ReaderOf<T> = (field: string) => (of: T) => Value | readonly string[] | undefined;
 
 /** A condition as a function. */
 export function compileCondition<T>(
@@ -59,9 +59,12 @@ export function compileCondition<T>(
   }
 
   const holds = testOf(condition, vocabulary.get(condition.field));
+  const isNot = condition.kind === 'compare' && condition.operator === '<>';
   return (of) => {
     const value = read(of);
-    return value === null || value === undefined ? null : holds(value);
+    if (value === null || value === undefined) return null;
+    if (typeof value !== 'object') return holds(value);
+    return isNot ? value.every(holds) : value.some(holds);
   };
 }
 

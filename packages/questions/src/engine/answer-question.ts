@@ -4,7 +4,13 @@ import { type ColumnBatch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import type { AccountStatus, Answer } from '../question/answer.ts';
 import { joinNeeds, type Need } from '../question/needs.ts';
-import { type Plan, planQuestion, type ReadOptions, readPlan } from '../question/plan.ts';
+import {
+  type Plan,
+  planQuestion,
+  type ReadOptions,
+  type ReadPlan,
+  readPlan,
+} from '../question/plan.ts';
 import type { Question } from '../question/question.ts';
 import { QuestionCount } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
@@ -19,6 +25,11 @@ export interface AnswerOptions {
    * Default 512,000,000.
    */
   readonly memory?: number | undefined;
+  /**
+   * What else an account is called. A condition may name it like that, too, as well as by the
+   * `acct_id` of its calls. Default: nothing.
+   */
+  readonly namesOf?: ((account: string) => readonly string[]) | undefined;
 }
 
 /**
@@ -52,15 +63,15 @@ export class RunningAnswers {
   readonly #seen = new SeenAccounts();
   /** What questions on the other calls of a caller are answered of. */
   readonly #kept: KeptCalls | null;
-  readonly #memory: number;
+  readonly #countOf: (plan: ReadPlan) => QuestionCount;
 
   /** See `createAnswers`. */
-  constructor(plans: readonly Plan[], { memory = usualMemory }: AnswerOptions) {
-    this.#all = plans.map((plan) => new QuestionCount(readPlan(plan), memory));
+  constructor(plans: readonly Plan[], { memory = usualMemory, namesOf = () => [] }: AnswerOptions) {
+    this.#countOf = (plan) => new QuestionCount(plan, memory, namesOf);
+    this.#all = plans.map((plan) => this.#countOf(readPlan(plan)));
     this.needs = joinNeeds(plans.flatMap(({ needs }) => needs));
     const late = this.#all.filter(isLate).map(({ plan }) => plan);
     this.#kept = late.length === 0 ? null : new KeptCalls(late, memoryOf(memory));
-    this.#memory = memory;
     const fields = new Set(this.needs.flatMap((need) => need.fields));
     this.#records = new Records([...fields], (columns, of) => this.#count(columns, of));
   }
@@ -108,7 +119,7 @@ export class RunningAnswers {
     this.#records.flush();
     const known = accounts ?? this.#seen.statuses();
     const late = new Map(
-      this.#all.filter(isLate).map((count) => [count, new QuestionCount(count.plan, this.#memory)]),
+      this.#all.filter(isLate).map((count) => [count, this.#countOf(count.plan)]),
     );
     for (const { calls, sequenceOf } of this.#kept?.accounts() ?? [])
       for (const [{ plan }, count] of late) {

@@ -2,19 +2,20 @@ import { instantOf, minute, naiveAt, type Period } from '@call-attribution/core/
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
-import { compileCondition, type Judge } from '../conditions/holds.ts';
+import { compileCondition, type Judge, type ReaderOf } from '../conditions/holds.ts';
 import { Batch, type CallLists, type Sequence, type Shift } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, unmoved } from '../question/buckets.ts';
 import type { Zones } from '../question/period.ts';
 import type { ReadPlan } from '../question/plan.ts';
-import { GroupTable, memoryOf, readerOf } from './parts.ts';
+import { type AccountNames, GroupTable, memoryOf, testedBy } from './parts.ts';
 
 /** Counts calls for one question. */
 export class QuestionCount {
   readonly plan: ReadPlan;
   readonly #shift: Shift;
+  readonly #tested: ReaderOf<Batch>;
   readonly #judges: readonly Judge<Batch>[];
   readonly #now: GroupTable;
   readonly #past: GroupTable | null;
@@ -26,17 +27,18 @@ export class QuestionCount {
   #otherChannel = 0;
   #noTime = 0;
 
-  constructor(plan: ReadPlan, bytes: number) {
+  constructor(plan: ReadPlan, bytes: number, namesOf: AccountNames) {
     const { groups, compared, period } = plan;
     this.plan = plan;
     const memory = memoryOf(bytes);
-    this.#now = new GroupTable(plan, unmoved, memory);
+    this.#now = new GroupTable(plan, unmoved, memory, namesOf);
     this.#past =
       compared === null
         ? null
-        : new GroupTable(plan, alignmentOf(groups, period, compared), memory);
+        : new GroupTable(plan, alignmentOf(groups, period, compared), memory, namesOf);
     this.#shift = shiftOf(plan.zones);
-    this.#judges = judgesOf(plan);
+    this.#tested = testedBy(namesOf);
+    this.#judges = judgesOf(plan, namesOf);
     this.#values = new Map(Array.from(comparedFields(plan, 0), (name) => [name, new Map()]));
   }
 
@@ -97,13 +99,12 @@ export class QuestionCount {
     this.#past?.count(calls, past.subarray(0, pastSize));
     this.#found += nowSize;
     for (const name of comparedFields(this.plan, this.#found)) {
-      const read = readerOf(name);
+      const read = this.#tested(name);
       const counts = this.#values.get(name) as Map<Value, number>;
-      for (calls.at = 0; calls.at < length; calls.at += 1) {
-        const value = read(calls);
-        if (counts.size < mostValues || counts.has(value))
-          counts.set(value, (counts.get(value) ?? 0) + 1);
-      }
+      for (calls.at = 0; calls.at < length; calls.at += 1)
+        for (const value of [read(calls) ?? null].flat())
+          if (counts.size < mostValues || counts.has(value))
+            counts.set(value, (counts.get(value) ?? 0) + 1);
     }
   }
 
@@ -135,12 +136,14 @@ export class QuestionCount {
  * The conditions of a selection as functions. A filter of the API is about the times as they were
  * sent.
  */
-export const judgesOf = (plan: ReadPlan): readonly Judge<Batch>[] =>
-  plan.conditions.map(({ condition, asSent }) =>
+export function judgesOf(plan: ReadPlan, namesOf: AccountNames): readonly Judge<Batch>[] {
+  const tested = testedBy(namesOf);
+  return plan.conditions.map(({ condition, asSent }) =>
     compileCondition(condition, allFields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : readerOf(field),
+      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : tested(field),
     ),
   );
+}
 
 /** How times are moved into the zone of an answer. */
 export function shiftOf({ timeZone, inZone }: Zones): Shift {

@@ -1,9 +1,10 @@
 import type { Condition, Value } from '../conditions/condition.ts';
-import { compileCondition } from '../conditions/holds.ts';
+import { compileCondition, type ReaderOf } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
+import { textOf } from '../fields/wire-values.ts';
 import { type Alignment, keyReader } from '../question/buckets.ts';
 import type { Part, PartValue } from '../question/measures.ts';
 import type { ReadPlan } from '../question/plan.ts';
@@ -206,13 +207,13 @@ export class GroupTable {
   readonly #counted = new Map<string, { readonly counter: Counter; readonly read: Read }>();
 
   /** Times are `moved`. */
-  constructor(plan: ReadPlan, moved: Alignment, take: TakeMemory) {
+  constructor(plan: ReadPlan, moved: Alignment, take: TakeMemory, namesOf: AccountNames) {
     this.#plan = plan;
     this.#reads = plan.groups.map((group) => keyReader(group, moved));
     this.#take = take;
     for (const part of plan.parts) {
       const { id, about, of } = part;
-      const value = about === null ? () => null : readerOf(about);
+      const value = about === null ? () => null : partReader(about, namesOf);
       const read: Read = (call) => of(value(call), call);
       if (!this.#counted.has(id)) this.#counted.set(id, { counter: counterOf(part, take), read });
     }
@@ -283,8 +284,25 @@ export class GroupTable {
   }
 }
 
-/** Reads a field by its name, or whether a condition holds. */
-export const readerOf = (about: string | Condition): Read =>
+/** Reads what a part is about: a field, or whether a condition holds. */
+const partReader = (about: string | Condition, namesOf: AccountNames): Read =>
   typeof about === 'string'
-    ? (allFields.get(about)?.read ?? (() => null))
-    : compileCondition<Batch>(about, allFields, readerOf);
+    ? readerOf(about)
+    : compileCondition<Batch>(about, allFields, testedBy(namesOf));
+
+/** Reads a field by its name. */
+const readerOf = (field: string): Read => allFields.get(field)?.read ?? (() => null);
+
+/** What else an account is called. */
+export type AccountNames = (account: string) => readonly string[];
+
+/** How conditions read fields: of the account of a call, all that it is called. */
+export const testedBy = (namesOf: AccountNames): ReaderOf<Batch> => {
+  const names = (call: Batch): readonly string[] => {
+    const { account } = call.lists;
+    const all = [account, ...namesOf(account), textOf(call.value('acct_id')) ?? ''];
+    return [...new Set(all)].filter((name) => name !== '');
+  };
+
+  return (field) => (field === 'account' ? names : readerOf(field));
+};

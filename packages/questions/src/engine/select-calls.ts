@@ -4,6 +4,7 @@ import { compareValues, type Value } from '../conditions/condition.ts';
 import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { type Plan, readPlan } from '../question/plan.ts';
+import type { AnswerOptions } from './answer-question.ts';
 import { judgesOf, shiftOf } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
@@ -34,9 +35,12 @@ export interface CallSelector {
  * const { judge } = selectCalls(planCalls({ period: 'last month', where: "state = 'TX'" }));
  * const found = calls.filter((call) => judge(call, 'main') === 'selected');
  */
-export function selectCalls(of: Plan): CallSelector {
+export function selectCalls(
+  of: Plan,
+  { namesOf = () => [] }: Pick<AnswerOptions, 'namesOf'> = {},
+): CallSelector {
   const plan = readPlan(of);
-  const judges = judgesOf(plan);
+  const judges = judgesOf(plan, namesOf);
   const isSequence = plan.otherCalls !== 'none';
   const fields = [...new Set(plan.needs.flatMap((need) => need.fields))];
   const numbers = new Numbering();

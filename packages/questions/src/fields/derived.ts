@@ -83,7 +83,7 @@ export const derived: readonly ReadField[] = [
     ...plain,
     name: 'account',
     type: 'text',
-    meaning: 'Account that the call was counted for.',
+    meaning: 'Account that the call was counted for. A condition may use its ID or its name.',
     read: ({ lists }) => lists.account,
   },
   {

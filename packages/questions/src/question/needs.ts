@@ -31,7 +31,11 @@ export interface Named {
 function namedFields({ groups, conditions, parts }: Named): readonly string[] {
   const namesIn = (about: Part['about']): readonly string[] => {
     if (about === null) return [];
-    return typeof about === 'string' ? [about] : [...fieldsOf(about)];
+    if (typeof about === 'string') return [about];
+    const tested = fieldsOf(about);
+
+    // A condition may name an account by the ID that its calls have.
+    return [...tested, ...(tested.has('account') ? ['acct_id'] : [])];
   };
 
   const names = [
