@@ -107,6 +107,12 @@ export interface Note<P extends Position = string> {
   readonly from: P | null;
 }
 
+/** A period of which a copy has only the calls of a filter; with no ends it is all of the copy. */
+export interface CopyScope extends Span {
+  /** The filter, in the language of `q`. */
+  readonly filter: string;
+}
+
 /** What was asked for, and what is proved of it. */
 export interface Verdict<P extends Position = string> {
   /** What was proved. */
@@ -121,6 +127,8 @@ export interface Verdict<P extends Position = string> {
   readonly gaps: readonly Gap<P>[];
   /** What else there is to know. */
   readonly notes: readonly Note<P>[];
+  /** Of a copy: where it was filled with a filter, and not with all calls. */
+  readonly only?: readonly CopyScope[];
 }
 
 /** What a reader keeps in a checkpoint, as `Checkpoint.read`. */
@@ -487,7 +495,8 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
   return sentences[why];
 }
 
-function placeOf(gap: Span<Position> | undefined): string {
+/** Where a period is, in words. */
+export function placeOf(gap: Span<Position> | undefined): string {
   const { from = null, to = null } = gap ?? {};
   if (from !== null && to !== null) return `between ${from} and ${to}`;
   if (to !== null) return `until ${to}`;

@@ -3,7 +3,7 @@ import { createCallStream } from '../src/read.ts';
 import type { SyncOptions } from '../src/sync/plan.ts';
 import { memoryState, type StateStore } from '../src/sync/state.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
-import { copyVerdict } from '../src/sync/verdict.ts';
+import { copyVerdict, describeScope } from '../src/sync/verdict.ts';
 import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 
@@ -409,6 +409,32 @@ describe('syncInto', () => {
       proof: 'whole',
       calls: 400,
     });
+  });
+
+  test('the filters that a copy was filled with are known, and of which time', async () => {
+    const server = new FakeServer(fakeRecords(40, () => 6 * 3600));
+    const sink = memoryStore();
+    const scope = async (...period: Parameters<typeof copyVerdict>[1][]) => {
+      const verdict = copyVerdict(await sink.load(), ...period);
+      return verdict && describeScope(verdict);
+    };
+    const fill = (filter: string) => syncInto(server, sink, { ...options, filter });
+
+    expect(await fill('talk_minutes:[5 TO *],inc_gce:1')).toMatchObject({
+      only: [{ filter: 'talk_minutes:[5 TO *]', from: null, to: null }],
+    });
+    expect(await scope()).toBe('only calls with talk_minutes:[5 TO *]');
+    await fill('talk_minutes:[* TO 1]');
+    expect(await scope()).toBe(
+      'only calls with talk_minutes:[5 TO *], or with talk_minutes:[* TO 1]',
+    );
+    await fill('date_added:[2026-01-05 00:00:00 TO *],inc_gce:1');
+    expect(await scope()).toBe(
+      'until 2026-01-05 00:00:00 only calls with talk_minutes:[5 TO *], or with talk_minutes:[* TO 1]',
+    );
+    expect(await scope({ from: '2026-01-06 00:00:00', to: null })).toBe(null);
+    await fill('inc_gce:1');
+    expect(await scope()).toBe(null);
   });
 
   test('a run that is stopped keeps every page that has arrived, also those that do not come next', async () => {

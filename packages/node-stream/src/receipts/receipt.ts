@@ -73,10 +73,21 @@ export function receiptOf(
 }
 
 /** All that copies have was read: this is proved as far as the copies are. */
-export function verdictOfCopies(read: number, copies: readonly Pick<Verdict, 'gaps'>[]): Verdict {
+export function verdictOfCopies(
+  read: number,
+  copies: readonly Pick<Verdict, 'gaps' | 'only'>[],
+): Verdict {
   // All that was read counts as proved, so the gaps have none of it.
   const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
-  return { proof: proofOf(gaps), asked: { from: null, to: null }, proved: read, gaps, notes: [] };
+  const only = copies.flatMap((copy) => copy.only ?? []);
+  return {
+    proof: proofOf(gaps),
+    asked: { from: null, to: null },
+    proved: read,
+    gaps,
+    notes: [],
+    ...(only.length === 0 ? {} : { only }),
+  };
 }
 
 /** The text of a receipt, with a checksum over all of it. */

@@ -1,16 +1,20 @@
+import { printFilter, safeParse } from '@call-attribution/query-dsl';
 import {
   byBegin,
+  type CopyScope,
   common,
   deliveredOf,
   describeGaps,
   gapOf,
+  missing,
+  placeOf,
   proofOf,
   type Span,
   type Stretch,
   type Verdict,
   verdictOf,
 } from '../proof.ts';
-import { checkState, type SyncPart, type SyncState } from './state.ts';
+import { checkState, merged, type SyncPart, type SyncState } from './state.ts';
 
 /**
  * What a copy proves of its calls: over all that it was asked for, by this run or an earlier one.
@@ -20,6 +24,8 @@ export interface CopyVerdict extends Verdict {
   readonly calls: number;
   /** Those of them that are known to be missing. */
   readonly missing: number;
+  /** Where it was filled with a filter, and not with all calls. */
+  readonly only: readonly CopyScope[];
 }
 
 /**
@@ -59,7 +65,25 @@ export function verdictOfState(
     notes: most?.notes ?? [],
     calls: (most === undefined ? 0 : deliveredOf(most)) + lost,
     missing: lost,
+    only: scopesOf(parts, period),
   };
+}
+
+/** Which calls of a period were left out by the filters that a copy was filled with. */
+function scopesOf(parts: readonly SyncPart[], period: Span): CopyScope[] {
+  const filtered = parts.map((part) => {
+    const read = safeParse(part.filter, { version: part.version });
+    const clauses = read.ok ? read.filter.clauses.filter(({ kind }) => kind !== 'flag') : null;
+    const filter = clauses === null ? part.filter : printFilter({ clauses });
+    return { filter, asked: part.asked.flatMap((span) => common(span, period) ?? []) };
+  });
+  const whole = merged(filtered.flatMap(({ filter, asked }) => (filter === '' ? asked : [])));
+  return filtered.flatMap(({ filter, asked }) => {
+    if (filter === '' || asked.length === 0) return [];
+    if (whole.length === 0) return [{ filter, from: null, to: null }];
+    const left = merged(asked).flatMap((span) => missing(whole, span));
+    return left.map(({ from, to }) => ({ filter, from, to }));
+  });
 }
 
 function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period: Span): Verdict {
@@ -98,3 +122,23 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
  */
 export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
   gaps.length === 0 ? null : describeGaps(gaps).join('; ');
+
+/**
+ * Which calls a copy has, where it was filled with a filter, in words; null when it was filled with
+ * all calls.
+ *
+ * @example
+ * describeScope(verdict); // only calls with talk_minutes:[5 TO *]
+ */
+export function describeScope({ only = [] }: Pick<Verdict, 'only'>): string | null {
+  const places = new Map<string, string[]>();
+  for (const { filter, from, to } of only) {
+    const place = from === null && to === null ? '' : `${placeOf({ from, to })} `;
+    places.set(place, [...(places.get(place) ?? []), filter]);
+  }
+
+  const said = [...places].map(([place, filters]) => {
+    return `${place}only calls with ${[...new Set(filters)].join(', or with ')}`;
+  });
+  return said.length === 0 ? null : said.join('; ');
+}
