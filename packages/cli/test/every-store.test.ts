@@ -89,7 +89,9 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     expect(own).toMatchObject({ code: wanted.code, stdout: wanted.stdout });
     expect(wanted.stdout).not.toBe('');
     if (args[0] !== 'export' && args[0] !== 'sheet')
-      expect(own.stderr).toMatch(/answered by the store .*: 600 calls, the latest of 2026-10-31/);
+      expect(own.stderr).toMatch(
+        /answered by the store .*: 600 calls of account \d+, the latest of 2026-10-31/,
+      );
   });
 
   test.each([

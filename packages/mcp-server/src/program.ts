@@ -278,7 +278,14 @@ function mcpAccount({ name, client, settings }: ServedAccount): McpAccount {
   const { apiVersion, timeZone } = settings;
   const credential = settings.secret('secretKey') ?? settings.secret('bearerToken');
   const pseudonymKey = credential ? pseudonymKeyFrom(credential.value) : undefined;
-  return { name, client, version: apiVersion.value, timeZone: timeZone?.value, pseudonymKey };
+  return {
+    name,
+    id: settings.account?.id,
+    client,
+    version: apiVersion.value,
+    timeZone: timeZone?.value,
+    pseudonymKey,
+  };
 }
 
 /** Tests the credentials with the smallest possible requests, and says what works. */

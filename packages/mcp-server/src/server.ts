@@ -48,6 +48,8 @@ export const version = '0.1.0';
 export interface McpAccount {
   /** What agents call it: letters, digits, dots, dashes and underscores. */
   readonly name: string;
+  /** Its ID, by which agents may call it as well. Default: the one in its calls, in conditions. */
+  readonly id?: string | undefined;
   /** Its client, or a function when it may not be ready yet. No other account uses it. */
   readonly client: Client | (() => Client | Promise<Client>);
   /**
@@ -363,7 +365,7 @@ function openAccount(
   reveal: ReadonlySet<Reveal>,
   clock: Pick<Clock, 'now'>,
 ): Opened {
-  const { client, timeZone, name } = account;
+  const { client, timeZone, name, id } = account;
   const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   let made: Promise<Client> | undefined;
 
@@ -393,7 +395,7 @@ function openAccount(
     // Without a key of its own, nothing that is kept could be used by another process.
     place: folder === undefined || key === undefined ? null : { folder, key },
   });
-  return { name, version: spoken, client: open, mask, copy, timeZone };
+  return { name, id, version: spoken, client: open, mask, copy, timeZone };
 }
 
 /**
@@ -448,7 +450,7 @@ function ownTool(
 
 function accountNamed(name: string, opened: readonly Opened[]): Opened {
   const found =
-    opened.find((each) => each.name === name) ??
+    opened.find((each) => each.name === name || each.id === name) ??
     opened.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
   if (found) return found;
   const known = opened.map((each) => each.name);

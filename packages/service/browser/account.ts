@@ -35,7 +35,8 @@ export function chooseAccount(
   id: string,
   changed: (id: string) => void,
 ): Credentials | null {
-  const account = accounts.find((each) => each.id === id) ?? accounts[0];
+  const named = accounts.find(({ name }) => name === id);
+  const account = accounts.find((each) => each.id === id) ?? named ?? accounts[0];
   if (account === undefined) return null;
   const select = el(
     'select',

@@ -136,6 +136,8 @@ function showCalls(listed: Listed, numbers: Summary | null): void {
 function showNumbers(numbers: Summary): void {
   showPlace();
   controls.show(state, numbers);
+  byId('only').hidden = numbers.only === null;
+  byId('only').textContent = `This copy has ${numbers.only}.`;
   const isEmpty = numbers.total.calls === 0;
   byId('nothing').hidden = !isEmpty;
   byId('findings').hidden = isEmpty;

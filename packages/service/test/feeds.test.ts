@@ -193,8 +193,13 @@ test('a feed of a copy that is not whole carries on, and its status says what th
   const status = async () =>
     (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
   expect(await status()).toMatchObject({ feeds: [{ incomplete: lacks }] });
+  const only = [{ filter: 'talk_minutes:[5 TO *]', from: null, to: null }];
+  verdict = { ...short, proof: 'whole', gaps: [], notes: [], only };
+  const scope = 'only calls with talk_minutes:[5 TO *]';
+  expect(await status()).toMatchObject({ feeds: [{ incomplete: null, only: scope }] });
+  expect(await (await get(basic(), '/feeds')).text()).toContain(`<td>${scope}</td>`);
   verdict = null;
-  expect(await status()).toMatchObject({ feeds: [{ incomplete: null }] });
+  expect(await status()).toMatchObject({ feeds: [{ incomplete: null, only: null }] });
   expect(await (await get(basic(), '/feeds')).text()).not.toContain('INCOMPLETE');
 });
 

@@ -64,6 +64,7 @@ describe('a page with a password', () => {
 
     expect(await sids('')).toEqual(['A']);
     expect(await sids('&account=102')).toEqual(['B', 'C']);
+    expect(await sids('&account=Two')).toEqual(['B', 'C']);
     const unknown = await get('/page/calls.json?account=103', basic('correct horse'));
     expect(unknown.status).toBe(400);
     expect(await unknown.json()).toMatchObject({ parameter: 'account' });

@@ -221,6 +221,24 @@ describe('the numbers of the page', () => {
     expect((await json('summary.json', { q: `${q},inc_gce:1` })).total.calls).toBe(1);
   });
 
+  test('a copy that was filled with a filter says which calls it has, also without new calls', async () => {
+    const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
+    const onlyIn = async () => (await json('summary.json', parameters)).only;
+    expect(await onlyIn()).toBeNull();
+    const claim = await store.claim('101', 'a sync');
+    const asked = [{ from: null, to: null }];
+    const part = { version: 'v3', latest: null, asked, stretches: [], firsts: [] };
+    const fill = (...filters: string[]) =>
+      store.commitClaimed(claim, {
+        calls: [],
+        note: { version: 2, parts: filters.map((filter) => ({ ...part, filter })) },
+      });
+    await fill('talk_minutes:[5 TO *],inc_gce:1');
+    expect(await onlyIn()).toBe('only calls with talk_minutes:[5 TO *]');
+    await fill('talk_minutes:[5 TO *],inc_gce:1', 'inc_gce:1');
+    expect(await onlyIn()).toBeNull();
+  });
+
   test('what has not changed is not counted again', async () => {
     const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
     await store.upsert('101', [callWith({ sid: 'p1', date_added: '2026-10-02 10:00:00' })]);

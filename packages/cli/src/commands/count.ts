@@ -34,7 +34,7 @@ export const count = command({
       accounts,
       args,
       io,
-      async ({ name, settings, plan: filter, open }) => {
+      async ({ name, called, settings, plan: filter, open }) => {
         const counted = await open();
         try {
           const { total, source, extensions } = await counted.count(filter);
@@ -43,8 +43,10 @@ export const count = command({
           counts.push({ account: name, total, source, ...lacks });
           if (!args.flag('json'))
             await write(io.stdout, several ? `${name}\t${total}\n` : `${total}\n`);
-          else if (!several)
-            await write(io.stdout, `${JSON.stringify({ total, source, ...lacks })}\n`);
+          else if (!several) {
+            const account = called === null ? {} : { account: called };
+            await write(io.stdout, `${JSON.stringify({ ...account, total, source, ...lacks })}\n`);
+          }
           found.counted += extensions?.counted ?? 0;
           found.leftOut += extensions?.leftOut ?? 0;
           isLeaving ||=

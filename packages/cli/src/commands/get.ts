@@ -46,7 +46,7 @@ export const get = command({
     const [first] = found;
     if (first === undefined) {
       if (status !== exitCodes.ok) return status;
-      const names = accounts.flatMap(({ name }) => name ?? []).join(', ');
+      const names = accounts.flatMap(({ called }) => called ?? []).join(', ');
       throw new CliError(
         `there is no call with the session ID ${sid}${names === '' ? '' : ` in ${names}`}`,
         {

@@ -159,7 +159,7 @@ async function follow(args: Args, io: Io): Promise<number> {
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = readFields(args);
-  const { settings } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
+  const { settings, called } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
   const context = contextOf(settings, io);
   const typed = await filterOf(args, context);
   const start = (await rangeOf(args, context)).from;
@@ -172,7 +172,8 @@ async function follow(args: Args, io: Io): Promise<number> {
   const from = start ?? (await readRange({ period: 'last 1 hour' }, context)).from;
   const filter = start === null ? withinRange(typed, { from, to: null }) : typed;
   const client = await openClient(settings, io);
-  say(io, `calls from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
+  const of = called === null ? '' : ` of account ${called}`;
+  say(io, `calls${of} from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
   if (leavesExtensions(filter, context.version)) say(io, extensionsNote);
 
   // What says at once who called and what brought them.

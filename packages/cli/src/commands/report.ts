@@ -93,7 +93,7 @@ export const report = command({
     const compared = main.compared === null ? '' : ', and all of the period compared with';
     const page = reportPage(report, {
       title: args.text('title') ?? report.title,
-      head: headOf(question, main, place.accounts, io.clock.now(), until),
+      head: headOf(question, main, io.clock.now(), until),
       incomplete,
       // A shared page must not mention options.
       facts: remarks(answers, extensionsSentence(main.extensions, true), shownBelow).map(

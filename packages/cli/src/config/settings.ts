@@ -45,8 +45,15 @@ export function readAccountSettings(
   });
 }
 
-/** The settings of one account for reading a store, which needs no credentials of it. */
-export function readStoredSettings(account: string | null, args: Args, io: Io): Settings {
+/**
+ * The settings of one account for reading a store, which needs no credentials of it: null for none,
+ * and undefined for the default.
+ */
+export function readStoredSettings(
+  account: string | null | undefined,
+  args: Args,
+  io: Io,
+): Settings {
   const settings = read({ ...sourceOf(args, io), account });
   const problems = settings.problems.filter(
     ({ of }) => of === undefined || !Object.hasOwn(secretSettings, of),

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
 import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/core/settings';
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
 import { sqliteInUse, storeName } from '@call-attribution/store';
@@ -204,8 +204,10 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         const age = syncedAt === null ? '' : `, synced ${span(io.clock.now() - syncedAt)} ago`;
         const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}${age}`;
         const lacks = verdict === null ? 'nothing was synced yet' : describeCopy(verdict);
-        if (lacks === null) each.push(ok(name, `${facts}, whole`));
-        else each.push(note(name, `${facts}; ${lacks}`, `${sync} goes on`));
+        const scope = verdict === null ? null : describeScope(verdict);
+        const only = scope === null ? '' : `; it has ${scope}`;
+        if (lacks === null) each.push(ok(name, `${facts}, whole${only}`));
+        else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));
       }
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;

@@ -14,7 +14,7 @@ import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
-import { isCopy, timesOf } from '../input/copy-source.ts';
+import { isCopy, timesOf, withScope } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
@@ -109,19 +109,22 @@ async function writeFile(
   let read = request.filter;
 
   const about = async (accounts: readonly string[]): Promise<ReceiptFacts> => {
-    const verdict = (await ended) as Ending;
+    const ending = (await ended) as Ending;
+
+    // All that a copy has was read, which is proved as far as the copy is.
+    const verdict = 'copies' in ending ? verdictOfCopies(ending.calls, ending.copies) : ending;
+    const filter = withScope(toFilter(read, { version }), verdict);
     const account = settings.account?.id;
     const where = args.text('where');
     return {
       source: source.address,
       accounts: accounts.length > 0 || !account ? accounts : [account],
       version,
-      filter: read,
+      filter: printFilter(filter),
       ...(where === null ? {} : { where }),
-      ...timesOf(toFilter(read, { version })),
+      ...timesOf(filter),
       fields: fields?.map(({ name }) => name) ?? null,
-      // All that a copy has was read, which is proved as far as the copy is.
-      verdict: 'copies' in verdict ? verdictOfCopies(verdict.calls, verdict.copies) : verdict,
+      verdict,
     };
   };
 

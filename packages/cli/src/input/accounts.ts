@@ -1,7 +1,12 @@
 import { type Auth, apiKeys, bearerToken, type Client, createClient } from '@call-attribution/core';
 import type { Filter } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { connectionOf, missingSettings, type Settings } from '@call-attribution/settings';
+import {
+  accountCalled,
+  connectionOf,
+  missingSettings,
+  type Settings,
+} from '@call-attribution/settings';
 import type { Args } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
@@ -11,6 +16,7 @@ import { type Io, say } from '../io.ts';
 import { chooseStore } from '../stores/open.ts';
 import { oneOf } from '../terminal/numbers.ts';
 import { version } from '../version.ts';
+import { type AccountNames, nameIn, namesOfAll } from './account-names.ts';
 import type { CopySource } from './copy-source.ts';
 import { type FilterContext, filterOf, rangeOf, sayPeriod } from './filter.ts';
 import { apiSource, type Source } from './source.ts';
@@ -117,14 +123,19 @@ export function refuseUnchosen({ account, accounts, file, secret }: Settings): v
 
 /** An account whose calls a command reads. */
 export interface ReadAccount extends NamedAccount {
+  /** Its name or ID, for people; null where only its calls tell. */
+  readonly called: string | null;
+  /** As its calls are counted: its ID, or empty where only its calls tell. */
+  readonly key: string;
+  /** See `AccountNames`. */
+  readonly namesOf: AccountNames;
   /** Opens where its calls are; the caller closes it. */
   open(): Promise<Source>;
 }
 
 /**
  * The accounts that --account and --all-accounts choose: of the configuration file, or of the copy
- * where one answers. Without these options it is the one account of the settings, or all that the
- * copy has.
+ * where one answers. Without these options it is one: the default, or the only one.
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadAccount[]> {
   const stored = await chooseStored(args, io);
@@ -134,9 +145,9 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   const { checkWhere, sourceWhere } = await import('./where.ts');
   checkWhere(where, stored !== null);
   if (stored !== null) return accounts;
-  return accounts.map(({ open, ...account }) => ({
+  return accounts.map((account) => ({
     ...account,
-    open: async () => sourceWhere(await open(), where, io),
+    open: async () => sourceWhere(await account.open(), where, account, io),
   }));
 }
 
@@ -163,17 +174,29 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
       ? [{ name: null, settings: readSettings(args, io), problem: null }]
       : configuredAccounts(names, args, io);
   if (names === null) for (const { settings } of accounts) refuseUnchosen(settings);
-  return accounts.map((account) => ({
-    ...account,
-    open: async () => apiSource(await openClient(account.settings, io), io.signal),
-  }));
+  return accounts.map((account) => {
+    const { name, settings } = account;
+    return {
+      ...account,
+      called: name ?? settings.account?.name ?? null,
+      key: settings.account?.id ?? name ?? '',
+      namesOf: namesOfAll(settings.accounts),
+      async open() {
+        const client = await openClient(settings, io);
+
+        // Another command may be about another account.
+        if (names === null && settings.account !== null && settings.accounts.length > 1)
+          say(io, `account ${settings.account.name}, the default`);
+        return apiSource(client, io.signal);
+      },
+    };
+  });
 }
 
 /** A copy, and the accounts in it that were chosen. */
 export interface Stored {
-  /** `key` is the ID in the copy, or empty for all that it has. */
-  readonly accounts: readonly (ReadAccount & { readonly key: string })[];
-  /** What an account is called: its name in the configuration file, or its ID. */
+  readonly accounts: readonly ReadAccount[];
+  /** See `nameIn`. */
   nameOf(id: string): string;
   /** Opens the copy for all that were chosen. */
   open(): Promise<CopySource>;
@@ -185,48 +208,81 @@ export interface Stored {
  */
 export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const names = typedAccounts(args);
-  const settings = names === null ? readSettings(args, io) : readStoredSettings(null, args, io);
+  const settings = readStoredSettings(names === null ? undefined : null, args, io);
   const chosen = chooseStore(args, settings, io);
   if (chosen === null) return null;
   const { openCopySource } = await import('./copy-source.ts');
-  const open = (ids: readonly string[] = [], own = settings) =>
-    openCopySource(chosen, { settings: own, args, io }, ids);
   const { accounts } = settings;
-  const nameOf = (id: string) => accounts.find((account) => account.id === id)?.name ?? id;
-  if (names === null)
-    return { accounts: [{ key: '', name: null, settings, problem: null, open }], nameOf, open };
-  const source = await open();
-  const stored = await source.accounts().finally(() => source.close());
-  const ids =
-    names === 'all' ? stored : names.map((name) => idOf(name, accounts, stored, source.address));
+  const nameOf = (id: string) => nameIn(settings, id);
+  const look = await openCopySource(chosen, { settings, args, io });
+  const stored = await look.store.accounts().finally(() => look.close());
+  const known = [...accounts, ...stored];
+  const namesOf = namesOfAll(known);
+
+  /** The ID in the copy of an account that was named. */
+  const idOf = (called: string): string => {
+    const { id = called } = accountCalled(called, known) ?? {};
+    if (stored.some((account) => account.id === id)) return id;
+    const some = stored.map((account) => nameOf(account.id));
+    const near = nearest(called, [...known.flatMap(({ name, id }) => [name, id]), ...some]);
+    const more = some.length > 10 ? ' and more' : '';
+    throw new UsageError(
+      `the store ${look.address} has no calls of an account ${JSON.stringify(called)}`,
+      [
+        ...(near && near !== called ? [`did you mean ${near}?`] : []),
+        some.length > 0
+          ? `it has ${some.slice(0, 10).join(', ')}${more}`
+          : 'nothing was synced yet: calls sync fills it',
+      ],
+    );
+  };
+
+  /** The account of a command that names none: the default, or the only one that there is. */
+  const usual = (): string[] => {
+    const [first, ...more] = stored;
+    if (first === undefined) return [];
+    if (settings.account !== null) return [idOf(settings.account.name)];
+    if (more.length === 0) return [first.id];
+    const some = stored.slice(0, 10).map(({ id }) => nameOf(id));
+    const all = args.has('all-accounts') ? ', or --all-accounts' : '';
+    throw new UsageError(`choose --account ${oneOf(some)}${all}`, [
+      `the store ${look.address} has the calls of ${stored.length} accounts`,
+    ]);
+  };
+
+  let ids: readonly string[];
+  if (names === null) ids = usual();
+  else ids = names === 'all' ? stored.map(({ id }) => id) : [...new Set(names.map(idOf))];
+  const isNamed = names === 'all' || ids.length > 1;
+  const open = (own: readonly string[], of = settings) =>
+    openCopySource(chosen, { settings: of, args, io, namesOf }, own);
+  const chosenAccounts = ids.map((id): ReadAccount => {
+    const configured = accounts.find((account) => account.id === id)?.name ?? null;
+    const own = readStoredSettings(configured, args, io);
+    return {
+      key: id,
+      name: isNamed ? nameOf(id) : null,
+      called: nameOf(id),
+      settings: own,
+      problem: null,
+      namesOf,
+      open: () => open([id], own),
+    };
+  });
+  const nobody: ReadAccount = {
+    key: '',
+    name: null,
+    called: null,
+    settings,
+    problem: null,
+    namesOf,
+    open: () => open([]),
+  };
   return {
-    accounts: ids.map((id) => {
-      const known = accounts.find((account) => account.id === id)?.name ?? null;
-      const own = readStoredSettings(known, args, io);
-      const name = names === 'all' || ids.length > 1 ? nameOf(id) : null;
-      return { key: id, name, settings: own, problem: null, open: () => open([id], own) };
-    }),
+    accounts: ids.length === 0 && !isNamed ? [nobody] : chosenAccounts,
     nameOf,
     open: () => open(ids),
   };
-}
-
-/** The ID in the copy of an account that was named. */
-function idOf(
-  name: string,
-  accounts: readonly { readonly name: string; readonly id: string | null }[],
-  stored: readonly string[],
-  shown: string,
-): string {
-  const id = accounts.find((account) => account.name === name)?.id ?? name;
-  if (stored.includes(id)) return id;
-  const near = nearest(name, [...accounts.map(({ name }) => name), ...stored]);
-  throw new UsageError(`the store ${shown} has no calls of an account ${JSON.stringify(name)}`, [
-    ...(near && near !== name ? [`did you mean ${near}?`] : []),
-    stored.length > 0
-      ? `it has ${stored.join(', ')}`
-      : 'nothing was synced yet: calls sync fills it',
-  ]);
 }
 
 /** The only one of the chosen accounts. */

@@ -1,8 +1,12 @@
 import type { Call } from '@call-attribution/core';
 import { periodOfText } from '@call-attribution/core/time';
-import type { CallStreamOptions, Span } from '@call-attribution/node-stream';
-import { type CopyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
-import { type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
+import type { CallStreamOptions, Span, Verdict } from '@call-attribution/node-stream';
+import {
+  type CopyVerdict,
+  describeCopy,
+  describeScope,
+} from '@call-attribution/node-stream/copies';
+import { allOf, type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
@@ -27,11 +31,18 @@ import { type Io, say } from '../io.ts';
 import { type ChosenStore, openChosen } from '../stores/open.ts';
 import { plural } from '../terminal/numbers.ts';
 import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
+import { type AccountNames, nameIn } from './account-names.ts';
 import { type Latest, lastOf, type Source, type Total } from './source.ts';
 import type { CopyEnding, Reading } from './verdict.ts';
 
 /** What opening a copy needs. */
-type CopyContext = Readonly<{ settings: Settings; args: Args; io: Io }>;
+interface CopyContext {
+  readonly settings: Settings;
+  readonly args: Args;
+  readonly io: Io;
+  /** What else conditions may call it. Default: nothing. */
+  readonly namesOf?: AccountNames;
+}
 
 /** Opens a store that exists, to read the calls of some accounts, or of all when none is named. */
 export async function openCopySource(
@@ -63,6 +74,8 @@ export class CopySource implements Source {
   readonly #timeZone: string | undefined;
   /** A condition of questions; null for none. */
   readonly #where: string | null;
+  readonly #nameOf: (id: string) => string;
+  readonly #namesOf: AccountNames;
   readonly #io: Io;
   readonly #endWaiting: () => void;
   #statuses: Promise<readonly AccountStatus[]> | undefined;
@@ -71,7 +84,7 @@ export class CopySource implements Source {
     store: Store,
     shown: string,
     accounts: readonly string[],
-    { settings, args, io }: CopyContext,
+    { settings, args, io, namesOf = () => [] }: CopyContext,
   ) {
     this.store = store;
     this.address = shown;
@@ -79,6 +92,8 @@ export class CopySource implements Source {
     this.#version = settings.apiVersion.value;
     this.#timeZone = settings.timeZone?.value;
     this.#where = args.text('where');
+    this.#nameOf = (id) => nameIn(settings, id);
+    this.#namesOf = namesOf;
     this.#io = io;
     this.#endWaiting = beginWaiting(`reading the store ${shown}`);
   }
@@ -134,7 +149,7 @@ export class CopySource implements Source {
 
   async read({ filter: input, check, onError = 'fail' }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
-    const { held, lacks: copies } = await this.sayAnswered(timesOf(filter));
+    const { held, copies } = await this.sayAnswered(timesOf(filter));
     let resolve: (ending: CopyEnding) => void = () => {};
     const verdict = new Promise<CopyEnding>((done) => {
       resolve = done;
@@ -187,35 +202,35 @@ export class CopySource implements Source {
   async ask(plans: readonly Plan[]): Promise<readonly Answer[]> {
     const copies = (await this.accounts()).map((account) => ({ store: this.store, account }));
     const statuses = await this.#status();
-    return (await ask(plans, copies, { statuses, signal: this.#io.signal })).answers;
+    const options = { statuses, signal: this.#io.signal, namesOf: this.#namesOf };
+    return (await ask(plans, copies, options)).answers;
   }
 
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
   async sayAnswered(period: Span | null = null) {
     const used = await this.#status();
-    const lacks: CopyVerdict[] = [];
+    const copies: CopyVerdict[] = [];
     const incomplete: string[] = [];
-
-    // Of several accounts, or of those that were chosen, each is named.
-    const isNamed = used.length > 1 || this.#accounts.length > 0;
     for (const { account } of used) {
       const verdict = await this.store.verdict(
         account,
         period === null ? undefined : periodOfText(period),
       );
-      const words = verdict === null ? null : describeCopy(verdict);
-      if (verdict === null || words === null) continue;
-      lacks.push(verdict);
-      const of = isNamed ? ` of account ${account}` : '';
-      incomplete.push(
-        `INCOMPLETE, the copy${of} is not whole: ${words}; calls sync reads them again`,
-      );
+      if (verdict === null) continue;
+      copies.push(verdict);
+      const copy = `the copy of account ${this.#nameOf(account)}`;
+      const lacks = describeCopy(verdict);
+      const scope = describeScope(verdict);
+      if (lacks !== null)
+        incomplete.push(`INCOMPLETE, ${copy} is not whole: ${lacks}; calls sync reads them again`);
+      if (scope !== null)
+        incomplete.push(`${copy} has ${scope}; calls sync without a filter reads the others`);
     }
 
     this.incomplete = incomplete;
-    const text = answeredText(this.address, used);
+    const text = answeredText(this.address, used, this.#nameOf);
     for (const line of [text, ...this.incomplete]) say(this.#io, line);
-    return { text, lacks, held: used.reduce((sum, { calls }) => sum + calls, 0) };
+    return { text, copies, held: used.reduce((sum, { calls }) => sum + calls, 0) };
   }
 
   close(): Promise<void> {
@@ -250,7 +265,7 @@ export class CopySource implements Source {
   async *callsOf(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
     const selection = this.#rows(filter);
     const plan = this.#where === null ? null : planCalls({ where: this.#where });
-    const selector = plan && selectCalls(plan);
+    const selector = plan && selectCalls(plan, { namesOf: this.#namesOf });
     if (selector && plan.otherCalls !== 'none')
       for (const account of accounts)
         for await (const call of this.#read(account)) selector.learn(call, account);
@@ -319,7 +334,18 @@ export class CopySource implements Source {
 const withoutCalls = (missing: number): CopyEnding['copies'][0] => ({
   proof: 'short',
   gaps: [{ from: null, to: null, is: 'short', why: 'unreadable', calls: 0, missing, sids: [] }],
+  only: [],
 });
+
+/**
+ * A filter with that of copies which were filled with one: it then says by itself which calls these
+ * are.
+ */
+export function withScope(filter: Filter, { only = [] }: Pick<Verdict, 'only'>): Filter {
+  const [first, ...more] = only;
+  const isOfAll = first !== undefined && first.from === null && first.to === null;
+  return isOfAll && more.length === 0 ? allOf(filter, toFilter(first.filter)) : filter;
+}
 
 /** The times that a filter is about. */
 export function timesOf({ clauses }: Filter): Span {
@@ -331,13 +357,20 @@ export function timesOf({ clauses }: Filter): Span {
 /**
  * That the copy answered, with what it covers and when it was last brought up to date, in one line.
  */
-function answeredText(shown: string, statuses: readonly AccountStatus[]): string {
+function answeredText(
+  shown: string,
+  statuses: readonly AccountStatus[],
+  nameOf: (id: string) => string,
+): string {
   const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
   const last = statuses
     .map((status) => status.last ?? '')
     .sort()
     .at(-1);
-  const of = statuses.length > 1 ? ` of ${statuses.length} accounts` : '';
+  const names = statuses.map(({ account }) => nameOf(account));
+  let of = '';
+  if (names.length === 1) of = ` of account ${names[0]}`;
+  if (names.length > 1) of = ` of ${names.length} accounts`;
   const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
   return `answered by the store ${shown}: ${plural(calls, 'call')}${of}${until}; ${syncedText(statuses)}`;
 }

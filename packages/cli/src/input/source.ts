@@ -25,7 +25,7 @@ export interface Latest {
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
-  /** What a copy that is not whole lacks of its last answer, a sentence for each account. */
+  /** What a copy that is not whole, or was filled with a filter, lacks of its last answer, in sentences. */
   readonly incomplete: readonly string[];
   count(filter: Filter): Promise<Total>;
   /** The call with this session ID; null when there is none. */

@@ -7,7 +7,7 @@ import {
   type Progress,
   type Verdict,
 } from '@call-attribution/node-stream';
-import type { CopyVerdict } from '@call-attribution/node-stream/copies';
+import { type CopyVerdict, describeScope } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count, plural } from '../terminal/numbers.ts';
@@ -33,8 +33,8 @@ export interface CopyEnding {
   readonly leftOut: number;
   /** How many the copy has of the accounts, whether they match or not. */
   readonly held: number;
-  /** What is proved of the copy of each account that is not whole. */
-  readonly copies: readonly Pick<CopyVerdict, 'proof' | 'gaps'>[];
+  /** What is proved of the copy of each account. */
+  readonly copies: readonly Pick<CopyVerdict, 'proof' | 'gaps' | 'only'>[];
 }
 
 /** How a reading ended. */
@@ -61,11 +61,13 @@ export function readCalls(
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending): string {
   if (!('held' in verdict)) return describeVerdict(verdict);
-  const { calls, held, leftOut } = verdict;
+  const { calls, held, leftOut, copies } = verdict;
+  const scope = describeScope({ only: copies.flatMap(({ only }) => only) });
+  const only = scope === null ? '' : `; it has ${scope}`;
   if (leftOut > 0)
-    return `INCOMPLETE: ${plural(calls, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out`;
-  if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has`;
-  return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match`;
+    return `INCOMPLETE: ${plural(calls, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out${only}`;
+  if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has${only}`;
+  return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match${only}`;
 }
 
 /** Reports the verdict and returns the exit status for it. */

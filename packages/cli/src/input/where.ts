@@ -1,9 +1,10 @@
 import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
-import { planCalls, selectCalls } from '@call-attribution/questions';
+import { createAnswers, planCalls, planQuestion, selectCalls } from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
+import type { AccountNames } from './account-names.ts';
 import { lastOf, type Source } from './source.ts';
 import { verdictText } from './verdict.ts';
 
@@ -18,17 +19,24 @@ export function checkWhere(where: string, isOfCopy: boolean): void {
 }
 
 /**
- * The API with a condition that is applied to each call that is read; the API itself knows only
- * filters.
+ * The API with a condition that is applied to each call of an account that is read; the API itself
+ * knows only filters. Where no call meets it, it says what the fields hold instead.
  */
-export function sourceWhere(source: Source, where: string, io: Io): Source {
-  const { judge } = selectCalls(planCalls({ where }));
+export function sourceWhere(
+  source: Source,
+  where: string,
+  { key, namesOf }: { readonly key: string; readonly namesOf: AccountNames },
+  io: Io,
+): Source {
+  const { judge } = selectCalls(planCalls({ where }), { namesOf });
+  const answers = createAnswers([planQuestion({ where })], { namesOf });
   const seen = { read: 0, kept: 0 };
 
   const keeps = (call: Call): boolean => {
-    const isKept = judge(call, '') === 'selected';
+    const isKept = judge(call, key) === 'selected';
     seen.read += 1;
     if (isKept) seen.kept += 1;
+    if (seen.kept === 0) answers.add(call, key);
     return isKept;
   };
 
@@ -36,10 +44,20 @@ export function sourceWhere(source: Source, where: string, io: Io): Source {
     const { stream, verdict } = await source.read({
       ...options,
       check(call) {
-        if (judge(call, '') === 'selected') check?.(call);
+        if (judge(call, key) === 'selected') check?.(call);
       },
     });
-    return { stream: through(stream, filterCalls(keeps)), verdict };
+
+    // Calls that an earlier run has written may have met it.
+    const isOfAll = (options.checkpoint ?? null) === null;
+
+    const explained = verdict.then((ending) => {
+      if (isOfAll && seen.kept === 0 && ending.proof === 'whole')
+        for (const { code, message } of answers.answers()[0]?.notes ?? [])
+          if (code === 'no_match') say(io, message);
+      return ending;
+    });
+    return { stream: through(stream, filterCalls(keeps)), verdict: explained };
   };
 
   const latest: Source['latest'] = async (filter, most) => {

@@ -21,7 +21,6 @@ import { withExtensions, withinRange } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
-import type { AskedAccount } from './question.ts';
 
 /** Answers, and how it is known that they are about all calls. */
 export interface ReportAnswers {
@@ -38,7 +37,7 @@ export interface ReportAnswers {
 
 /** Who answers: a copy, or the API of each account. */
 export interface Place {
-  readonly accounts: readonly AskedAccount[];
+  readonly accounts: readonly ReadAccount[];
   /** Answers all questions in one pass. Nothing is answered when all accounts have failed. */
   ask(plans: readonly Plan[]): Promise<ReportAnswers>;
 }
@@ -46,12 +45,14 @@ export interface Place {
 /** Who answers the questions of a command. */
 export async function placeOf(args: Args, io: Io): Promise<Place> {
   const stored = await chooseStored(args, io);
-  if (stored !== null)
-    return { accounts: stored.accounts, ask: (plans) => askCopy(stored, plans, io) };
-  const accounts = accountsOfApi(args, io).map((account) => ({
-    ...account,
-    key: account.settings.account?.id ?? account.name ?? 'main',
-  }));
+  const accounts = stored?.accounts ?? accountsOfApi(args, io);
+  const isByAccount = args.list('by').some((name) => name.toLowerCase() === 'account');
+  if (isByAccount && accounts.every(({ name }) => name === null))
+    throw new UsageError('--by account groups the calls of several accounts', [
+      'add --all-accounts, or --account with several names',
+    ]);
+
+  if (stored !== null) return { accounts, ask: (plans) => askCopy(stored, plans, io) };
   return { accounts, ask: (plans) => askApi(accounts, plans, args, io) };
 }
 
@@ -106,30 +107,24 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
  * nothing behind.
  */
 async function askApi(
-  accounts: readonly (ReadAccount & AskedAccount)[],
+  accounts: readonly ReadAccount[],
   plans: readonly Plan[],
   args: Args,
   io: Io,
 ): Promise<ReportAnswers> {
   const isOne = accounts.every(({ name }) => name === null);
-  if (isOne && plans[0]?.groups.some(({ name }) => name === 'account'))
-    throw new UsageError('--by account groups the calls of several accounts', [
-      'add --all-accounts, or --account with several names',
-    ]);
-
   const period = neededPeriod(plans);
   const asked =
     period === null ? { clauses: [] } : withinRange(toFilter(plans[0]?.q ?? ''), period);
-  const names = new Map(
-    accounts.map(({ key, name, settings }) => [key, name ?? settings.account?.name ?? null]),
-  );
+  const names = new Map(accounts.map(({ key, called }) => [key, called]));
   const counted: RunningAnswers[] = [];
   const statuses: AccountStatus[] = [];
   const ends: string[] = [];
-  const status = await eachAccount(accounts, args, io, async ({ key, name, settings, open }) => {
+  const status = await eachAccount(accounts, args, io, async (account) => {
+    const { key, name, settings, namesOf } = account;
     const filter = withExtensions(asked, settings.apiVersion.value);
-    const source = await open();
-    const running = createAnswers(plans);
+    const source = await account.open();
+    const running = createAnswers(plans, { namesOf });
     const { line, onProgress } = watch(io, 'calls');
     try {
       const { stream, verdict } = await source.read({ filter, onProgress, signal: io.signal });

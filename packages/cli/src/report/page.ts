@@ -12,7 +12,6 @@ import {
   markup,
 } from '@call-attribution/questions/chart';
 import { plural } from '../terminal/numbers.ts';
-import type { AskedAccount } from './question.ts';
 import type { Report, ReportColumn, ReportRow } from './view.ts';
 
 const style = `${chartStyle}
@@ -159,14 +158,10 @@ function changeOf(column: ReportColumn, text = '', value: AnswerValue = null): s
 export function headOf(
   { q = '', where }: Question,
   { period, compared, accounts: counted }: Answer,
-  accounts: readonly AskedAccount[],
   now: number,
   read: string | null,
 ): [name: string, text: string][] {
-  const names = counted.flatMap(({ account }) => {
-    const asked = accounts.find(({ key }) => key === account);
-    return asked === undefined ? [account] : (asked.name ?? asked.settings.account?.name ?? []);
-  });
+  const names = counted.map(({ account }) => account).filter((name) => name !== '');
   const span = formatPeriod(
     period.from === null && period.to === null ? period : covered(period, read),
   );

@@ -2,7 +2,7 @@ import { printFilter } from '@call-attribution/query-dsl';
 import { type Plan, planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
-import { contextOf, type NamedAccount, planEach } from '../input/accounts.ts';
+import { contextOf, planEach, type ReadAccount } from '../input/accounts.ts';
 import {
   conditionsOf,
   type FilterContext,
@@ -21,12 +21,6 @@ export interface AskedQuestion {
   readonly plan: Plan;
 }
 
-/** An account that is asked. */
-export interface AskedAccount extends NamedAccount {
-  /** As its calls are counted: its ID, or its name where the settings have no ID. */
-  readonly key: string;
-}
-
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
 /**
@@ -35,7 +29,7 @@ const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
  */
 export async function questionOf(
   args: Args,
-  accounts: readonly AskedAccount[],
+  accounts: readonly ReadAccount[],
   io: Io,
 ): Promise<AskedQuestion> {
   const by = args.list('by');
@@ -64,14 +58,14 @@ export async function questionOf(
 
 async function selectionOf(
   args: Args,
-  accounts: readonly AskedAccount[],
+  accounts: readonly ReadAccount[],
   io: Io,
 ): Promise<Partial<Question>> {
-  const planned = await planEach(accounts, async ({ key, name, settings }) => {
+  const planned = await planEach(accounts, async ({ called, settings }) => {
     const context = contextOf(settings, io);
     const range = await rangeOf(args, context);
     await sayPeriod(range, context, io);
-    return { name: name ?? key, range, context, filter: conditionsOf(args, context) };
+    return { name: called ?? 'main', range, context, filter: conditionsOf(args, context) };
   });
   const own = planned.map(({ plan }) => plan);
   const [first] = own;

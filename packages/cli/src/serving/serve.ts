@@ -12,7 +12,7 @@ import {
   readFeeds,
 } from '@call-attribution/service';
 import { limits, serviceDefaults } from '@call-attribution/service/defaults';
-import type { Settings } from '@call-attribution/settings';
+import { accountCalled, type Settings } from '@call-attribution/settings';
 import { type Args, type Handler, interval } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
@@ -174,6 +174,16 @@ async function readFeedFile(file: string | null, timeZone: string | null, io: Io
   return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
 }
 
+/** The feeds with the IDs of their accounts, which their file may call by their names. */
+const withIds = (
+  feeds: readonly Feed[],
+  accounts: readonly { readonly id: string; readonly name: string }[],
+): Feed[] =>
+  feeds.map((feed) => ({
+    ...feed,
+    account: accountCalled(feed.account, accounts)?.id ?? feed.account,
+  }));
+
 /**
  * A feed of an account that is not there would be empty without anybody noticing. An empty store is
  * filled later.
@@ -232,14 +242,15 @@ function explainListening(error: unknown): never {
 
 /** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */
 async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
-  const { args, io, settings, feeds, at, password, notify, log, isLog } = serving;
+  const { args, io, settings, at, password, notify, log, isLog } = serving;
+  const named = withIds(serving.feeds, settings.accounts);
   const everyMs = interval(args, 'every');
   const onFailure: OnFailure = isLog
     ? ({ message }) => log('error', 'sync failed', { error: message })
     : sayRetry(everyMs ?? 0, io);
   let sync: Sync | null = null;
   if (everyMs !== null) {
-    const accounts = [...new Set(feeds.map(({ account }) => account))];
+    const accounts = [...new Set(named.map(({ account }) => account))];
     sync = await openSync(args, io, { everyMs, feeds: accounts, onFailure });
   }
 
@@ -247,9 +258,11 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
   const store = sync?.store ?? (await openChosen(chosen as ChosenStore, settings));
   try {
     const accounts = await store.accounts();
+    const feeds = withIds(named, accounts);
     if (sync === null) refuseStrangeAccounts(feeds, accounts);
     const service = createService({
       ...serving.service,
+      feeds,
       store,
       page: {
         password,
@@ -261,8 +274,8 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     });
     try {
       const listening = await service.listen(at).catch(explainListening);
-      const named = accounts.map(({ id, name }) => ({ id, name }));
-      await sayReady(serving, listening.url, named, [
+      const shown = accounts.map(({ id, name }) => ({ id, name }));
+      await sayReady(serving, listening.url, shown, [
         `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
         accounts.length > 0 || everyMs !== null
           ? `${password === null ? 'the page and the API take' : 'the API takes'} the keys that calls sync was run with, and those made by calls store accounts key`

@@ -1,8 +1,9 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
+import type { Settings } from '@call-attribution/settings';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
 import { type Args, interval } from '../args.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
@@ -134,6 +135,7 @@ export async function openSync(
           signal: io.signal,
         });
         started.add(account);
+        await noteName(store, summary.account, settings);
         return { summary, bad, tookMs: performance.now() - from };
       } catch (error) {
         if (CallsError.is(error, 'unknown_account'))
@@ -204,6 +206,13 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
   return id;
 }
 
+/** A copy knows the name that its account has in the configuration, unless it has another one. */
+async function noteName(store: Store, id: string, { account }: Settings): Promise<void> {
+  const known = (await store.accounts()).find((each) => each.id === id);
+  if (account === null || account.name === id || known?.name !== id) return;
+  await store.putAccount({ id, name: account.name });
+}
+
 /** Says what a sync did. Returns the exit status. */
 export function saySync({ summary, bad, tookMs }: SyncRun, store: string, io: Io): number {
   const { account, new: added, changed, same, pending, gaps } = summary;
@@ -215,6 +224,8 @@ export function saySync({ summary, bad, tookMs }: SyncRun, store: string, io: Io
   ];
   say(io, `${store}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
   const code = sayBadRecords(bad, io);
+  const scope = describeScope(summary);
+  if (scope !== null) say(io, `account ${account}: the copy has ${scope}, and answers with these`);
   const lacks = describeCopy(summary);
   if (lacks === null) return code;
   const next = gaps.every(({ is }) => is === 'unread') ? 'goes on there' : 'reads them again';

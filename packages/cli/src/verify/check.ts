@@ -86,6 +86,8 @@ export interface Check {
     /** What was compared ends here; null at the end of the API. */
     readonly to: string | null;
   }[];
+  /** Which calls it has only, where a copy was filled with a filter, in words. */
+  only: string | null;
   readonly findings: Finding[];
 }
 
@@ -96,6 +98,7 @@ export const begin = (path: string, about: Partial<Check> = {}): Check => ({
   stored: null,
   receipt: null,
   api: [],
+  only: null,
   findings: [],
   ...about,
 });

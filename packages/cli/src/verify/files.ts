@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
 import type { Span } from '@call-attribution/node-stream';
+import { describeScope } from '@call-attribution/node-stream/copies';
 import { toParquet } from '@call-attribution/node-stream/encoders';
 import {
   type FileContents,
@@ -220,7 +221,8 @@ async function readOne(
     ]);
 
   const sealed = receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null };
-  const check = begin(path, { receipt: sealed });
+  const only = describeScope(receipt?.verdict ?? {});
+  const check = begin(path, { receipt: sealed, only });
   const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
   if (found === null && needsReceipt && !againstApi)
     find('no_receipt', 'there is no receipt to compare it with');

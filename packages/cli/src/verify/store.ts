@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Call, Client } from '@call-attribution/core';
 import type { Span, SyncState } from '@call-attribution/node-stream';
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
@@ -89,6 +89,7 @@ export async function checkStore(
       );
     }
     const verdict = await store.verdict(id);
+    check.only = verdict && describeScope(verdict);
     if (againstApi) {
       const client = await api();
       for (const { filter, period: asked } of part === null

@@ -126,7 +126,7 @@ const worstFirst = ['differs', 'unproven', 'counted'] as const;
 
 /** What was found, in words. */
 function linesOf(check: Check & { readonly verdict: string }): string[] {
-  const { path, verdict, rows, receipt, api, stored, findings } = check;
+  const { path, verdict, rows, receipt, api, stored, only, findings } = check;
   let why: string[] = [];
   if (verdict === 'counted') why = ['no receipt; calls export --receipt writes one'];
   else if (verdict === 'proved' && api.length > 0) why = ['each as the API has it'];
@@ -138,6 +138,7 @@ function linesOf(check: Check & { readonly verdict: string }): string[] {
     ];
 
   const texts = findings.map(({ text }) => text);
+  if (only !== null) texts.push(`it has ${only}`);
   const { erasedCallers = 0, purgedBefore = null } = stored ?? {};
   if (erasedCallers > 0)
     texts.push(`${plural(erasedCallers, 'caller was', 'callers were')} erased`);

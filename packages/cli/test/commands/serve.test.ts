@@ -440,6 +440,28 @@ describe('calls serve --feeds', () => {
     });
   });
 
+  test('a feed may call its account by its name in the configuration, which a synced store knows too', async () => {
+    const keys = { accessKeyEnv: 'CALLS_ACCESS_KEY', secretKeyEnv: 'CALLS_SECRET_KEY' };
+    const accounts = { home: { id: account, ...keys } };
+    writeFileSync(join(folder, 'home.json'), JSON.stringify({ accounts, service: { log: 'off' } }));
+    const file = feedFile('named.json', { ...feed, account: 'home' });
+    const fill = ['sync', '--store', 'sqlite:named.db', '--config', 'home.json'];
+    const rows = async (config: string): Promise<number> => {
+      let found = 0;
+      const args = ['serve', '--store', 'sqlite:named.db', '--feeds', file, '--config', config];
+      await during(args, async (url) => {
+        const response = await fetch(url + feed.path, { headers: basic });
+        found = (await response.text()).split('\r\n').length;
+      });
+      return found;
+    };
+
+    await stage.quick(fill, { cwd: folder });
+    expect(await rows('home.json')).toBeGreaterThan(5);
+    await stage.quick([...fill, '--account', 'home'], { cwd: folder });
+    expect(await rows('quiet.json')).toBeGreaterThan(5);
+  });
+
   test('it makes the hash of a password for the file', async () => {
     const run = (input: string) =>
       stage.quick(['serve', '--hash-password'], { cwd: folder, input });

@@ -41,6 +41,8 @@ import type { InTurn } from './turns.ts';
 /** An account that is asked. */
 export interface AskedAccount {
   readonly name: string;
+  /** Its ID, where it is known before its calls are. */
+  readonly id?: string | undefined;
   readonly version: 'v2' | 'v3';
   client(): Promise<Client>;
   /** Masks a call that was read from the API. */
@@ -121,6 +123,10 @@ export class Source {
     this.#inTurn = inTurn;
   }
 
+  /** What else an account is called. */
+  readonly #namesOf = (account: string): readonly string[] =>
+    this.#accounts.flatMap(({ name, id }) => (name === account ? (id ?? []) : []));
+
   /** Answers questions about the same periods in one pass. */
   async analyze(
     questions: readonly Question[],
@@ -134,7 +140,11 @@ export class Source {
       const { from: begin } = hull(periods);
       const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin, run)));
       const last = newestOf(statuses.map((status) => status.last));
-      const asked = await ask(plans, ready, { signal: run.signal, statuses });
+      const asked = await ask(plans, ready, {
+        signal: run.signal,
+        statuses,
+        namesOf: this.#namesOf,
+      });
       const answers = asked.answers.map((answer): Answer => {
         const notes = notesWorthSaying(answer.notes, answer.period.to, last);
         return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
@@ -198,7 +208,7 @@ export class Source {
     const periods = periodsOf([plan]);
 
     const read = async (held: readonly (KeptCalls & Pick<Ready, 'name' | 'since'>)[]) => {
-      const selector = selectCalls(plan);
+      const selector = selectCalls(plan, { namesOf: this.#namesOf });
 
       const each = async (take: (call: Call, of: (typeof held)[number]) => void): Promise<void> => {
         for (const of of held) {
@@ -312,7 +322,7 @@ export class Source {
     const plans = questions.map((question) => planQuestion(question, { now: this.#now() }));
     const copies = ready.map((held) => ({ ...held, from: since(held.since).from }));
     const { answers } = await this.#inTurn(run.signal, () =>
-      ask(plans, copies, { signal: run.signal, statuses: [] }),
+      ask(plans, copies, { signal: run.signal, statuses: [], namesOf: this.#namesOf }),
     );
 
     return {

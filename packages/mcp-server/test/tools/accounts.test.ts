@@ -7,7 +7,7 @@ import { request } from '../support/handlers.ts';
 import { initialize } from '../support/rpc.ts';
 
 const main = fixtureCalls(60, 1);
-const berlin = fixtureCalls(40, 2);
+const berlin = fixtureCalls(40, 2).map((call) => ({ ...call, acct_id: '777' }));
 const website = (calls: typeof main) => calls.filter((call) => !isCallExtension(call)).length;
 
 function serverOver(options: CallsMcpOptions = {}, fails = false) {
@@ -29,7 +29,7 @@ function serverOver(options: CallsMcpOptions = {}, fails = false) {
         pseudonymKey: 'a',
         timeZone: 'America/New_York',
       },
-      { name: 'berlin', client: clientOf('berlin', berlin), pseudonymKey: 'b' },
+      { name: 'berlin', id: '102', client: clientOf('berlin', berlin), pseudonymKey: 'b' },
     ],
     options,
   );
@@ -95,6 +95,27 @@ describe('a server for two accounts', () => {
     expect((await call('{"calls":"all"}')).structuredContent).toMatchObject({ total: 100 });
     expect((await call(null)).isError).toBeUndefined();
     expect((await call([1])).content[0]?.text).toContain('The arguments must be one JSON object.');
+  });
+
+  it('knows an account by its name, by its ID, and by the ID in its calls', async () => {
+    const { ask } = serverOver();
+    for (const called of ['berlin', '102', '777']) {
+      const where = `account = '${called}'`;
+      const all = { calls: 'all', where };
+      expect((await ask('count_calls', all)).data).toMatchObject({ total: 40 });
+      const listed = await ask('list_calls', { ...all, rows: 50 });
+      expect(listed.data?.rows).toHaveLength(40);
+      const grouped = await ask('analyze_calls', {
+        ...all,
+        group_by: 'account',
+        measures: `calls, count(${where}) as there`,
+      });
+      expect(grouped.data?.rows).toEqual([['berlin', 40, 40]]);
+      const not = { calls: 'all', where: `account <> '${called}'` };
+      expect((await ask('count_calls', not)).data).toMatchObject({ total: 60 });
+    }
+    const { asked } = await ask('count_calls', { account: '102' });
+    expect(asked).toEqual(['berlin']);
   });
 
   it('uses the client of the accounts that are named, and no other', async () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '@call-attribution/core';
 import { isLoopback } from '@call-attribution/core/settings';
 import { periodOfText } from '@call-attribution/core/time';
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { metricsText } from '@call-attribution/node-stream/status';
 import type { Store } from '@call-attribution/store';
 import { html } from 'hono/html';
@@ -222,6 +222,7 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
     madeAt: iso(latest?.madeAt),
     failedAt: iso(failedAt),
     incomplete: verdict && describeCopy(verdict),
+    only: verdict && describeScope(verdict),
     rows: latest?.rows ?? null,
     leftOut: Object.fromEntries(latest?.leftOut ?? []) as Partial<Record<FeedReason, number>>,
   };
@@ -248,9 +249,11 @@ async function statusPage(c: AppContext, feeds: readonly Awaited<ReturnType<type
     ...reasonTexts,
     sent_before: 'the call was in the feed in an earlier period',
   };
-  const rows = feeds.map(({ incomplete, leftOut, ...facts }) => {
+  const rows = feeds.map(({ incomplete, only, leftOut, ...facts }) => {
     const { rows, ...others } = facts;
-    const lacks = incomplete === null ? '' : `INCOMPLETE: ${incomplete}`;
+    const lacks = [...(incomplete === null ? [] : [`INCOMPLETE: ${incomplete}`]), only ?? ''].join(
+      ' ',
+    );
     const reasons = Object.entries(leftOut).sort(([, a], [, b]) => b - a);
     const list = reasons.map(([reason, count]) => `${count} × ${texts[reason]}`).join('; ');
     const cells = [...Object.values(others), lacks, rows, list];

@@ -97,7 +97,7 @@ export function pageSummary(
   by: PageBucket,
   [chart, ...groups]: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
-): PageSummary {
+): Omit<PageSummary, 'only'> {
   const past = pastOf(question);
   const [now, before] = groups.splice(pageDimensions.length);
   return {

@@ -49,7 +49,10 @@ function passwordGate(password: string, { store, admission, tryPassword }: PageP
     async admit(c, wanted) {
       await enter(c);
       const known = await store.accounts();
-      const account = wanted === null ? known[0] : known.find(({ id }) => id === wanted);
+      const account =
+        wanted === null
+          ? known[0]
+          : (known.find(({ id }) => id === wanted) ?? known.find(({ name }) => name === wanted));
       if (account === undefined)
         throw new Refusal(
           'malformed_parameter',

@@ -1,4 +1,5 @@
 import { dated } from '@call-attribution/core/time';
+import { describeScope } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Answer, Question } from '@call-attribution/questions';
 import { ask, type Store } from '@call-attribution/store';
@@ -48,9 +49,10 @@ export class PageSource {
   ): Promise<PageSummary> {
     const key = JSON.stringify([account, printFilter(question.filter), [...question.only], by]);
     const revision = await this.#store.revision(account);
+    const only = await this.#scopeOf(account, question);
     const known = this.#kept.get(key);
-    if (known?.revision === revision) return known.summary;
-    const summary = await this.#count(account, question, by, signal);
+    if (known?.revision === revision) return { ...known.summary, only };
+    const summary = { ...(await this.#count(account, question, by, signal)), only };
     this.#kept.delete(key);
 
     // A sync that finds no calls does not change the revision.
@@ -58,6 +60,12 @@ export class PageSource {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
     return summary;
+  }
+
+  /** Which calls of a period the copy has, where a sync has filled it with a filter. */
+  async #scopeOf(account: string, { period }: PageQuestion): Promise<string | null> {
+    const verdict = await this.#store.verdict(account, period);
+    return verdict && describeScope(verdict);
   }
 
   /** All values of a field with their calls, the most frequent first. */
@@ -99,7 +107,7 @@ export class PageSource {
     question: PageQuestion,
     by: PageBucket | 'auto',
     signal: AbortSignal,
-  ): Promise<PageSummary> {
+  ): Promise<Omit<PageSummary, 'only'>> {
     const store = this.#store;
     let none: string | null = null;
     if ((await store.count(account)) === 0)

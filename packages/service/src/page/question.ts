@@ -79,6 +79,8 @@ export interface PageSummary {
   readonly groups: Readonly<Record<PageDimension, readonly PageGroup[]>>;
   /** How many values each field has. */
   readonly values: Readonly<Record<PageDimension, number>>;
+  /** Which calls the copy has, where a sync has filled it with a filter, in words; else null. */
+  readonly only: string | null;
   /** Why the account has no calls, as a sentence; null when it has some. */
   readonly none: string | null;
   /** Time of the first call of the account; null without calls. */
