@@ -714,6 +714,18 @@ test('columns give the answer of the records, and a question says which it needs
   expect(await answersOf(questions, [batch])).toEqual(await answersOf(questions, calls));
 });
 
+test('a part of the calls in which none has a time does not hide where the others end', () => {
+  const plan = planQuestion({ measures: ['reached_within(1)'] });
+  const missed = { ani: '5555550101', talk_minutes: '0.0' };
+  const whole = createAnswers([plan]);
+  whole.add(call('S1', { ...missed, date_added: '2026-10-01 10:00:00' }));
+  whole.add(call('S2', { ...missed, ani: '5555550102', date_added: '2026-10-01 20:00:00' }));
+  const part = createAnswers([plan]);
+  part.add(call('S3', { ...missed, date_added: '' }));
+  whole.merge(part);
+  expect(whole.answers()[0]?.total).toEqual({ reached_within_1: 0 });
+});
+
 test('a question that was not planned is refused with what to do', () => {
   const question = { measures: ['calls'] };
   expect(() => createAnswers([question as never])).toThrow('planQuestion(question)');

@@ -11,10 +11,15 @@ const none = { calls: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_
 export class SeenAccounts {
   readonly #seen = new Map<string, typeof none>();
 
-  /** Sees so many calls with these times. */
-  add(account: string, calls: number, times: Iterable<number>): void {
+  #of(account: string): typeof none {
     const seen = this.#seen.get(account) ?? { ...none };
     this.#seen.set(account, seen);
+    return seen;
+  }
+
+  /** Sees so many calls with these times. */
+  add(account: string, calls: number, times: Iterable<number>): void {
+    const seen = this.#of(account);
     seen.calls += calls;
     for (const time of times) {
       if (time < seen.first) seen.first = time;
@@ -22,10 +27,14 @@ export class SeenAccounts {
     }
   }
 
-  /** Sees what another one has seen. */
+  /** Sees what another one has seen, which may be calls without a time alone. */
   merge(other: SeenAccounts): void {
-    for (const [account, { calls, first, last }] of other.#seen)
-      this.add(account, calls, [first, last]);
+    for (const [account, { calls, first, last }] of other.#seen) {
+      const seen = this.#of(account);
+      seen.calls += calls;
+      seen.first = Math.min(seen.first, first);
+      seen.last = Math.max(seen.last, last);
+    }
   }
 
   /** The accounts in order. Nothing is known of when they were synced. */

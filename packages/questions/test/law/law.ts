@@ -135,12 +135,13 @@ export async function checkLaw(options: {
   await fc.assert(
     fc.asyncProperty(cases(measureForms, questions), async ({ calls, syncedAt, asked }) => {
       const all = await answersOf(asked, calls, syncedAt);
-      for (const [i, [whole, parts, columns]] of all.entries()) {
+      for (const [i, [whole, parts, columns, needed]] of all.entries()) {
         const one = asked[i];
-        assert.ok(one && whole && parts && columns);
+        assert.ok(one && whole && parts && columns && needed);
         assertSame(whole, answerOf(one, calls, syncedAt, mistakes));
         assert.deepEqual(parts, whole);
         assert.deepEqual({ ...columns, notes: [] }, { ...whole, notes: [] });
+        assertSame(needed, whole);
         seen(whole);
       }
     }),
