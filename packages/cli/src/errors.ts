@@ -122,7 +122,7 @@ export const unfitValue = (
   });
 
 /** The code of the error that began it all, for metrics; `failed` for an error without one. */
-export function codeOf(error: unknown): string {
+export function rootCode(error: unknown): string {
   let code = 'failed';
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < 5; depth++) {

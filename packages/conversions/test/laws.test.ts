@@ -6,6 +6,7 @@ import {
   toSheet,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
+import { clickIdNames } from '@call-attribution/questions';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -57,11 +58,7 @@ const clickId = fc.oneof(
   fc.constant('f894f652ea334e739002f7167ab8f8e3'),
 );
 const url = fc
-  .tuple(
-    fc.subarray(['gclid', 'gbraid', 'wbraid', 'msclkid', 'k_clickid', 'mkwid', 'pcrid']),
-    clickId,
-    wild,
-  )
+  .tuple(fc.subarray([...clickIdNames]), clickId, wild)
   .map(
     ([names, id, more]) =>
       `https://shop.example/?q=${more}${names.map((name) => `&${name}=${id}`).join('')}`,

@@ -1,11 +1,18 @@
 import { fields } from '@call-attribution/core';
 import { isCallExtension, isFinalStatus, maskClasses } from '@call-attribution/core/fields';
+import { filterFields } from '@call-attribution/query-dsl';
 import { describe, expect, test } from 'vitest';
 
 describe('the field table', () => {
   test.each(['name', 'v2', 'v3'] as const)('no two fields have the same name (%s)', (version) => {
     const names = fields.flatMap((spec) => spec[version] ?? []);
     expect(new Set(names).size).toBe(names.length);
+  });
+  test.each(['v2', 'v3'] as const)('a filter of %s compares fields that it sends', (version) => {
+    const types = { date: 'datetime', decimal: 'decimal-string' };
+    for (const [name, type] of Object.entries(filterFields[version]))
+      if (type !== 'flag')
+        expect(fields.find((spec) => spec[version] === name)).toMatchObject({ type: types[type] });
   });
   test('the table says for every personal field, and for no other, how it is masked', () => {
     for (const { name, personal, mask } of fields) expect(mask !== undefined, name).toBe(personal);

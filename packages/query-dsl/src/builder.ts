@@ -7,6 +7,7 @@ import {
   type Filter,
   type FilterInput,
   fieldsOf,
+  type filterFields,
 } from './filter.ts';
 import { toFilter } from './parse.ts';
 import { printFilter } from './print.ts';
@@ -21,13 +22,21 @@ export interface FilterBuilder extends Filter {
   toString(): string;
 }
 
-/** The bounds of each field with ranges. */
-export interface Bounds {
-  /** When the call was added, a time without a zone: `YYYY-MM-DD HH:MM:SS`. */
-  date_added: string;
-  /** Minutes of talk: a number, or a string that is one. */
-  talk_minutes: number | `${number}`;
+/** What a bound may be, by the type of its field. */
+interface BoundOf {
+  /** A time without a zone: `YYYY-MM-DD HH:MM:SS`. */
+  date: string;
+  /** A number, or a string that is one. */
+  decimal: number | `${number}`;
 }
+
+type RangeFields = typeof filterFields.v2;
+
+/**
+ * The bounds of each field with ranges: of `date_added` a time without a zone, of `talk_minutes` a
+ * number of minutes.
+ */
+export type Bounds = { readonly [N in keyof RangeFields]: BoundOf[RangeFields[N]] };
 
 /** A range that has no lower bound yet. */
 export interface WithoutLower<B, Next> {

@@ -27,7 +27,7 @@ export type { Calls } from './engine/records.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { ColumnBatch } from './fields/batch.ts';
-export { type ClickIdName, type ClickIds, clickIdsOf } from './fields/click-ids.ts';
+export { type ClickIdName, type ClickIds, clickIdNames, clickIdsOf } from './fields/click-ids.ts';
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
 export { callerKey } from './fields/wire-values.ts';

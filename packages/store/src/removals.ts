@@ -60,7 +60,7 @@ export interface Erasure {
    * Why bytes of them may still be in the database: `vacuum`, PostgreSQL keeps them until VACUUM
    * FULL; `in_use`, another process had the file open. Empty when no byte is left.
    */
-  readonly remains: readonly ('vacuum' | 'in_use')[];
+  readonly remains: readonly Remains[];
 }
 
 /**

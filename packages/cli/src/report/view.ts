@@ -11,6 +11,7 @@ import {
   covered,
   formatValue,
   partOfBucket,
+  shownDigits,
   withPart,
 } from '@call-attribution/questions/chart';
 import type { Layout } from './question.ts';
@@ -147,9 +148,6 @@ export function reportOf(
   };
 }
 
-/** How exactly means and shares are shown. */
-const digits: Readonly<Record<string, number>> = { share: 3, minutes: 1, money: 2 };
-
 /**
  * The cells of a row. A change stands behind the measure and what it was before, and is their
  * difference as they are shown.
@@ -163,7 +161,7 @@ function figuresOf(
     const value = row[column.name] ?? null;
     const { name, kind, unit, addsUp } = column;
     if (kind === 'group') return { text: nameOf(name), value };
-    const places = digits[String(unit)];
+    const places = shownDigits[String(unit)];
 
     // What adds up has a whole difference, or one per day.
     if (kind !== 'change' || (addsUp && unit !== 'share') || value === null || places === undefined)

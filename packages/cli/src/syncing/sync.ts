@@ -7,7 +7,7 @@ import type { Settings } from '@call-attribution/settings';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
 import { type Args, interval } from '../args.ts';
 import { readSettings, readStoredSettings } from '../config/settings.ts';
-import { CliError, codeOf, exitCodes, UsageError } from '../errors.ts';
+import { CliError, exitCodes, rootCode, UsageError } from '../errors.ts';
 import {
   configuredAccounts,
   contextOf,
@@ -160,7 +160,7 @@ export async function openSync(
               status.succeeded(labelOf(account), run.summary);
               return await report(run);
             } catch (error) {
-              if (!io.signal.aborted) status.failed(labelOf(account), codeOf(error));
+              if (!io.signal.aborted) status.failed(labelOf(account), rootCode(error));
               throw error;
             }
           },

@@ -1,6 +1,7 @@
 import { redact } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
 import { plainDigits } from '@call-attribution/core/record';
+import { clickIdNames } from '@call-attribution/questions';
 
 // Text that other people wrote: visitors of a website, servers, agents. It is cleaned before it is
 // shown.
@@ -157,8 +158,9 @@ export const redactError = (error: unknown): string =>
 // to them is left out.
 
 /** Parameters that say which campaign a visit came from. */
-const campaignParameter =
-  /^(?:utm_(?:source|medium|campaign|term|content|id)|gclid|gbraid|wbraid|msclkid|fbclid|k_clickid|mkwid|pcrid)$/;
+const campaignParameter = new RegExp(
+  `^(?:utm_(?:source|medium|campaign|term|content|id)|fbclid|${clickIdNames.join('|')})$`,
+);
 
 /** Lower-case words joined by hyphens, or nothing. */
 const pathWords = /^(?:[a-z]+(?:-[a-z]+)*)?$/;

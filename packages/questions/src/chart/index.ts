@@ -22,4 +22,5 @@ export {
   judgeChange,
   markup,
   type ShownColumn,
+  shownDigits,
 } from './words.ts';

@@ -25,6 +25,14 @@ export function markup(text: string): string {
     .replace(/[&<>"']/g, (char) => entities[char] ?? char);
 }
 
+/** Digits after the point that a mean or a share is shown with; a share of 0.255 is 25.5%. */
+export const shownDigits: Readonly<Partial<Record<string, number>>> = {
+  share: 3,
+  minutes: 1,
+  money: 2,
+  number: 2,
+};
+
 /** A part of a whole, such as 0.255, as `25.5%`. */
 export const formatShare = (value: number): string => `${(value * 100).toFixed(1)}%`;
 
@@ -53,8 +61,8 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
 
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {
   if (unit === 'share') return formatShare(value);
-  if (unit === 'minutes') return decimal(value, 1);
-  return unit === 'money' || unit === 'number' ? decimal(value, 2) : formatCount(value);
+  const digits = shownDigits[String(unit)];
+  return digits === undefined ? formatCount(value) : decimal(value, digits);
 }
 
 const titles: Readonly<Record<string, string>> = {

@@ -2,17 +2,12 @@ import { type Call, phoneKey } from '@call-attribution/core/record';
 
 /** The kinds of id that tell a click of an ad apart, the likeliest first. */
 export const clickKinds = ['gclid', 'gbraid', 'wbraid', 'msclkid'] as const;
-const names = [...clickKinds, 'k_clickid', 'mkwid', 'pcrid'] as const;
+
+/** The query parameters that carry the id of a click, or of what was clicked. */
+export const clickIdNames = [...clickKinds, 'k_clickid', 'mkwid', 'pcrid'] as const;
 
 /** Ids of a click and of what was clicked, by the query parameter that carries them. */
-export type ClickIdName =
-  | 'gclid'
-  | 'gbraid'
-  | 'wbraid'
-  | 'msclkid'
-  | 'k_clickid'
-  | 'mkwid'
-  | 'pcrid';
+export type ClickIdName = (typeof clickIdNames)[number];
 
 /** The ids that a call carries. */
 export type ClickIds = Readonly<Partial<Record<ClickIdName, string>>>;
@@ -27,7 +22,7 @@ export const clickPlaces: readonly (
   | 'conversion_page'
 )[] = ['ppc_gclid', 'first_touch', 'last_touch', 'url_tag', 'landing_page', 'conversion_page'];
 
-const parameter = new RegExp(`(?:^|[?&#;])(${names.join('|')})=([^&#;\\s]+)`, 'gi');
+const parameter = new RegExp(`(?:^|[?&#;])(${clickIdNames.join('|')})=([^&#;\\s]+)`, 'gi');
 
 /**
  * The ids in the field `ppc_gclid` and in the URLs of the visit, which is where most tools leave
@@ -59,7 +54,7 @@ function idsIn(read: ReadPlace, accepts: (id: string) => boolean): ClickIds {
     const url = read(place);
     if (typeof url !== 'string') continue;
     for (const [, name = '', encoded = ''] of url.matchAll(parameter)) {
-      const known = names.find((each) => each === name.toLowerCase());
+      const known = clickIdNames.find((each) => each === name.toLowerCase());
       if (known === undefined) continue;
       const id = ids[known] === undefined ? decoded(encoded) : null;
       if (isId(id) && accepts(id)) ids[known] = id;

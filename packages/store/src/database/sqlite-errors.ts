@@ -30,7 +30,7 @@ const exactCodes: Readonly<Record<number, string>> = {
 };
 
 /** The code of an error of SQLite by its name; empty for any other error. */
-function codeOf(error: unknown): string {
+function sqliteCode(error: unknown): string {
   if (propertyOf(error, 'code') !== 'ERR_SQLITE_ERROR') return '';
   const number = Number(propertyOf(error, 'errcode') ?? 0);
   const message = String(propertyOf(error, 'message') ?? '');
@@ -41,21 +41,21 @@ function codeOf(error: unknown): string {
 }
 
 /** Is it an error of SQLite, and not of the code that uses it? */
-export const isOfSqlite = (error: unknown): boolean => codeOf(error) !== '';
+export const isOfSqlite = (error: unknown): boolean => sqliteCode(error) !== '';
 
 /** Is another connection writing? Then the same statement succeeds later. */
 export function isBusy(error: unknown): boolean {
-  const code = codeOf(error instanceof StoreError ? error.cause : error);
+  const code = sqliteCode(error instanceof StoreError ? error.cause : error);
   return code === 'SQLITE_BUSY' || code === 'SQLITE_LOCKED';
 }
 
 /** Is it what SQLite says of a statement that has a mistake? */
-export const isMistake = (error: unknown): boolean => codeOf(error) === 'SQLITE_ERROR';
+export const isMistake = (error: unknown): boolean => sqliteCode(error) === 'SQLITE_ERROR';
 
 /** The error of the store for one of SQLite, which was to be read, or written as well. */
 export function fromSqlite(cause: unknown, file: string, isReadOnly = true): StoreError {
   if (cause instanceof StoreError) return cause;
-  const code = codeOf(cause);
+  const code = sqliteCode(cause);
 
   // SQLite cannot enlarge the shared memory or a journal: in practice the disk is full.
   if (code === 'SQLITE_FULL' || /^SQLITE_IOERR_(?:SHMSIZE|WRITE|TRUNCATE|FSYNC)/.test(code)) {
