@@ -1,4 +1,5 @@
-import { isPhoneNumber, phoneKey, plainDigits, readPhone } from '@call-attribution/core/record';
+import { plainText } from '@call-attribution/core/errors';
+import { isPhoneNumber, phoneKey, readPhone } from '@call-attribution/core/record';
 import { describe, expect, test } from 'vitest';
 
 const spellings: readonly unknown[] = [
@@ -126,5 +127,5 @@ test('a number with a country code says so', () => {
   expect(readPhone('312 555 0199')).toMatchObject({ digits: '3125550199', isInternational: false });
   expect(readPhone('call 312 555 0199')).toMatchObject({ isAlone: false });
   expect(readPhone('none')).toBeNull();
-  expect(plainDigits('٣ and 三 and ９')).toBe('3 and 3 and 9');
+  expect(plainText('٣ and 三 and ９')).toBe('3 and 3 and 9');
 });

@@ -246,6 +246,18 @@ describe('redact', () => {
     ['http://127.0.0.1:18446/v3/a?b', 'http://127.0.0.1:18446/…'],
     ['http://203.0.113.77:80/a', 'http://[ip]:80/…'],
     ['at dispatch (undici@7.30)', 'at dispatch (undici@7.30)'],
+    // However it is written.
+    ['call ３１２５５５０１９９ now', 'call [number] now'],
+    ['٣١٢ ٥٥٥ ٠١٩٩', '[number]'],
+    ['ring %2B1%20312%20555%200199', 'ring [number]'],
+    ['write to a%40b.example', 'write to [email]'],
+    ['write to a%2540b.example, 100% sure', 'write to [email], 100% sure'],
+    ['write to a＠b.example', 'write to [email]'],
+    ['secret_key%3Dabc', 'secret_key=[secret]'],
+    ['x%0Acall 555-555-0100', 'x call [number]'],
+    ['from 2001:db8::1 and [2001:db8:0:1:2:3:4:5]:443', 'from [ip] and [[ip]]:443'],
+    ['at ::1, ::1:3000 and 10:30:05', 'at ::1, ::1:3000 and 10:30:05'],
+    ['50 % von 100 € – „fünf“ %20 ½', '50 % von 100 € – „fünf“ %20 ½'],
   ])('%s -> %s', (text, clean) => {
     expect(redact(text)).toBe(clean);
     expect(redact(clean)).toBe(clean);
@@ -318,6 +330,34 @@ test('a filter on a field that may name a caller is not shown', async () => {
       expect(error.url).toContain('q=%E2%80%A6');
     }
 });
+
+test('the first word of what a server says is no name, also where the space after it is encoded', async () => {
+  const body = JSON.stringify({ error: 'Kanaria%20Vogelsang is not allowed.' });
+  const { client } = await serve({ fault: () => faults.replace(400, body) });
+  const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
+  expect(error.message).not.toMatch(/Kanaria|Vogelsang/);
+  expect(error.message).toContain('is not allowed');
+});
+
+test.each(['<detail ', '<title', '<title ', '<detail', '<message \n'])(
+  'a body of %j again and again is read in time that grows with its length',
+  async (piece) => {
+    const cpuOf = async (bytes: number) => {
+      const text = `${piece.startsWith('<title') ? '<html>' : ''}${piece.repeat(bytes / piece.length)}`;
+      const { client } = await serve({ fault: () => faults.replace(400, text) });
+      const before = process.cpuUsage();
+      await client.listCalls().catch(() => undefined);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+
+    await cpuOf(4_000);
+    const quarter = await cpuOf(16_000);
+
+    // Four times as long; the rest is for the collector and for what runs beside.
+    expect(await cpuOf(64_000)).toBeLessThan(quarter * 8 + 200);
+  },
+);
 
 test('an error keeps the part of the body that helps', async () => {
   const body = JSON.stringify({

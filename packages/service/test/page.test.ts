@@ -177,6 +177,8 @@ describe('the numbers of the page', () => {
     ['summary.json', { only: '{"city":["x"]}' }, bearer, 400, 'malformed_parameter'],
     ['summary.json', { only: '{"channel":[1]}' }, bearer, 400, 'malformed_parameter'],
     ['summary.json', { only: '{"channel":[]}' }, bearer, 400, 'malformed_parameter'],
+    ['summary.json', { only: '{"channel":["a\\u0000"]}' }, bearer, 400, 'malformed_parameter'],
+    ['calls.csv', { only: '{"channel":["\\ud800"]}' }, bearer, 400, 'malformed_parameter'],
     ['summary.json', { by: 'hour' }, bearer, 400, 'malformed_parameter'],
     ['calls.json', { fields: 'sid,campaign' }, bearer, 400, 'unknown_field'],
     ['calls.json', { rows: '501' }, bearer, 400, 'parameter_out_of_range'],

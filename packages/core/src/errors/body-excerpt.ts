@@ -1,3 +1,5 @@
+import { plainText } from './plain-text.ts';
+
 // What a server says, in a form that is safe for messages and logs. Never a record, a number, an
 // address or a key.
 
@@ -17,7 +19,7 @@ const likeName = /^[\s,;("]*(?:\p{Lu}\p{Ll}|\p{N})/u;
  * sentence, dates and times; every other word may be a name, a number or a key.
  */
 export function serverWords(text: string): string {
-  const line = text.slice(0, 500).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
+  const line = plainText(text.slice(0, 500)).replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ');
 
   // A word that is cut might no longer look like a key.
   const whole = text.length > 500 ? `${line.slice(0, line.lastIndexOf(' ') + 1)}…` : line;
@@ -72,11 +74,12 @@ function readBody(body: Uint8Array): {
   const text = bytes.toString('utf8').trim();
   if (text === '') return { form: 'empty' };
   if (/^<(?:!doctype html|html|head|body)/i.test(text))
-    return { form: 'html page', said: /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1] };
+    return { form: 'html page', said: /<title[^>]{0,200}>([^<]{1,200})/i.exec(text)?.[1] };
   if (text[0] === '<') {
     const tag = (name: string) =>
-      new RegExp(`<(${name})(?:\\s[^>]*)?>([^<]{1,500})</\\1>`, 'i').exec(text)?.[2]?.trim() ||
-      undefined;
+      new RegExp(`<(${name})(?:\\s[^>]{0,200})?>([^<]{1,500})</\\1>`, 'i')
+        .exec(text)?.[2]
+        ?.trim() || undefined;
     const reason = reasons.map(tag).find(Boolean);
     return {
       form: 'xml',

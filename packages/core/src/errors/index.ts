@@ -5,3 +5,4 @@ export { type CodeEntry, type CodesByKind, type CodeTable, codeTable } from './c
 export type { ErrorCode } from './codes.ts';
 export { escapeControls } from './escape-controls.ts';
 export { type ErrorKind, errorKinds } from './kinds.ts';
+export { plainText } from './plain-text.ts';

@@ -11,6 +11,6 @@ export {
   type PatternPart,
   type Wildcard,
 } from './pattern.ts';
-export { isPhoneNumber, type PhoneNumber, phoneKey, plainDigits, readPhone } from './phone.ts';
+export { isPhoneNumber, type PhoneNumber, phoneKey, readPhone } from './phone.ts';
 export { readCall } from './read-call.ts';
 export { toCall } from './to-call.ts';

@@ -1,3 +1,5 @@
+import { plainText } from '../errors/plain-text.ts';
+
 // The one table of spellings of phone numbers: what is erased, masked, matched and uploaded is
 // compared by it.
 
@@ -106,37 +108,4 @@ function withoutExtension(number: string): string {
     if (rest !== number && rest.replace(/\D/g, '').length >= least) return rest;
   }
   return number;
-}
-
-/** Percent-encoding, other scripts, wide characters and those that nobody sees, as plain text. */
-function plainText(text: string): string {
-  const decoded = text.includes('%') ? percentDecoded(text) : text;
-  if (!/[^\0-\x7F]/.test(decoded)) return decoded;
-  const plain = decoded.normalize('NFKC').replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, '');
-  return plainDigits(plain.replace(/\p{Pd}/gu, '-'));
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const chineseDigits = '〇一二三四五六七八九';
-
-/** A text with the decimal digits of any script as 0 to 9. */
-export function plainDigits(text: string): string {
-  return text.replace(/[\p{Nd}〇一二三四五六七八九]/gu, digitOf);
-}
-
-/** The value of a decimal digit: in every script the ten of them follow each other. */
-function digitOf(digit: string): string {
-  const chinese = chineseDigits.indexOf(digit);
-  if (chinese >= 0) return String(chinese);
-  const code = digit.codePointAt(0) ?? 0;
-  let before = 0;
-  while (before < 10 && /\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before += 1;
-  return String(before % 10);
 }

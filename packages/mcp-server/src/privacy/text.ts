@@ -1,6 +1,5 @@
 import { redact } from '@call-attribution/core';
-import { propertyOf } from '@call-attribution/core/errors';
-import { plainDigits } from '@call-attribution/core/record';
+import { plainText, propertyOf } from '@call-attribution/core/errors';
 import { clickIdNames } from '@call-attribution/questions';
 
 // Text that other people wrote: visitors of a website, servers, agents. It is cleaned before it is
@@ -107,14 +106,12 @@ const isIpv6 = (value: string): boolean =>
 
 export const isAscii = (text: string): boolean => /^[\0-\x7F]*$/.test(text);
 
-/** A text as people read it: decoded, in plain digits and small letters without marks. */
+/** A text as people read it, in small letters without marks. */
 export function plainOf(text: string): string {
-  let decoded = text;
-  for (let layer = 0; layer < 4 && /%[0-9a-f]{2}/i.test(decoded); layer += 1)
-    decoded = decoded.replace(/(?:%[0-9a-f]{2})+/gi, decodedRun);
-  if (isAscii(decoded)) return decoded.toLowerCase();
-  const plain = plainDigits(decoded.normalize('NFKD').replace(/[\p{M}\p{Cf}]/gu, '')).toLowerCase();
-  return plain.replace(/[ßłøđðæœþı]/g, (letter) => otherLetters[letter] ?? letter);
+  const plain = plainText(text).toLowerCase();
+  if (isAscii(plain)) return plain;
+  const bare = plain.normalize('NFKD').replace(/\p{M}/gu, '');
+  return bare.replace(/[ßłøđðæœþı]/g, (letter) => otherLetters[letter] ?? letter);
 }
 
 const otherLetters: Readonly<Record<string, string>> = {
@@ -128,14 +125,6 @@ const otherLetters: Readonly<Record<string, string>> = {
   þ: 'th',
   ı: 'i',
 };
-
-function decodedRun(run: string): string {
-  try {
-    return decodeURIComponent(run);
-  } catch {
-    return run;
-  }
-}
 
 /**
  * A message of another program for agents: without secrets, and without what looks personal.

@@ -174,8 +174,9 @@ function readOnly(text = '{}'): PageQuestion['only'] {
   );
 }
 
+/** A database with UTF-8 has no NUL and no half of a character. */
 const isValue = (value: unknown): value is string | null =>
-  value === null || typeof value === 'string';
+  value === null || (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'));
 
 function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
   const text = parameters.get('fields');
