@@ -9,11 +9,10 @@ import { ToolError } from '../text/failures.ts';
 // Where a copy is. Each account, address, credential, choice of what is revealed and version of the
 // mask has one of its own, so that none of them finds the calls or the masks of another one.
 
-/** Copies and files of rows that nobody opened for so long are removed. */
+/** Copies that nobody opened for so long are removed. */
 const keptFor = 30 * day;
 
 const copyForm = /^copy-[0-9a-f]{24}\.db$/;
-const exportForm = /^\w+-[0-9a-f]{12}\.csv$/;
 
 /** What is masked: with another table a copy is made again. */
 const rules = createHash('sha256').update(JSON.stringify(fields)).digest('hex');
@@ -74,10 +73,10 @@ export function touch(file: string): void {
   utimesSync(file, now, now);
 }
 
-/** Removes what nobody opened for a long time. Another server may do the same at the same time. */
-export function removeUnused(folder: string): void {
+/** Removes copies that nobody uses. Another server may do the same at the same time. */
+function removeUnused(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (!copyForm.test(name) && !exportForm.test(name)) continue;
+    if (!copyForm.test(name)) continue;
     const file = join(folder, name);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined || Date.now() - found.mtimeMs <= keptFor) continue;

@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readSmallFile } from '@call-attribution/core/settings';
+import { day } from '@call-attribution/core/time';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { makeFolder } from '@call-attribution/node-stream/files';
 import * as z from 'zod';
-import { removeUnused } from '../copy/place.ts';
 import { ToolError } from '../text/failures.ts';
 import type { Table } from './table.ts';
 import type { ToolContext } from './tool.ts';
@@ -43,12 +45,18 @@ export async function writeRows(
   { columns, rows }: Pick<Table, 'columns' | 'rows'>,
 ): Promise<{ readonly summary: string; readonly notes: readonly string[] }> {
   await makeFolder(folder, 0o700);
-  removeUnused(folder);
-  const file = join(folder, `${tool}-${randomBytes(6).toString('hex')}.csv`);
+  await removeOld(folder);
+  const name = `${tool}-${randomBytes(6).toString('hex')}.csv`;
 
   // Text from visitors may begin like a formula, and people open these files in spreadsheets.
   const lines = [columns, ...rows].map((cells) => csvLine(cells, { safe: true }));
-  await writeFile(file, lines.join(''), { mode: 0o600, flag: 'wx' });
+  const bytes = Buffer.from(lines.join(''));
+
+  // A process that is killed between the two leaves no file that nobody removes.
+  const kept = { mode: 0o600, flag: 'wx' };
+  await writeFile(join(folder, `.${name}.written`), digestOf(bytes), kept);
+  const file = join(folder, name);
+  await writeFile(file, bytes, kept);
   return {
     summary: `Wrote ${rows.length} rows as CSV to ${file}.`,
     notes:
@@ -56,4 +64,42 @@ export async function writeRows(
         ? []
         : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
   };
+}
+
+/** Files of rows are removed so long after they were written. */
+const keptFor = 30 * day;
+
+/** The receipt of a file that was written here: its digest. */
+const receiptForm = /^\.((?:list|analyze)_calls-[0-9a-f]{12}\.csv)\.written$/;
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/**
+ * Removes the files that were written here long ago and are as they were written, with their
+ * receipts: the folder may hold others, and people go on with files. Another server may do the same
+ * at the same time.
+ */
+async function removeOld(folder: string): Promise<void> {
+  for (const entry of await readdir(folder)) {
+    const name = receiptForm.exec(entry)?.[1];
+    if (name === undefined) continue;
+    const file = join(folder, name);
+    const receipt = join(folder, entry);
+    const found = await statsOf(file);
+    const { mtimeMs } = found ?? (await statsOf(receipt)) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs <= keptFor) continue;
+    if (found?.isFile() && (await isAsWritten(file, receipt))) await rm(file, { force: true });
+    await rm(receipt, { force: true });
+  }
+}
+
+const statsOf = (path: string): Promise<Stats | null> => lstat(path).catch(() => null);
+
+async function isAsWritten(file: string, receipt: string): Promise<boolean> {
+  try {
+    return readSmallFile(receipt).text === digestOf(await readFile(file));
+  } catch {
+    // Another server has removed it meanwhile, or it cannot be read.
+    return false;
+  }
 }

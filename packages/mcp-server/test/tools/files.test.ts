@@ -1,14 +1,17 @@
 import {
+  appendFileSync,
+  existsSync,
+  lutimesSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
-  utimesSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
@@ -111,19 +114,35 @@ describe('a file of rows', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('goes after thirty days, when the next one is written; other files stay', async () => {
+  it('goes after thirty days, when the next one is written; what is not ours, or not any more, stays', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
-    const old = ['list_calls-0123456789ab.csv', 'notes.csv'].map((name) => join(folder, name));
-    for (const file of old) {
-      writeFileSync(file, '');
-      utimesSync(file, 0, Date.now() / 1000 - 31 * 86_400);
-    }
-
     const server = createServer(fakeClient(calls), { exportFolder: folder });
-    await callTool(server, 'list_calls', { to_file: true });
-    await callTool(server, 'analyze_calls', { group_by: ['city'], to_file: true });
-    const names = readdirSync(folder).map((name) => name.replace(/[0-9a-f]{12}/, 'x'));
-    expect(names.sort()).toEqual(['analyze_calls-x.csv', 'list_calls-x.csv', 'notes.csv']);
+    const write = async (): Promise<string> => {
+      const { structuredContent } = await callTool(server, 'list_calls', { to_file: true });
+      return /CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
+    };
+
+    const unused = await write();
+    const edited = await write();
+    const taken = await write();
+    appendFileSync(edited, 'noted by hand\r\n');
+    rmSync(taken);
+    symlinkSync(edited, taken);
+    const others = ['leads-202509301200.csv', 'list_calls-0123456789ab.csv', 'notes.csv'];
+    for (const name of others) writeFileSync(join(folder, name), '');
+    const longAgo = Date.now() / 1000 - 31 * 86_400;
+    for (const name of readdirSync(folder)) lutimesSync(join(folder, name), longAgo, longAgo);
+    const last = await write();
+    const left = [edited, taken, last].map((file) => basename(file));
+    const isShown = (name: string) => !name.startsWith('.');
+    expect(existsSync(unused)).toBe(false);
+    expect(readdirSync(folder).filter(isShown).sort()).toEqual([...left, ...others].sort());
+
+    // It is theirs now.
+    for (const name of readdirSync(folder)) lutimesSync(join(folder, name), longAgo, longAgo);
+    await write();
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([basename(edited), ...others]));
+    expect(existsSync(last)).toBe(false);
     rmSync(folder, { recursive: true });
   });
 });
