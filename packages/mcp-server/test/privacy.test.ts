@@ -112,10 +112,64 @@ describe('what assistants see', () => {
       '742 evergreen',
       'zip 90210',
     ])
-      expect(shown({ ...person, ppc_campaign: text }, 'ppc_campaign')).toBe(hiddenMark);
+      expect(shown({ ...person, vt_keyword: text }, 'vt_keyword')).toBe(hiddenMark);
 
-    expect(shown({ ...person, ppc_campaign: 'Brand' }, 'ppc_campaign')).toBe('Brand');
+    expect(shown({ ...person, vt_keyword: 'Brand' }, 'vt_keyword')).toBe('Brand');
+    expect(shown({ ...person, ppc_campaign: 'list 555/201/3456' }, 'ppc_campaign')).toBe(
+      hiddenMark,
+    );
+    expect(shown({ ...person, vt_random: '198.51.100.201' }, 'vt_random')).toBe('[ip]');
+    expect(shown({ ...person, browser_version: '17.0.1.5' }, 'browser_version')).toBe('17.0.1.5');
     expect(shown({ ...person, dnis: '5552013456' }, 'dnis')).toBe('5552013456');
+  });
+});
+
+describe("the account's own words", () => {
+  it('are counted as they are, also where a caller has such a name, street or zip code', async () => {
+    const words: Partial<Call> = {
+      ppc_campaign: 'Harbor Dental | Brand',
+      ppc_adgroup: 'Houston – brand',
+      ppc_keywords: 'veneers price',
+      phone_label: 'Main Street office',
+      city: 'Houston',
+      state: 'Texas',
+      channel: 'Tracker',
+      ppc_status: 'Processed',
+    };
+    const callers: readonly Partial<Call>[] = [
+      { first_name: 'Ann', last_name: 'Brand' },
+      { first_name: 'Bob', last_name: 'Price' },
+      { first_name: 'Tex', last_name: 'Houston', zipcode: '80202' },
+      { first_name: 'Dallas', last_name: 'Texas', street_address: '5 Main Street Office' },
+      { last_name: 'Tracker', zipcode: '80202' },
+      { last_name: 'Processed' },
+      {},
+    ];
+    const calls = [words, { ...words, ppc_campaign: 'Denver 80202' }].flatMap((own, i) =>
+      callers.map((caller, n) => ({
+        ...base,
+        ...own,
+        ...caller,
+        sid: `S${i}-${n}`,
+        ani: `555201000${n}`,
+        date_added: '2026-11-01 10:00:00',
+        talk_minutes: '1.0',
+      })),
+    ) as Call[];
+    const server = createServer(fakeClient(calls));
+    for (const field of Object.keys(words) as (keyof Call)[]) {
+      const values = new Set(calls.map((call) => call[field]));
+      for (const value of values) {
+        const where = `${field} = '${value}'`;
+        const { structuredContent } = await callTool(server, 'count_calls', { where });
+        const truth = calls.filter((call) => call[field] === value).length;
+        expect(structuredContent, where).toMatchObject({ total: truth });
+      }
+
+      // Nobody can ask for whom it was hidden.
+      const hidden = await callTool(server, 'count_calls', { where: `${field} = '(hidden)'` });
+      expect(hidden.structuredContent ?? { total: 0 }, field).toMatchObject({ total: 0 });
+    }
   });
 });
 

@@ -43,6 +43,8 @@ const pages = /^(?:(?:first|last)_touch(?:_domain)?|landing_page|conversion_page
 /** Parameters of ads and versions of programs: ids in all but name. */
 const codes =
   /^(?:vt_(?:creative|target|random|aceid|ads_producttargetid)|(?:os|browser)_version)$/;
+/** An IP address has the form of a version, but in a parameter of an ad it is none. */
+const addressForm = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 const token = /^[A-Za-z0-9_.:~+=-]{1,200}$/;
 /** An id, but no groups of digits, which may be a phone number. */
@@ -89,7 +91,7 @@ export function createMask(
     if (spec.type === 'integer' || spec.type.endsWith('-string'))
       return (value, own) => {
         const text = String(value);
-        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own))
+        return numberForm.test(text) && !(text.length >= 7 && contains(formOf(text), own.all))
           ? value
           : null;
       };
@@ -104,7 +106,8 @@ export function createMask(
     const isCode = codes.test(spec.name);
     const judgeText = remembered((sent) => {
       const text = cleanText(sent);
-      return judged(text, isCode && /^[A-Za-z0-9_.]{1,100}$/.test(text));
+      const isAddress = spec.name.startsWith('vt_') && addressForm.test(text);
+      return judged(text, isCode && !isAddress && /^[A-Za-z0-9_.]{1,100}$/.test(text));
     });
     const judge = pages.test(spec.name) ? judgePage : judgeText;
     return (value, own, { dnis }) => {
@@ -113,7 +116,7 @@ export function createMask(
       // Ids are many, and mostly different.
       if (known.has(sent) || (spec.isId && id.test(sent))) return value;
       const { text, safe, form } = judge(sent);
-      if (contains(form, own)) return hiddenMark;
+      if (contains(form, spec.visitorText ? own.all : own.numbers)) return hiddenMark;
 
       // The account's own number may stand in its labels.
       return safe === text || typeof dnis !== 'string'
@@ -152,7 +155,7 @@ export function createMask(
 
 type Read = (
   value: string | number,
-  own: readonly string[],
+  own: OwnParts,
   call: Readonly<Record<string, unknown>>,
 ) => unknown;
 
@@ -169,10 +172,19 @@ const judged = (text: string, isToken = false) => ({
 const safeText = (text: string, own?: string): string => scrub(text, own).replace(/[«»]/g, '"');
 
 /**
- * The parts of hidden values that a record must not show in other fields, as `formOf` writes them.
+ * The parts of hidden values that a record must not show in other fields, as `formOf` writes them. All
+ * are looked for in what visitors can write. In the account's own words and in places only numbers
+ * are: a campaign may be called Brand or Houston, and to hide it for callers of that name would change
+ * counts and tell whom it is hidden for.
  */
-function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): string[] {
+interface OwnParts {
+  readonly all: readonly string[];
+  readonly numbers: readonly string[];
+}
+
+function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unknown>>): OwnParts {
   const own: string[] = [];
+  const numbers: string[] = [];
   const short: string[] = [];
   for (const { name, mask } of hidden) {
     const value = call[name];
@@ -188,10 +200,15 @@ function ownOf(hidden: readonly FieldSpec[], call: Readonly<Record<string, unkno
         for (const other of short) own.push(other + letters, letters + other);
         short.push(letters);
       }
-    else own.push(partOf[mask?.kind ?? 'ip'](text));
+    else {
+      const part = partOf[mask?.kind ?? 'ip'](text);
+      own.push(part);
+      if (mask?.kind === 'phone') numbers.push(part);
+    }
   }
 
-  return own.filter((each) => each.length >= 4);
+  const isLong = (each: string): boolean => each.length >= 4;
+  return { all: own.filter(isLong), numbers: numbers.filter(isLong) };
 }
 
 /** Short names are also parts of other words, but not two of them in a row. */

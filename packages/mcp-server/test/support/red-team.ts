@@ -141,6 +141,10 @@ const texts = fields.filter(
     (type === 'string' || type === 'url') && !personal && !isId && name !== 'dnis',
 );
 
+/** Names, streets and zip codes are looked for in what visitors can write, numbers everywhere. */
+const visitorTexts = texts.filter(({ visitorText }) => visitorText);
+const isFormless = (spelling: string): boolean => /^the (?:name|street|zip)/.test(spelling);
+
 /**
  * One record for each person and spelling, which is in two fields: every field with text gets its
  * turn.
@@ -150,8 +154,9 @@ export const craftedCalls: readonly (Call & { readonly who: Person; readonly spe
     Object.entries(spellings).map(([spelling, write], s) => {
       const turn = p * 7 + s * 2;
       const text = write(who);
+      const possible = isFormless(spelling) ? visitorTexts : texts;
       const places = [0, 1].map(
-        (each) => texts[(turn + each) % texts.length]?.name ?? 'search_term',
+        (each) => possible[(turn + each) % possible.length]?.name ?? 'search_term',
       );
       return {
         ...empty,
