@@ -143,6 +143,32 @@ test('a run whose counts fail does not call the copy whole, and the next one fin
   expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', new: 1 });
 });
 
+test('what lies at the end of a stretch is counted once, also where a clock takes it for the future', async () => {
+  for (let dies = 1; dies <= 6; dies += 1) {
+    const server = new FakeServer(all.slice(0, 60));
+    const sink = memoryStore();
+    let now = start + 240 * hour;
+    const options: SyncOptions = {
+      lookback: '1s',
+      settle: '1s',
+      rows: 10,
+      clock: { now: () => now },
+    };
+    const until = (call: number) => `date_added:[* TO ${all[call]?.date_added}]`;
+    await syncInto(server, sink, { ...options, filter: until(20) });
+
+    // The clock is set back, and the run is killed.
+    now -= 5 * day;
+    sink.dieAfter = dies;
+    await syncInto(server, sink, { ...options, filter: until(40) }).catch(() => null);
+    sink.dieAfter = Number.POSITIVE_INFINITY;
+    now += 5 * day + 1000;
+    server.records.push({ sid: 'late', date_added: '2026-01-02 01:00:00' });
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole' });
+    expect({ dies, held: sink.rows.size }).toEqual({ dies, held: 61 });
+  }
+});
+
 test('a filter that is half read does not count as covered by what was read before, whatever the clock says', async () => {
   const records = all.slice(0, 60).map((record) => ({ ...record, talk_minutes: '2.0' }));
   const server = new FakeServer(records);

@@ -200,13 +200,12 @@ export class SyncRun {
     const calls = allOf(parsing);
     const read = clock.now();
     const ceiling = formatNaive(read + zones);
-    const times = calls
-      .map(({ date_added }) => date_added)
-      .filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
+    const dates = calls.map((call) => call.date_added);
+    const times = dates.filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
     const open = calls
       .filter((call) => !isFinalStatus(call.ppc_status))
       .map((call) => call.date_added);
-    const countAt = (border: string | null): number => times.filter((at) => at === border).length;
+    const countAt = (border: string | null): number => dates.filter((at) => at === border).length;
 
     const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
     const before = this.#part;
