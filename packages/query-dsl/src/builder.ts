@@ -23,20 +23,20 @@ export interface FilterBuilder extends Filter {
 }
 
 /** What a bound may be, by the type of its field. */
-interface BoundOf {
+export interface BoundOf {
   /** A time without a zone: `YYYY-MM-DD HH:MM:SS`. */
   date: string;
   /** A number, or a string that is one. */
   decimal: number | `${number}`;
 }
 
-type RangeFields = typeof filterFields.v2;
-
 /**
  * The bounds of each field with ranges: of `date_added` a time without a zone, of `talk_minutes` a
  * number of minutes.
  */
-export type Bounds = { readonly [N in keyof RangeFields]: BoundOf[RangeFields[N]] };
+export type Bounds = {
+  readonly [N in keyof typeof filterFields.v2]: BoundOf[(typeof filterFields.v2)[N]];
+};
 
 /** A range that has no lower bound yet. */
 export interface WithoutLower<B, Next> {

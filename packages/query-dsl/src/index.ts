@@ -4,6 +4,7 @@
 
 export {
   allOf,
+  type BoundOf,
   type Bounds,
   type FilterBuilder,
   type RangeBuilder,

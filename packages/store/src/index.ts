@@ -11,6 +11,7 @@ export type {
 export type { AccountTally, Claim, Note } from './accounts/claims.ts';
 export { type AskedCopy, type AskOptions, accountStatus, ask } from './ask.ts';
 export type { ColumnBatch } from './columns.ts';
+export type { Remains } from './database/driver.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
 export { sqliteInUse } from './database/sqlite-driver.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
@@ -19,6 +20,7 @@ export { openStore, storeName } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Page, PageQuery, Part } from './read.ts';
 export {
+  type EraseOptions,
   type Erasure,
   printRemovals,
   type RemovalNote,
