@@ -389,8 +389,9 @@ export function checkZone(name: string, zone: string): void {
   // Letters such as EST are near to many names.
   const isName = String(zone).length > 3;
   const meant = isName ? nearest(String(zone), Intl.supportedValuesOf('timeZone')) : undefined;
-  const fix = meant ? `did you mean ${meant}?` : zoneProblem(String(zone)).fix;
-  throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone; ${fix}`;
+  const { fix } = zoneProblem(String(zone));
+  const next = meant ? `Did you mean ${meant}?` : `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
+  throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${next}`;
 }
 
 /** The period that a question compares with. `byWeek`: weeks are groups. */
