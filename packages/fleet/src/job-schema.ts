@@ -8,6 +8,7 @@ import {
   periodStart,
 } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
+import { storeFile, storeKind } from '@call-attribution/store/url';
 import * as z from 'zod';
 import { isStore, type Job, type JobAccount, referenceOf } from './job.ts';
 import { hasPassword, looksRandom, refuseKeys, wayOut } from './key-in-clear.ts';
@@ -105,6 +106,14 @@ export const accountsSchema = z
     }
   });
 
+/** Can calls be put there? */
+function isPlace(text: string): boolean {
+  const kind = storeKind(text);
+  if (kind === 'postgres') return /^[a-z]+:\/\/[^/]+\/./i.test(text);
+  if (kind === 'sqlite') return /^(?!\/\/)./.test(storeFile(text) ?? '');
+  return /^(?:folder:.|s3:\/\/[a-z0-9][a-z0-9.-]{2,})/.test(text);
+}
+
 const settings = {
   name: shaped('must be 1 to 40 of a-z, 0-9 and hyphens', /^[a-z0-9-]{1,40}$/),
   baseUrl: z.string(apiUrl).superRefine(checkUrl),
@@ -114,10 +123,7 @@ const settings = {
   until: time.nullish(),
   into: checked(
     'must be postgres://user@host/db, sqlite:<file>, folder:<path> or s3://bucket/prefix',
-    (text) =>
-      /^(?:postgres(?:ql)?:\/\/[^/]+\/.|sqlite:(?!:memory:|\/\/).|folder:.|s3:\/\/[a-z0-9][a-z0-9.-]{2,})/.test(
-        text,
-      ),
+    isPlace,
   ),
   requestsPerMinute: whole(1).optional(),
   skip: z.boolean().optional(),

@@ -1,5 +1,6 @@
 import { type Duration, durationMillis, periodEnd, periodStart } from '@call-attribution/core/time';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
+import { storeKind } from '@call-attribution/store/url';
 
 /** An account of a job. */
 export interface JobAccount {
@@ -108,7 +109,7 @@ export const referenceOf = ({ id, credential }: JobAccount): string =>
   credential ?? `file:${id}.json`;
 
 /** Whether records go into a database. */
-export const isStore = (into: string): boolean => /^(?:postgres|postgresql|sqlite):/.test(into);
+export const isStore = (into: string): boolean => storeKind(into) !== null;
 
 /** Fills in every setting of a job that was checked. */
 export function planJob(job: Job): PlannedJob {

@@ -15,8 +15,9 @@ export type { Remains } from './database/driver.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
 export { sqliteInUse } from './database/sqlite-driver.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
+export { storeName } from './database/store-url.ts';
 export type { StoreJournal } from './journal.ts';
-export { openStore, storeName } from './open-store.ts';
+export { openStore } from './open-store.ts';
 export type { StoreOptions } from './options.ts';
 export type { Page, PageQuery, Part } from './read.ts';
 export {

@@ -2,7 +2,7 @@ import { type Duration, deadlineMillis } from '@call-attribution/core/time';
 import { needs } from './database/errors.ts';
 import type { SqlResult, SqlRow, Statement, StatementLimits } from './database/statement.ts';
 import { onlyReads, tookTooLong } from './database/statement.ts';
-import { fileOf, storeName } from './open-store.ts';
+import { storeName, storePlace } from './database/store-url.ts';
 
 /** How a statement of your own is run. */
 export interface SqlOptions {
@@ -90,16 +90,16 @@ export async function querySql(
 }
 
 async function statementOf(url: string, sql: string, limits: StatementLimits): Promise<Statement> {
-  if (/^postgres(?:ql)?:\/\//.test(url)) {
+  const place = storePlace(url);
+  if (place.kind === 'postgres') {
     const { postgresStatement } = await import('./database/postgres-sql.ts').catch(
       needs('pg', 'A store in PostgreSQL needs the package pg.'),
     );
-    return postgresStatement(url, sql, limits);
+    return postgresStatement(place.url, sql, limits);
   }
 
-  const file = fileOf(url);
   const { sqliteStatement } = await import('./database/sqlite-sql.ts');
-  return sqliteStatement(file, sql, limits);
+  return sqliteStatement(place.file, sql, limits);
 }
 
 const comments = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/;

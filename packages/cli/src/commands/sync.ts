@@ -17,6 +17,7 @@ export const sync = command({
       'where to write: sqlite:calls.db or postgres://user@host/name, password in PGPASSWORD (default: CALLS_STORE)',
     '--every <duration>': 'repeat until stopped, at this interval: 90s, 10m, 1h',
     '--lookback <duration>': 'read calls again that are younger than this: 24h, 7d',
+    '--name <name>': 'a name for the account in the store: "Harbor Dental"',
     '--restart': 'read and count all calls that match again',
     ...without(whichCalls, '--include-extensions', '--store <url>', '--where <condition>'),
     ...accounts,
@@ -28,6 +29,7 @@ export const sync = command({
     'calls sync --store sqlite:calls.db':
       'once; reports how many calls are new, changed and the same',
     'calls sync --store postgres://calls@db/calls --every 10m': 'until Ctrl-C',
+    'calls sync --name "Harbor Dental"': 'pages, reports and assistants call the account so',
     'calls sync --store sqlite:calls.db --from 60d --time-zone America/New_York':
       'for cron: the last 60 days, and no gap when it was not run for a while',
   },

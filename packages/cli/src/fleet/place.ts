@@ -10,6 +10,7 @@ import {
   type PlannedJob,
   readJob,
 } from '@call-attribution/fleet';
+import { storeKind } from '@call-attribution/store/url';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -21,7 +22,7 @@ export function engineUrl(args: Args, io: Io): string | null {
   const typed = args.text('engine');
   if (typed !== null) refusePassword(typed, '--engine');
   const url = typed ?? (io.env.CALLS_FLEET || null);
-  if (url === null || /^postgres(?:ql)?:\/\//.test(url)) return url;
+  if (url === null || storeKind(url) === 'postgres') return url;
   throw new UsageError(
     `${typed === null ? 'CALLS_FLEET' : '--engine'} must be postgres://user@host/name`,
     ['without it calls fleet work does the whole job in one process'],

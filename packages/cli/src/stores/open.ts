@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Settings } from '@call-attribution/settings';
 import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
+import { storeFile, storeKind } from '@call-attribution/store/url';
 import type { Args } from '../args.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
@@ -36,8 +37,8 @@ export function chooseStore(
 
 /** The store of a URL, from a folder. */
 export function storeNamed(typed: string, from: Pick<Io, 'cwd' | 'env'>): ChosenStore {
-  const name = /^sqlite:(?!:memory:)(.+)$/i.exec(typed)?.[1];
-  const path = name === undefined ? null : resolve(from.cwd, name);
+  const name = storeFile(typed);
+  const path = name === null ? null : resolve(from.cwd, name);
   return { url: storeUrl(typed, from), typed, path };
 }
 
@@ -56,8 +57,8 @@ export function needStore(args: Args, settings: Settings, io: Io, command?: stri
  * process.
  */
 export function refusePassword(url: string, option = '--store'): void {
-  const inUser = /^postgres(?:ql)?:\/\/[^@?#]*:[^@?#]*@/i.test(url);
-  if (!inUser && !/^postgres.*[?&](?:ssl)?password=/i.test(url)) return;
+  const hasOne = /^[a-z]+:\/\/[^@?#]*:[^@?#]*@|[?&](?:ssl)?password=/i.test(url);
+  if (storeKind(url) !== 'postgres' || !hasOne) return;
   throw new UsageError(
     `${option} must not have a password in it: other users of the machine could read it`,
     ['set PGPASSWORD, or use a password file (~/.pgpass)'],
@@ -70,12 +71,12 @@ export function refusePassword(url: string, option = '--store'): void {
  * looks for it.
  */
 export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
-  const file = /^sqlite:(?!:memory:)(.+)$/.exec(url)?.[1];
+  const file = storeFile(url);
   if (file?.startsWith('//')) refuseSlashes(file);
-  if (file !== undefined) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
+  if (file !== null) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;
   const password = env.PGPASSWORD;
   const hasOwn = /^[a-z]+:\/\/[^/?#]*:[^@]*@|[?&]password=/i.test(url);
-  if (!password || hasOwn || !/^postgres(?:ql)?:\/\//.test(url)) return url;
+  if (!password || hasOwn || storeKind(url) !== 'postgres') return url;
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`;
 }
 
@@ -132,16 +133,18 @@ export function keysOf({ secret }: Pick<Settings, 'secret'>): AccountCredential[
 
 /** Refuses what is no URL of a store. What may hold a password is not repeated. */
 function checkForm(url: string, from: string): void {
-  if (/^(?:sqlite:.|postgres(?:ql)?:\/\/)/.test(url)) return;
+  const kind = storeKind(url);
+  if (kind === 'sqlite' && url.length > 'sqlite:'.length) return;
+  if (kind === 'postgres' && url.includes('://')) return;
   if (/^duckdb:|\.duckdb$/i.test(url))
     throw new UsageError(`${from}: a store is SQLite or PostgreSQL, and not a DuckDB file`, [
       'calls sync --store sqlite:calls.db fills one',
       "to ask it with DuckDB: ATTACH 'calls.db' (TYPE sqlite), or calls export --partition month writes Parquet",
     ]);
 
-  const [, kind = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
+  const [, typed = '', rest = ''] = /^([a-z]{2,}):?([\w./\\-]*)$/i.exec(url) ?? [];
   throw new UsageError(
     `${from}: a store is sqlite:FILE or postgres://user@host/name`,
-    nearest(kind, ['sqlite']) === undefined ? [] : [`did you mean sqlite:${rest || 'FILE'}?`],
+    nearest(typed, ['sqlite']) === undefined ? [] : [`did you mean sqlite:${rest || 'FILE'}?`],
   );
 }

@@ -65,6 +65,8 @@ export async function openSync(
 ): Promise<Sync> {
   const isServing = args.command === 'serve';
   const named = accountsOf(args, feeds, io);
+  if (args.text('name') !== null && named.length > 1)
+    throw new UsageError('--name is for one account', ['name it with --account']);
   const synced = named.map((account) => ({ ...account, id: idOf(account, args, feeds) }));
   const ids = synced.map(({ id }) => id);
   const missing = feeds.filter((id) => !ids.includes(id));
@@ -135,7 +137,7 @@ export async function openSync(
           signal: io.signal,
         });
         started.add(account);
-        await noteName(store, summary.account, settings);
+        await noteName(store, summary.account, args.text('name'), settings);
         return { summary, bad, tookMs: performance.now() - from };
       } catch (error) {
         if (CallsError.is(error, 'unknown_account'))
@@ -206,11 +208,20 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
   return id;
 }
 
-/** A copy knows the name that its account has in the configuration, unless it has another one. */
-async function noteName(store: Store, id: string, { account }: Settings): Promise<void> {
+/**
+ * A copy knows the name that was typed for its account; or that of the configuration, unless it has
+ * another one.
+ */
+async function noteName(
+  store: Store,
+  id: string,
+  typed: string | null,
+  { account }: Settings,
+): Promise<void> {
   const known = (await store.accounts()).find((each) => each.id === id);
-  if (account === null || account.name === id || known?.name !== id) return;
-  await store.putAccount({ id, name: account.name });
+  const name = typed ?? (known?.name === id ? account?.name : null) ?? id;
+  if (known === undefined || name === known.name || (typed === null && name === id)) return;
+  await store.putAccount({ id, name });
 }
 
 /** Says what a sync did. Returns the exit status. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Ledger, openLedger } from '@call-attribution/conversions';
+import { storeKind } from '@call-attribution/store/url';
 import { fileError, type Io } from '../io.ts';
 import { refusePassword, storeUrl } from '../stores/open.ts';
 
@@ -16,7 +17,7 @@ export async function openNamedLedger(
 ): Promise<Ledger | null> {
   const options = { clock: { now: () => now } };
   try {
-    if (!/^(?:sqlite|postgres(?:ql)?):/i.test(shown)) {
+    if (storeKind(shown) === null) {
       const path = resolve(io.cwd, shown);
       return isDryRun && !existsSync(path) ? null : await openLedger(path, options);
     }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { readSmallFile } from '@call-attribution/core/settings';
 import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
-import { storeName } from '@call-attribution/store';
+import { storeKind, storeName } from '@call-attribution/store/url';
 import type { Handler } from '../args.ts';
 import {
   readAccountSettings,
@@ -84,7 +84,7 @@ export const verify: Handler = async (args, io) => {
   try {
     const job = await jobAt(named, io.cwd);
     if (job !== null) await attempt(named, () => checkJob(job, clients, choose, ask), ask);
-    else if (/^(?:sqlite|postgres(?:ql)?):/i.test(named)) await storeAt(named, storeName(named));
+    else if (storeKind(named) !== null) await storeAt(named, storeName(named));
     else {
       const targets = await targetsAt(named, io.cwd);
       const files = targets.filter(({ kind }) => kind === 'file');

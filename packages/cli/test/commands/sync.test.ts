@@ -151,3 +151,25 @@ describe('--status-port', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('add --every')]);
   });
 });
+
+describe('the name of an account', () => {
+  const name = async (cwd: string) => {
+    const { stdout } = await stage.quick(['store', 'accounts', '--store', 'sqlite:calls.db'], {
+      cwd,
+    });
+    return (JSON.parse(stdout) as { name: string }).name;
+  };
+
+  test('is what --name says, and stays when a later sync says nothing', async () => {
+    const cwd = stage.folder();
+    const sync = ['sync', '--store', 'sqlite:calls.db', '--account', '101'];
+    await stage.quick(sync, { cwd });
+    expect(await name(cwd)).toBe('101');
+    expect((await stage.quick([...sync, '--name', 'Harbor Dental'], { cwd })).code).toBe(0);
+    expect(await name(cwd)).toBe('Harbor Dental');
+    await stage.quick(sync, { cwd });
+    expect(await name(cwd)).toBe('Harbor Dental');
+    await stage.quick([...sync, '--name', 'Harbor'], { cwd });
+    expect(await name(cwd)).toBe('Harbor');
+  });
+});

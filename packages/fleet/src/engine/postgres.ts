@@ -1,4 +1,5 @@
 import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
+import { storeKind } from '@call-attribution/store/url';
 import type pg from 'pg';
 import { FleetError } from '../errors.ts';
 import {
@@ -423,7 +424,7 @@ interface BossLibrary {
 /** The URL without password and settings. */
 function placeOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.pathname.length < 2)
+  if (url === null || storeKind(text) !== 'postgres' || url.pathname.length < 2)
     throw new FleetError(
       'unfit_place',
       'The address of an engine must be postgres://user@host/database.',

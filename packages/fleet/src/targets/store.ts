@@ -1,5 +1,6 @@
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { openStore, type Store, syncAccount } from '@call-attribution/store';
+import { storeFile } from '@call-attribution/store/url';
 import { lockTarget, type Target, type TurnEnd, type TurnWork } from './target.ts';
 
 /** Pages after which a turn ends, so that others get one. */
@@ -14,8 +15,9 @@ export async function openStoreTarget(into: string): Promise<Target> {
     name: store.name,
     async prepare(isAlone) {
       await store.ping();
-      if (!isAlone || !into.startsWith('sqlite:')) return async () => {};
-      return lockTarget(store.name, `${into.slice('sqlite:'.length)}.fleet.lock`);
+      const file = storeFile(into);
+      if (!isAlone || file === null) return async () => {};
+      return lockTarget(store.name, `${file}.fleet.lock`);
     },
     async turn(work) {
       const { id, name } = work.account;

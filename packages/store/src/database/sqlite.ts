@@ -19,6 +19,7 @@ import { noStore, StoreError } from './errors.ts';
 import { type Database, loadSqlite, type SqliteStatement } from './sqlite-driver.ts';
 import { fromSqlite, isBusy, isOfSqlite } from './sqlite-errors.ts';
 import { lacksPages } from './sqlite-log.ts';
+import { inMemory } from './store-url.ts';
 
 const dialect: Dialect = {
   key: 'TEXT',
@@ -38,9 +39,6 @@ const dialect: Dialect = {
        FROM store.sqlite_schema AS m JOIN pragma_table_info(m.name, 'store') AS c
       WHERE m.name IN (${tables.map((name) => `'${name}'`).join(', ')})`,
 };
-
-/** The name of a database in memory. */
-const inMemory = ':memory:';
 
 const forReading = ['busy_timeout = 20', 'query_only = ON'];
 const forWriting = [
