@@ -1,4 +1,4 @@
-import { formatContentRange, scanField } from '@call-attribution/core/page';
+import { type ByteRange, formatContentRange, scanFields } from '@call-attribution/core/page';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseContentRange } from '../src/page/content-range.ts';
@@ -28,7 +28,9 @@ describe('content ranges', () => {
   ])('%j is %j', (header, range) => expect(parseContentRange(header)).toEqual(range));
 });
 
-describe('scanField', () => {
+describe('scanFields', () => {
+  const scanField = (...[bytes, ranges, name]: [Uint8Array, readonly ByteRange[], string]) =>
+    scanFields(bytes, ranges, [name])[0] ?? [];
   const field = (record: unknown, name: string, indent?: number) => {
     const bytes = Buffer.from(JSON.stringify([{ sid: 'other', ani: '1' }, record], null, indent));
     return scanField(bytes, splitRecords(bytes), name)[1];
@@ -57,9 +59,50 @@ describe('scanField', () => {
     [{ list: ['a', 'sid'], sid: 'b' }, 'b'],
     [{ a: 'sid', 'no"sid': '1', sid: 'b' }, 'b'],
     [{ sid: null }, undefined],
-    [{ sid: { sid: 'x' } }, 'x'],
+    [{ sid: { sid: 'x' } }, undefined],
+    [{ tags: { sid: 'in' }, sid: 'out', more: [{ sid: 'in' }] }, 'out'],
+    [{ '}': '{"', a: { b: { sid: 'in' }, c: '}' }, sid: 'out' }, 'out'],
+    [{ a: { sid: 'in' } }, undefined],
     [{}, undefined],
   ])('of %j the sid is %j', (record, sid) => expect(field(record, 'sid')).toBe(sid));
+
+  type Json = string | number | null | Json[] | { pairs: [string, Json][] };
+  const key = fc.constantFrom('sid', 'a', '}', '"sid":{', '\\');
+  const leaf = fc.oneof(
+    fc.string({ maxLength: 9 }),
+    fc.integer(),
+    fc.constantFrom(null, 'sid', '"sid":"x"', '{', '}', '\\'),
+  );
+  const { json } = fc.letrec<{ json: Json }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      fc.array(tie('json'), { maxLength: 3 }),
+      fc.record({ pairs: fc.array(fc.tuple(key, tie('json')), { maxLength: 3 }) }),
+    ),
+  }));
+
+  const textOf = (value: Json): string => {
+    if (Array.isArray(value)) return `[${value.map(textOf)}]`;
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    return `{${value.pairs.map(([name, of]) => ` ${JSON.stringify(name)} : ${textOf(of)}`)}}`;
+  };
+
+  test('it finds what JSON.parse finds, whatever the record holds in objects or twice', () => {
+    const record = fc.record({ pairs: fc.array(fc.tuple(key, json), { maxLength: 6 }) });
+    fc.assert(
+      fc.property(fc.array(record, { minLength: 1, maxLength: 4 }), (records) => {
+        const text = textOf(records);
+        const bytes = Buffer.from(text);
+        const expected = (JSON.parse(text) as { sid?: unknown }[]).map(({ sid }) =>
+          typeof sid === 'string' || typeof sid === 'number' ? String(sid) : undefined,
+        );
+        expect(scanField(bytes, splitRecords(bytes), 'sid')).toEqual(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('a number is read digit by digit, also where JavaScript would round it', () => {
     const bytes = Buffer.from('[{"sid" :\t9007199254740993 }]');
     expect(scanField(bytes, splitRecords(bytes), 'sid')).toEqual(['9007199254740993']);

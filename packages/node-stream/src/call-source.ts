@@ -5,7 +5,7 @@ import {
   type RequestOptions,
   ResponseError,
 } from '@call-attribution/core';
-import { scanField } from '@call-attribution/core/page';
+import { scanFields } from '@call-attribution/core/page';
 import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
 import {
   type Clause,
@@ -19,6 +19,7 @@ import { StreamError } from './errors.ts';
 import type { Answer, Ask, ListSource } from './judge.ts';
 import type { Span } from './proof.ts';
 import { Misplaced } from './slices.ts';
+import { type PageTotal, type Rows, Totals } from './totals.ts';
 
 /** The part of core's client that a read uses. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
@@ -100,6 +101,7 @@ export class CallSource implements ListSource<RawRecord> {
   readonly #settings: RequestSettings;
   /** Numbers of the ends of the query, so that they are sent as they were written. */
   readonly #ends: Span<number>;
+  readonly #totals = new Totals();
 
   constructor(client: PageClient, query: CallQuery, { timeout, retry, headers }: RequestSettings) {
     this.#client = client;
@@ -118,14 +120,20 @@ export class CallSource implements ListSource<RawRecord> {
 
   async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
     const slice = this.spanOf(range);
-    const answer = await this.#fetch(slice, page, rows, signal);
+    const filter = this.query.within(slice);
+    const answer = await this.#fetch(filter, page, rows, signal);
     const ranges = answer.byteRanges();
     const bytes = Buffer.from(
       answer.bytes.buffer,
       answer.bytes.byteOffset,
       answer.bytes.byteLength,
     );
-    for (const account of scanField(bytes, ranges, 'acct_id')) {
+    const [accounts = [], sids = [], times = []] = scanFields(bytes, ranges, [
+      'acct_id',
+      'sid',
+      'date_added',
+    ]);
+    for (const account of accounts) {
       if (account === undefined) continue;
       this.account ??= account;
       if (account !== this.account) throw new StreamError('other_account');
@@ -133,11 +141,9 @@ export class CallSource implements ListSource<RawRecord> {
 
     return {
       // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
-      ids: scanField(bytes, ranges, 'sid').map(
-        (sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end),
-      ),
-      ats: scanField(bytes, ranges, 'date_added').map(parseNaive),
-      total: answer.range?.total ?? null,
+      ids: sids.map((sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end)),
+      ats: times.map(parseNaive),
+      total: await this.#totals.of(totalOf(answer), this.#rowsOf(filter, signal)),
       item: (index) => ({ page: answer, index, slice }),
     };
   }
@@ -145,23 +151,23 @@ export class CallSource implements ListSource<RawRecord> {
   /** How many calls the server counts in a range; null when it does not say. */
   async count(range: Span, signal: AbortSignal): Promise<number | null> {
     try {
-      const page = await this.#fetch(range, 0, 1, signal);
-      return page.range?.total ?? (page.count === 0 ? 0 : null);
+      return await this.#totals.count(this.#rowsOf(this.query.within(range), signal));
     } catch {
       signal.throwIfAborted();
       return null;
     }
   }
 
-  async #fetch(range: Span, page: number, rows: number, signal: AbortSignal): Promise<RawPage> {
+  #rowsOf(filter: Filter, signal: AbortSignal): Rows {
+    return {
+      ofList: async (page) => totalOf(await this.#fetch(filter, page, 1, signal)),
+      ofAll: async () => totalOf(await this.#fetch({ clauses: [] }, 0, 1, signal)),
+    };
+  }
+
+  async #fetch(filter: Filter, page: number, rows: number, signal: AbortSignal): Promise<RawPage> {
     try {
-      return await this.#client.fetchPage({
-        ...this.#settings,
-        filter: this.query.within(range),
-        rows,
-        page,
-        signal,
-      });
+      return await this.#client.fetchPage({ ...this.#settings, filter, rows, page, signal });
     } catch (error) {
       if (error instanceof ResponseError && misplaced.has(error.code))
         throw new Misplaced('', { cause: error });
@@ -169,6 +175,11 @@ export class CallSource implements ListSource<RawRecord> {
     }
   }
 }
+
+const totalOf = ({ count, range }: RawPage): PageTotal => ({
+  rows: count,
+  total: range?.total ?? null,
+});
 
 // Codes of the client's errors for pages that are not what their place in the list says.
 const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved']);

@@ -150,6 +150,8 @@ export interface ReadState<P extends Position = string> {
     readonly calls: number;
     readonly left: number;
   } | null;
+  /** Where that range ends, unless it is where the read does. */
+  readonly pagesTo?: P | null;
   /** The account of all calls so far. */
   readonly account: string | null;
 }
@@ -477,7 +479,7 @@ export function describeGaps(gaps: readonly Gap<Position>[]): string[] {
 
 function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
   const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
-  const missing = `${plural(lost, 'call is', 'calls are')} missing`;
+  const missing = missingIn(gaps, lost);
   const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${plural(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;
   const sids = gaps.flatMap((gap) => gap.sids);
   const some = `${sids.slice(0, 3).join(', ')}${sids.length > 3 ? ', ...' : ''}`;
@@ -493,6 +495,13 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
     uncounted: `the calls ${where} were read, but not counted at the end`,
   };
   return sentences[why];
+}
+
+/** How many calls are missing; where the server said nothing that shows it, nobody knows. */
+function missingIn(gaps: readonly Gap<Position>[], lost: number): string {
+  const isKnown = gaps.every((gap) => gap.missing !== null);
+  if (isKnown) return `${plural(lost, 'call is', 'calls are')} missing`;
+  return lost === 0 ? 'some calls are missing' : `${plural(lost, 'call')} or more are missing`;
 }
 
 /** Where a period is, in words. */

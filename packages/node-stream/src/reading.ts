@@ -191,11 +191,17 @@ export class Reading<R, T, P extends Position> {
     try {
       signal?.throwIfAborted();
       this.#resume(from ?? checkpoint);
-      const spans = missing(this.#state.stretches, asked).map(({ from, to }) => ({
+      const { border, pages, pagesTo = null, stretches } = this.#state;
+      const unread = missing(stretches, asked);
+      const [next] = unread;
+
+      // A range that an earlier run has read pages of is gone on with as it was.
+      if (next !== undefined && pagesTo !== null && pagesTo !== next.to)
+        unread.splice(0, 1, { from: next.from, to: pagesTo }, { from: pagesTo, to: next.to });
+      const spans = unread.map(({ from, to }) => ({
         from: from === null ? null : read(from),
         to: to === null ? null : read(to),
       }));
-      const { border, pages } = this.#state;
       yield* slices(source, spans, {
         pace: null,
         most: Number.POSITIVE_INFINITY,
@@ -256,6 +262,7 @@ export class Reading<R, T, P extends Position> {
       ),
       border: slice.border,
       pages: slice.pages === null ? null : { ...slice.pages, left: all },
+      pagesTo: slice.pages === null ? null : spanOf(slice).to,
       first: this.#isResumed ? before.first : slice.first,
       account: source.account ?? null,
     };

@@ -330,10 +330,7 @@ class Slicer<T> {
     given: Answer<T> | Misplaced,
   ): Promise<Gathered<T> | 'cut' | 'pages'> {
     const all = new Map<string, Found<T>>();
-    let last: { readonly total: number | null; readonly twice: string } = {
-      total: null,
-      twice: '',
-    };
+    let last = { total: null as number | null, twice: '', isPassed: false };
     const came = (total: number | null) => ({ items: [...all.values()], total });
     let refusal: Misplaced | null = null;
     let outside = 0;
@@ -357,7 +354,7 @@ class Slicer<T> {
       if (judgement === 'untotalled') return 'pages';
       const { ids, ats } = answer;
       const total = answer.total ?? 0;
-      const isOnePage = ids.length === total;
+      const distinct = new Set(ids).size;
       if (piece === this.#whole) this.#first ??= total;
       if (ids.length > this.#size) this.#size = Math.min(ids.length, this.#options.rows);
       const canCut = ids.length > 0 && this.#canCut(piece, answer);
@@ -369,7 +366,7 @@ class Slicer<T> {
       )
         return this.#cut(piece, answer);
       // Nearly every slice: no more than this has to be looked at.
-      if (isOnePage && total < this.#options.rows && new Set(ids).size === total)
+      if (ids.length === total && total < this.#options.rows && distinct === total)
         return { items: ids.map((_, index) => ({ answer, index })), total, is: 'proved' };
       const found = await this.#pass(piece, answer, !canCut);
       if (found === 'cut') return this.#cut(piece, answer);
@@ -380,10 +377,18 @@ class Slicer<T> {
       for (const [id, one] of found.items) all.set(id, one);
       const twice = found.twice.join('\n');
       if (found.isProved) return { items: [...found.items.values()], total, is: 'proved' };
-      // Twice in one answer: a page that repeats another one is not the one that was asked for.
-      if (isOnePage && new Set(ids).size < total && twice === last.twice)
+
+      // Rows that come twice, in this try and in the one before, and are counted twice, or once. In
+      // several pages the first may be a page that repeats another one.
+      const areCountedTwice = ids.length === total && distinct < total;
+      const areCountedOnce = found.isSteady && found.items.size === total && twice !== '';
+      if ((areCountedTwice || areCountedOnce) && twice === last.twice)
         return { ...came(total), is: 'short', why: 'doubled', missing: 0, sids: found.twice };
-      last = { total, twice };
+
+      // More than the total, and again: the server counts no further.
+      const isPassed = found.isSteady && found.items.size > total;
+      if (isPassed && last.isPassed) return 'pages';
+      last = { total, twice, isPassed };
     }
 
     // Nothing at all was understood: that is no gap, but a server that cannot be read.
@@ -427,19 +432,18 @@ class Slicer<T> {
     let got = answer.ids.length;
     let isSteady = true;
 
-    // A full page that says that it is all may come from a server that counts no further: the next
-    // one shows it.
-    const isAll = got === total && got < this.#options.rows;
-    for (
-      let page = 1;
-      rows > 0 && !isAll && got <= total && (got < total || page === 1);
-      page += 1
-    ) {
+    // After a full page that ends with the total, the server may count no further, or count a row
+    // once that comes twice: the next one shows it.
+    let isFull = got >= this.#options.rows;
+    const isMore = (): boolean => got < total || (isFull && items.size <= total);
+    for (let page = 1; rows > 0 && isMore(); page += 1) {
       const next = await this.#ask(piece, page, rows);
-      if (next instanceof Misplaced) return { items, twice: twice.sort(), isProved: false };
+      if (next instanceof Misplaced)
+        return { items, twice: twice.sort(), isSteady: false, isProved: false };
       if (judge(next, piece, this.#options) === 'outside') return 'outside' as const;
       const fresh = take(next);
       got += next.ids.length;
+      isFull = next.ids.length >= rows;
       isSteady &&= next.total === total || next.ids.length === 0;
       // It gives fewer than were asked for, and others with the next page.
       if (fresh > 0 && !isWhole) return 'cut' as const;
@@ -448,7 +452,7 @@ class Slicer<T> {
     }
 
     const isProved = isSteady && got === total && items.size === total;
-    return { items, twice: twice.sort(), isProved };
+    return { items, twice: twice.sort(), isSteady, isProved };
   }
 
   /** A range that holds more than a page becomes two, where the answer shows. */
@@ -677,7 +681,10 @@ class Slicer<T> {
     given: Answer<T> | null,
     begun: ReadState<number>['pages'],
   ): AsyncGenerator<Slice<T>, void, void> {
-    const rows = begun?.rows ?? this.#options.rows;
+    // A server that gives fewer rows than it was asked for counts its pages by what it gives.
+    const isNumbered = given !== null && given.ids.length > 0 && given.next === undefined;
+    const most = isNumbered ? given.ids.length : this.#options.rows;
+    const rows = begun?.rows ?? Math.min(most, this.#options.rows);
     const cursors = new Set<string | number>();
     let total: number | null | undefined;
     let answer = given;
@@ -686,7 +693,7 @@ class Slicer<T> {
     let after = begun?.after ?? null;
     let isProvable = begun === null;
     const shared = new Set<string>();
-    const atEnd = new Map<string, number>();
+    const atEnd = new Map(begun === null ? [] : this.#border);
     for (let page = begun?.done ?? 0; ; page += 1) {
       let next = answer ?? (await this.#ask(piece, page, rows, after));
       for (let pass = 2; next instanceof Misplaced && pass <= tries; pass += 1)
@@ -724,11 +731,13 @@ class Slicer<T> {
         cursors.add(cursor);
         after = cursor;
       }
-      const isDone = total !== null && got >= total;
+      // A full page that ends with the total may come from a server that counts no further.
+      const isDone = total !== null && got >= total && next.ids.length < rows;
       const isSame = fresh.length === 0 && shared.size === before;
       if (isCursor || !(cursors.size > 0 || next.next === null || isSame || isDone)) {
         const pages = { done: page + 1, rows, after, calls, left: 0 };
-        yield { ...this.#sliceOf(piece, fresh), border: next.ids, stretches: null, pages };
+        const border = [...new Set([...this.#border.keys(), ...atEnd.keys(), ...next.ids])];
+        yield { ...this.#sliceOf(piece, fresh), border, stretches: null, pages };
         if (this.#given < this.#options.most) continue;
         this.#work = [];
         return;

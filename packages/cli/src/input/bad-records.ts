@@ -1,5 +1,5 @@
 import { type Call, CallsError } from '@call-attribution/core';
-import { scanField } from '@call-attribution/core/page';
+import { scanFields } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
 import type { Args } from '../args.ts';
 import { CliError, exitCodes, systemCode, unfitValue } from '../errors.ts';
@@ -46,7 +46,7 @@ const sidText = (sid: string): string => (/^[\w.-]+$/.test(sid) ? sid : JSON.str
 
 /** The sid of a record, or its place where none can be read. */
 function nameOf({ bytes, slice, page, index }: DeadRecord): string {
-  const [sid] = scanField(bytes, [{ start: 0, end: bytes.length }], 'sid');
+  const [[sid] = []] = scanFields(bytes, [{ start: 0, end: bytes.length }], ['sid']);
   if (sid) return sidText(sid);
   const period = `from ${slice.from ?? 'the first'} to ${slice.to ?? 'the latest'}`;
   return `record ${index + 1} of page ${page + 1} of the calls ${period}`;

@@ -1,5 +1,5 @@
 import { apiKeys, type Call, createClient, createLimiter, fromCall } from '@call-attribution/core';
-import { scanField } from '@call-attribution/core/page';
+import { scanFields } from '@call-attribution/core/page';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { createAnswers, planQuestion } from '@call-attribution/questions';
 import { openDrill } from '@call-attribution/test-tools/drill';
@@ -97,7 +97,7 @@ test.each(Object.keys(pages))(
       });
       return async () => {
         const page = await client.fetchPage({ rows: size });
-        for (const name of ['sid', 'date_added']) scanField(page.bytes, page.byteRanges(), name);
+        scanFields(page.bytes, page.byteRanges(), ['sid', 'date_added']);
         await client.close();
       };
     });

@@ -49,7 +49,10 @@ export interface CallList extends Promise<CallPage>, AsyncIterable<Call> {
 export interface RawPage {
   /** The body, decoded. It may be kept. */
   readonly bytes: Uint8Array;
-  /** Which calls of the list these are; null when the server does not say. */
+  /**
+   * Which calls of the list these are; null when the server does not say. Where a row comes twice
+   * that the server counts once, `last` may lie past `total`.
+   */
   readonly range: PageRange | null;
   /** The response, and what was requested. */
   readonly meta: ResponseMeta;

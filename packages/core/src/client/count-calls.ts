@@ -41,7 +41,7 @@ async function countByList(
 ): Promise<CallCount> {
   const { range, count } = await requestPage(
     context,
-    { filter, rows: 1, page: 0, options },
+    { filter, rows: 1, page: 0, mayPassTotal: false, options },
     recordReader(context),
   );
   const total = count === 0 ? 0 : (range?.total ?? null);

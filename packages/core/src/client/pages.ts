@@ -30,11 +30,17 @@ interface PageQuery extends PageRequest {
 }
 
 /** Checks a list query and prints its filter. */
-function readQuery({ settings }: Context, query: ListQuery): PageQuery {
+function readQuery({ settings }: Context, query: ListQuery, mayPassTotal: boolean): PageQuery {
   const { filter, rows = clientDefaults.rows, page = 0 } = query;
   checkWhole(rows, 'rows');
   checkWhole(page, 'page', 0);
-  return { filter: filterText(filter, settings.version), rows, page, options: query };
+  return {
+    filter: filterText(filter, settings.version),
+    rows,
+    page,
+    mayPassTotal,
+    options: query,
+  };
 }
 
 /**
@@ -209,7 +215,7 @@ export function listCalls(context: Context, query: ListQuery): CallList {
   const begin = async () => {
     const listing: Listing = {
       context,
-      query: readQuery(context, query),
+      query: readQuery(context, query, false),
       reader: recordReader(context),
     };
     return { listing, page: await requestPage(context, listing.query, listing.reader) };
@@ -413,7 +419,8 @@ const splitReader: PageReader<Split> = {
  * them is read.
  */
 export async function fetchPage(context: Context, query: ListQuery): Promise<RawPage> {
-  const page = await requestPage(context, readQuery(context, query), splitReader);
+  // A row that comes twice, and is counted once, is for whoever reads the bytes to find.
+  const page = await requestPage(context, readQuery(context, query, true), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
 

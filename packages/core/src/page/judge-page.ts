@@ -7,6 +7,8 @@ export interface PageRequest {
   readonly rows: number;
   /** Number of the page, counted from 0. */
   readonly page: number;
+  /** Whether a page may end past its own total: whoever asks compares records and totals. */
+  readonly mayPassTotal: boolean;
 }
 
 /** How a page that passed its checks compares with the request. */
@@ -23,7 +25,7 @@ export interface PageVerdict {
  * been in the middle of a change.
  */
 export function judgePage(
-  { rows, page }: PageRequest,
+  { rows, page, mayPassTotal }: PageRequest,
   range: PageRange | null,
   count: number,
 ): PageVerdict {
@@ -52,7 +54,7 @@ export function judgePage(
     );
   }
 
-  if (range.last > total)
+  if (range.last > total && !mayPassTotal)
     throw wrongPage(
       `Content-Range ends at ${range.last}, past its own total of ${total}.`,
       'A proxy may have changed the response.',

@@ -241,7 +241,7 @@ export class SyncRun {
       this.#setStretches(list, {
         latest,
         pace: slice.pace,
-        paged: pages && { from: range.from, to: range.to, pages: { ...pages, left: lost } },
+        paged: pages && { ...this.#source.spanOf(slice), pages: { ...pages, left: lost } },
       });
       return this.#state;
     };

@@ -12,7 +12,7 @@ import {
 import { planOf, playHistory, type Reader } from '../simulator/history.ts';
 import { costlyMistakes, mistakes, plant } from '../simulator/mistakes.ts';
 
-const mostToFindAMistake = 4000;
+const mostToFindAMistake = 6000;
 
 describe('the simulator finds a planted mistake', () => {
   test.each(mistakes)('%s', async (name) => {

@@ -54,5 +54,9 @@ const wholeParts: Readonly<Record<Regime, number>> = {
   'records removed': 0.4,
   'late records': 0.8,
   'quiet times': 0.3,
+  'rows doubled and counted once': 0.3,
+  'totals that stop at a number': 0.3,
+  'no total on the last page': 0.5,
+  'totals dropped now and then': 0.3,
   'quiet times and huge totals': 0,
 };

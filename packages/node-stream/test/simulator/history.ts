@@ -29,6 +29,13 @@ const cases = {
   'capped rows': { clamps: true },
   'pages repeated': { traits: { repeatsPages: true }, perSecond: 12 },
   'rows doubled': { traits: { doubles: 0.1 }, moves: [] },
+  'rows doubled and counted once': {
+    traits: { doubles: 0.1, countsOnce: true, clamp: Number.POSITIVE_INFINITY, whim: 0 },
+    moves: [],
+  },
+  'totals that stop at a number': { traits: { totals: 'capped' }, perSecond: 40, moves: [] },
+  'no total on the last page': { traits: { totals: 'notOnLast' } },
+  'totals dropped now and then': { traits: { dropping: 0.15 } },
   'a call at two times': { twins: true, moves: [] },
   'a first answer that counts more': { traits: { countsMoreAtFirst: true }, moves: [] },
   'a calm list': { moves: [] },
@@ -137,7 +144,13 @@ export async function playHistory(
   let isOneRun = true;
   for (let run = 1; verdict === null && run < 25; run += 1) {
     const misplaced = (cause: unknown) => new reader.Misplaced('', { cause });
-    const network = new ModelNetwork(server, dice, () => world.tick(), misplaced);
+    const network = new ModelNetwork(
+      server,
+      dice,
+      () => world.tick(),
+      misplaced,
+      new reader.Totals(),
+    );
     const stopAfter = run >= mostRuns ? Number.POSITIVE_INFINITY : 1 + dice.below(4);
     const reading = new reader.Reading(optionsOf(world, network, dice, checkpoint));
     failure = null;
@@ -178,7 +191,7 @@ function optionsOf(
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
     take: takingOf,
-    count: (range) => source.count(range),
+    count: (range, signal) => source.count(range, signal),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
     stray: 3600e3,
@@ -217,6 +230,10 @@ function makeWorld({ regime, records: most, unrest, hasFaults }: HistoryPlan, di
     emptyPages: 0,
     repeatsPages: false,
     doubles: 0,
+    countsOnce: false,
+    // More than a page: nothing tells a list that fits from one whose total is that of its page.
+    cap: 19 + dice.below(10),
+    dropping: 0,
     countsMoreAtFirst: false,
     hasFractions: false,
     clockChange: of.clock === undefined ? null : change,
@@ -339,7 +356,7 @@ function judge(
   }
 
   const isHonest =
-    traits.totals === 'true' &&
+    (traits.totals === 'true' || traits.totals === 'notOnLast') &&
     !traits.ignoresRanges &&
     !traits.repeatsPages &&
     traits.doubles === 0;
@@ -357,6 +374,10 @@ function judge(
     say('ranges ignored, and noticed late');
   if (verdict === null) return;
   const { proof, gaps, proved } = verdict;
+  const named = new Set(gaps.flatMap((gap) => gap.sids));
+  for (const { record } of traits.countsOnce && isCalm ? taken : [])
+    if (server.isDoubled(record) && !named.has(record.sid))
+      say(`${record.sid} came twice, and nobody says so`);
   const lost = [...must].filter((sid) => !sids.has(sid) && !hidden.has(sid));
   const all = `${lost.join(', ')} lost`;
   const seesAll = traits.totals !== 'page' || (traits.clamp > rows + 3 && traits.whim === 0);
@@ -403,9 +424,13 @@ function judge(
     isHonest &&
     isCalm &&
     !traits.countsMoreAtFirst &&
+    traits.dropping === 0 &&
     twins.size === 0 &&
     traits.order !== 'unstable';
-  if (proof !== 'whole' && isShort && traits.onward === 'numbers') say('a calm list is not whole');
+  // Nothing tells the only record of a list from one of a server that gives no totals.
+  const isKnown = traits.totals !== 'notOnLast' || server.records.length > 1;
+  if (proof !== 'whole' && isShort && isKnown && traits.onward === 'numbers')
+    say('a calm list is not whole');
   if (traits.ignoresRanges && isCalm && isFar && server.records.length > rows + 3)
     say('ranges ignored, and nobody says so');
   const told = gaps.reduce((sum, { calls }) => sum + calls, proved);

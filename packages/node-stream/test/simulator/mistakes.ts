@@ -15,8 +15,38 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a full page is taken for the whole slice': [
     'slices.ts',
-    'const isAll = got === total && got < this.#options.rows;',
-    'const isAll = got === total;',
+    'let isFull = got >= this.#options.rows;',
+    'let isFull = false;',
+  ],
+  'a total is believed after the last page of its items': [
+    'slices.ts',
+    'isFull = next.ids.length >= rows;',
+    'isFull = false;',
+  ],
+  'what comes after a total is left': [
+    'slices.ts',
+    "if (isPassed && last.isPassed) return 'pages';",
+    '',
+  ],
+  'pages end with the total': [
+    'slices.ts',
+    'const isDone = total !== null && got >= total && next.ids.length < rows;',
+    'const isDone = total !== null && got >= total;',
+  ],
+  'rows that come twice and are counted once are not told': [
+    'slices.ts',
+    '(areCountedTwice || areCountedOnce)',
+    'areCountedTwice',
+  ],
+  'a total that is not there is not asked for': [
+    'totals.ts',
+    'if (total !== null || page.rows === 0 || this.#areGiven === false) return total;',
+    'return total;',
+  ],
+  'one row is taken for all of a list': [
+    'totals.ts',
+    'this.#areGiven ??= this.#told(await rows.ofAll()) !== null;',
+    'this.#areGiven ??= true;',
   ],
   'a doubled row is not told': ['slices.ts', 'else doubled.push(id);', 'else shared += 1;'],
   'a doubled row comes in its first form': [

@@ -1,5 +1,6 @@
 import type { Answer, Ask, ListSource } from '../../src/judge.ts';
 import type { Span } from '../../src/proof.ts';
+import type { PageTotal, Rows, Totals } from '../../src/totals.ts';
 import type { Dice } from './dice.ts';
 
 /** A record of the model: what the reader can see of it. */
@@ -24,9 +25,13 @@ export interface Traits {
   readonly whim: number;
   /**
    * `lagging`: totals of some moves ago. `ghost`: counts a record that no list holds. `page`: the
-   * rows of the page. `huge`: any number.
+   * rows of the page. `huge`: any number. `capped`: no more than `cap`. `notOnLast`: none on the
+   * last page of a list.
    */
-  readonly totals: 'true' | 'none' | 'lagging' | 'ghost' | 'page' | 'huge';
+  readonly totals: 'true' | 'none' | 'lagging' | 'ghost' | 'page' | 'huge' | 'capped' | 'notOnLast';
+  readonly cap: number;
+  /** How often an answer has no total, for no reason. */
+  readonly dropping: number;
   /**
    * By how many moves a whole response may be out of date, each by itself, as from one of several
    * replicas.
@@ -45,8 +50,12 @@ export interface Traits {
   readonly emptyPages: number;
   /** Gives the first page for any other one. */
   readonly repeatsPages: boolean;
-  /** Gives some records twice, the second time with other contents. */
+  /**
+   * Gives some records twice, the second time with other contents; and counts these once, in pages
+   * as long as any.
+   */
   readonly doubles: number;
+  readonly countsOnce: boolean;
   /** Counts more in the first answer than in all later ones. */
   readonly countsMoreAtFirst: boolean;
   /** Keeps parts of seconds that it does not show. */
@@ -131,18 +140,9 @@ export class ModelServer {
     return scrambled(sid) % 100 < this.traits.doubles * 100;
   }
 
-  count(range: Span<number>): number | null {
-    const found = this.#total(
-      this.#matching(this.#version(this.traits.replicaLag), range).length,
-      range,
-      1,
-    );
-    this.counts.push({ range, found });
-    return found;
-  }
-
   respond(request: Omit<Ask, 'signal'>): Answer<ModelRecord> | 'failed' | 'misplaced' {
-    const { failing, misplacing, replicaLag, order, onward, repeatsPages, totals } = this.traits;
+    const { failing, misplacing, replicaLag, order, onward, repeatsPages, totals, countsOnce } =
+      this.traits;
     if (failing > 0 && this.#dice.chance(failing)) return 'failed';
     if (misplacing > 0 && this.#dice.chance(misplacing)) return 'misplaced';
     const matches = this.#matching(this.#version(replicaLag), request.range);
@@ -151,15 +151,18 @@ export class ModelServer {
     const page = repeatsPages ? 0 : request.page;
     const first = onward === 'cursors' ? this.#begin(matches, request.after) : page * rows;
     const isEmpty = onward === 'cursors' && this.#dice.chance(this.traits.emptyPages);
-    const plain = matches.slice(first, isEmpty ? first : first + rows);
-    const records = plain.flatMap((record) =>
-      this.isDoubled(record) ? [record, { ...record, version: record.version + 0.5 }] : [record],
-    );
+    const listed = countsOnce ? this.#doubled(matches) : matches;
+    const plain = listed.slice(first, isEmpty ? first : first + rows);
+    const records = countsOnce ? plain : this.#doubled(plain);
     this.#answers += 1;
     const more = this.traits.countsMoreAtFirst && this.#answers === 1 ? 5 : 0;
     const count = matches.length + records.length - plain.length + more;
-    const total = this.#total(count, request.range, records.length);
     const end = first + plain.length;
+    const isLast = totals === 'notOnLast' && end >= listed.length;
+    const total =
+      isLast || this.#dice.chance(this.traits.dropping)
+        ? null
+        : this.#total(count, request.range, records.length);
     if (totals === 'lagging' && plain.length === total)
       for (const { sid } of matches)
         if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
@@ -175,6 +178,12 @@ export class ModelServer {
     // A page that is empty has a cursor of its own, which leads to the same place.
     const last = plain.at(-1)?.sid ?? `${request.after ?? ''}~`;
     return { ...answer, next: end < matches.length ? last : null };
+  }
+
+  #doubled(records: readonly ModelRecord[]): ModelRecord[] {
+    return records.flatMap((record) =>
+      this.isDoubled(record) ? [record, { ...record, version: record.version + 0.5 }] : [record],
+    );
   }
 
   /** Where a page begins that a cursor asks for: behind the record that the cursor names. */
@@ -198,6 +207,8 @@ export class ModelServer {
         return count + (this.#middle !== undefined && this.covers(range, this.#middle) ? 1 : 0);
       case 'page':
         return ofPage;
+      case 'capped':
+        return Math.min(count, this.traits.cap);
       case 'huge':
         return 900_000_000 + this.#dice.below(9);
       default:
@@ -249,6 +260,7 @@ export class ModelNetwork implements ListSource<ModelRecord> {
   readonly #misplaced: (cause: unknown) => Error;
   readonly #waiting: (() => void)[] = [];
   #isPumping = false;
+  readonly #totals: Totals;
   requests = 0;
 
   constructor(
@@ -256,7 +268,9 @@ export class ModelNetwork implements ListSource<ModelRecord> {
     dice: Dice,
     tick: () => void,
     misplaced: (cause: unknown) => Error,
+    totals: Totals,
   ) {
+    this.#totals = totals;
     this.#server = server;
     this.#dice = dice;
     this.#tick = tick;
@@ -264,6 +278,31 @@ export class ModelNetwork implements ListSource<ModelRecord> {
   }
 
   async ask({ signal, ...request }: Ask): Promise<Answer<ModelRecord>> {
+    const answer = await this.#answer(request, signal);
+    if (this.#server.traits.onward === 'cursors') return answer;
+    const page = { rows: answer.ids.length, total: answer.total };
+    return { ...answer, total: await this.#totals.of(page, this.#rowsOf(request.range, signal)) };
+  }
+
+  /** One row of a list, as the reader of calls asks for it. */
+  #rowsOf(range: Span<number>, signal: AbortSignal): Rows {
+    const row = async (of: Span<number>, page: number): Promise<PageTotal> => {
+      this.requests += 1;
+      await this.#turn();
+      signal.throwIfAborted();
+      for (;;) {
+        const answer = this.#server.respond({ range: of, page, rows: 1, after: null });
+        if (typeof answer !== 'string') return { rows: answer.ids.length, total: answer.total };
+      }
+    };
+
+    return {
+      ofList: (page) => row(range, page),
+      ofAll: () => row({ from: null, to: null }, 0),
+    };
+  }
+
+  async #answer(request: Omit<Ask, 'signal'>, signal: AbortSignal): Promise<Answer<ModelRecord>> {
     this.requests += 1;
     if (this.requests > 3000) throw new Endless();
     await this.#turn();
@@ -275,10 +314,10 @@ export class ModelNetwork implements ListSource<ModelRecord> {
     return answer;
   }
 
-  async count(range: Span<number>): Promise<number | null> {
-    this.requests += 1;
-    await this.#turn();
-    return this.#server.count(range);
+  async count(range: Span<number>, signal: AbortSignal): Promise<number | null> {
+    const found = await this.#totals.count(this.#rowsOf(range, signal));
+    this.#server.counts.push({ range, found });
+    return found;
   }
 
   #turn(): Promise<void> {
