@@ -41,16 +41,19 @@ export type SqlReply =
 /**
  * What the process runs that answers one statement. Its source is passed on as text, so that it is
  * there in bundles as well: it can use nothing that stands outside of it, and imports nothing.
+ *
+ * @param parent the process that waits for the answer; it may have ended before this one looks.
  */
-export async function answerSql(): Promise<void> {
+export async function answerSql(parent: number): Promise<void> {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const { createInterface } = process.getBuiltinModule('node:readline');
   const require = process.getBuiltinModule('node:module').createRequire(process.execPath);
 
   // A statement keeps this thread busy for as long as it runs. Another one ends the process when
   // nobody waits for the answer any more.
-  const watch = `const { ppid } = process;
-    setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGKILL'), 100);`;
+  const watch = `setInterval(() => {
+    if (process.ppid !== ${parent}) process.kill(process.pid, 'SIGKILL');
+  }, 100);`;
   new Worker(watch, { eval: true }).unref();
 
   const plain = (value: unknown): SqlCell => {

@@ -98,7 +98,7 @@ export interface Answering {
 
 /** Starts a process that answers statements. */
 export function startProcess(): Answering {
-  const child = spawn(process.execPath, ['--eval', `(${answerSql.toString()})();`], {
+  const child = spawn(process.execPath, ['--eval', `(${answerSql.toString()})(${process.pid});`], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const { stdin, stdout } = child;
