@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { syncInto } from '../src/index.ts';
 import { createCallStream } from '../src/read.ts';
 import {
   byTime,
@@ -7,6 +8,7 @@ import {
   FakeServer,
   fakeRecords,
 } from './fake-server.ts';
+import { memoryStore } from './laws/sync.ts';
 
 const newestFirst: FakeBehaviour = {
   order: (a, b) => byTime(b, a),
@@ -77,3 +79,21 @@ test('a proxy drops the total of each seventh answer: all calls come, and are wh
   const { proof, sids } = await read(server);
   expect({ proof, count: sids.length }).toEqual({ proof: 'whole', count: 5000 });
 });
+
+test.each(['oldest', 'newest'] as const)(
+  'totals that stop at 100, and a second of 300 calls: a sync in turns of two pages gets all of them, %s first',
+  async (listed) => {
+    const busy = fakeRecords(500, (i) => (i >= 100 && i < 400 ? 0 : 60));
+    const server = new FakeServer(busy, {
+      order: (a, b) => (listed === 'oldest' ? byTime(a, b) : byTime(b, a)),
+      after: (page) => ({ ...page, total: Math.min(page.total ?? 0, 100) }),
+    });
+    const copy = memoryStore();
+    const clock = { now: () => Date.UTC(2026, 5, 1) };
+    const proofs: string[] = [];
+    for (let turn = 0; turn < 30; turn += 1)
+      proofs.push((await syncInto(server, copy, { rows: 30, maxPages: 2, clock })).proof);
+    expect([...copy.rows.keys()].sort()).toEqual(busy.map(({ sid }) => sid));
+    expect(proofs).not.toContain('whole');
+  },
+);
