@@ -14,16 +14,18 @@ const bound = String.raw`\*|${date}|-?\d{1,99}(?:\.\d{1,99})?`;
  * value that it means.
  */
 const rows: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
-  // [2 to 5], (1-2), 2 TO 5, = [2 TO 5]: the lower case, round brackets, missing brackets.
+  // [2 to 5], (1-2), 2 TO 5, = [2 TO 5], [2 TO 5]], [5 TO 2]: the lower case, round brackets,
+  // missing brackets, brackets that stand twice, ends the wrong way round.
   [
     new RegExp(
-      `^[:=]?\\s*([[({]?)\\s*(${bound})(?:\\s+to\\s+|\\s*-\\s*)(${bound})\\s*([\\])}]?)$`,
+      `^[:=]?\\s*(?:([[({])\\1?)?\\s*(${bound})(?:\\s+to\\s+|\\s*-\\s*)(${bound})\\s*(?:([\\])}])\\4?)?$`,
       'i',
     ),
-    (_, open = '', low = '', high = '', close = '') => {
-      const withLow = !/[({]/.test(open);
-      const withHigh = !/[)}]/.test(close);
-      return `${lower(low, withLow)} TO ${upper(high, withHigh)}`;
+    (_, open = '', first = '', last = '', close = '') => {
+      const low = { text: first, isIncluded: !/[({]/.test(open) };
+      const high = { text: last, isIncluded: !/[)}]/.test(close) };
+      const [from, to] = isAbove(first, last) ? [high, low] : [low, high];
+      return `${lower(from.text, from.isIncluded)} TO ${upper(to.text, to.isIncluded)}`;
     },
   ],
   [new RegExp(`^:?\\s*(?:>=|=>|≥)\\s*(${bound})$`), (_, low = '') => `${lower(low, true)} TO *]`],
@@ -70,17 +72,34 @@ function fixedClause(piece: string, options: ParseOptions): string | undefined {
 // A day without a time means all of it: included, it begins with its first second and ends before
 // the next day.
 
-function lower(text: string, included: boolean): string {
+function lower(written: string, included: boolean): string {
+  const text = existing(written);
   if (!isDay(text)) return `${included ? '[' : '{'}${text.replace('T', ' ')}`;
   return `[${included ? text : dayAfter(text)} 00:00:00`;
 }
 
-function upper(text: string, included: boolean): string {
+function upper(written: string, included: boolean): string {
+  const text = existing(written);
   if (!isDay(text)) return `${text.replace('T', ' ')}${included ? ']' : '}'}`;
   return `${included ? dayAfter(text) : text} 00:00:00}`;
 }
 
 const isDay = (text: string): boolean => isDate({ text }) && text.length === 10;
+
+/** Are two bounds the wrong way round? */
+function isAbove(low: string, high: string): boolean {
+  if (low === '*' || high === '*' || isDate({ text: low }) !== isDate({ text: high })) return false;
+  return isDate({ text: low }) ? low > high : Number(low) > Number(high);
+}
+
+/** A date whose month has fewer days means the last one of that month. */
+function existing(text: string): string {
+  const [, month, date = '', rest = ''] = /^(\d{4}-\d\d)-(\d\d)(.*)$/s.exec(text) ?? [];
+  if (month === undefined || date > '31') return text;
+  for (let day = Number(date); day > 27; day -= 1)
+    if (isBound(`${month}-${day} 00:00:00`, 'date')) return `${month}-${day}${rest}`;
+  return text;
+}
 
 /** The next day; of a day that does not exist that day, so that the reader refuses it. */
 function dayAfter(day: string): string {

@@ -1,7 +1,9 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { drawFrame } from '@call-attribution/query-dsl';
+import { drawFrame, matcher, parse } from '@call-attribution/query-dsl';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { conditionText, selectedBy } from '../src/conditions/filter.ts';
 import { answerQuestion, parseCondition, quote } from '../src/index.ts';
 
 /**
@@ -47,9 +49,47 @@ const wrong: readonly (readonly [
   ],
   [
     'date_added:[2026-01-01 TO *]',
-    'expected_operator',
-    ':[2026-01-01',
+    'api_filter',
+    '2026-01-01',
+    'This is a filter in the language of the API. Expected a date that exists',
+    "date_added >= '2026-01-01 00:00:00'",
+  ],
+  [
+    'talk_minutes:[2 TO 9},inc_gce:1',
+    'api_filter',
+    'talk_minutes:[2 TO 9},inc_gce:1',
+    'This is a filter in the language of the API.',
+    'talk_minutes >= 2 AND talk_minutes < 9',
+  ],
+  [
+    'date_added:[2026-02-30 TO 2026-03-31],talk_minutes:{* TO *}',
+    'api_filter',
+    '2026-02-30',
+    'a date that exists',
+    "date_added >= '2026-02-28 00:00:00' AND date_added < '2026-04-01 00:00:00' AND talk_minutes IS NOT NULL",
+  ],
+  [
+    'talk_minutes:[2 TO 5]]',
+    'api_filter',
+    ']',
+    'found "]"',
+    'talk_minutes >= 2 AND talk_minutes <= 5',
+  ],
+  [
+    'talk_minutes:[9 TO 2]',
+    'api_filter',
+    'talk_minutes:[9 TO 2]',
+    'above the upper bound 2. Swap them.',
+    'talk_minutes >= 2 AND talk_minutes <= 9',
+  ],
+  ['rank:[4 TO *]', 'api_filter', 'rank:[4 TO *]', 'a filter in the language', 'rank >= 4'],
+  ['inc_gce:1', 'api_filter', 'inc_gce:1', 'a filter in the language of the API'],
+  [
+    'campaign:Brand',
+    'api_filter',
+    'campaign:Brand',
     'the filter language of the API',
+    "campaign = 'Brand'",
   ],
   [
     'talk_minutes >=',
@@ -146,4 +186,47 @@ test('a quoted text is that text, whatever is in it', async () => {
     call,
   ]);
   expect(calls).toBe(1);
+});
+
+const range = (field: string, bounds: readonly string[]) => {
+  const bound = fc.option(fc.nat(bounds.length - 1), { freq: 3 });
+  return fc
+    .tuple(fc.constantFrom('[', '{'), bound, bound, fc.constantFrom(']', '}'))
+    .map((drawn) => {
+      const [open, one, other, close] = drawn;
+      const isSwapped = one !== null && other !== null && one > other;
+      const [low, high] = isSwapped ? [other, one] : [one, other];
+      const textAt = (at: number | null): string => (at === null ? '*' : (bounds[at] ?? '*'));
+      return `${field}:${open}${textAt(low)} TO ${textAt(high)}${close}`;
+    });
+};
+
+const times = fixtureCalls(40)
+  .map(({ date_added: time }) => String(time))
+  .sort();
+const filter = fc.array(
+  fc.oneof(range('date_added', times), range('talk_minutes', ['0', '0.1', '2.5', '9'])),
+  {
+    maxLength: 3,
+  },
+);
+
+test('a filter selects the same calls by its own reader, as a question, and as a condition', async () => {
+  const made = fixtureCalls(40);
+  const calls = [
+    ...made,
+    { ...made[0], date_added: null },
+    { ...made[1], talk_minutes: null },
+  ] as Call[];
+  await fc.assert(
+    fc.asyncProperty(filter, async (clauses) => {
+      const q = [...clauses, 'inc_gce:1'].join(',');
+      const { length } = calls.filter(matcher(parse(q)));
+      const where = conditionText(selectedBy(q));
+      const asked = await answerQuestion({ q }, calls);
+      const said = await answerQuestion(where === '' ? {} : { where }, calls);
+      expect([asked.calls, said.calls]).toEqual([length, length]);
+    }),
+    { numRuns: 200 },
+  );
 });

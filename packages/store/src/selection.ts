@@ -1,13 +1,11 @@
+import { everything, formatNaive, type Period, second } from '@call-attribution/core/time';
+import type { Filter } from '@call-attribution/query-dsl';
 import {
-  everything,
-  formatNaive,
-  intersect,
-  type Period,
-  parseNaive,
-  periodOf,
-  second,
-} from '@call-attribution/core/time';
-import type { Bound, Filter, RangeClause } from '@call-attribution/query-dsl';
+  type FilterBound,
+  type FilterTest,
+  filterTests,
+  selectedBy,
+} from '@call-attribution/questions/filter';
 import { columnOf } from './columns.ts';
 import type { Value } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -41,60 +39,44 @@ export interface Selection {
  * await store.count('101', selectionOf(filter, { extensions: false }));
  */
 export function selectionOf(filter: Filter, options: { extensions: boolean }): Selection {
-  let { extensions } = options;
-  // Ranges that have nothing in common select nothing: an empty stretch does the same.
-  let period: Period = everything;
-  const ranges: FieldRange[] = [];
-  for (const clause of filter.clauses) {
-    if (clause.kind === 'flag') extensions = true;
-    else if (clause.field === 'date_added')
-      period = intersect(period, datesOf(clause)) ?? periodOf(0, 0);
-    else ranges.push(rangeOf(clause));
-  }
-
-  return { period, extensions, ranges };
+  const { period, condition, extensions } = selectedBy(filter);
+  return {
+    period,
+    extensions: extensions || options.extensions,
+    ranges: filterTests(condition).map(rangeOf),
+  };
 }
 
-/** The period of a range of dates. A filter on the date finds no call without one. */
-const datesOf = ({ lower, upper }: RangeClause): Period =>
-  periodOf(lower && momentAt(lower, !lower.inclusive), upper && momentAt(upper, upper.inclusive));
-
-/** The moment of a bound, or that of the second after it: calls have times of whole seconds. */
-function momentAt({ text }: Bound, isNext: boolean): number {
-  const millis = text.length === 19 ? parseNaive(text) : Number.NaN;
-  if (!Number.isNaN(millis)) return isNext ? millis + second : millis;
-  throw new StoreError(
-    'unfit_filter',
-    'A bound of a time passed the filter check, but is not a time.',
-  );
-}
-
-/**
- * A range of any field but `date_added`. Ignoring a field here would select more calls than the
- * filter does.
- */
-function rangeOf({ field, lower, upper }: RangeClause): FieldRange {
+/** The cells that a test asks for. Ignoring a field here would select more calls than it does. */
+function rangeOf({ field, operator, value }: FilterTest): FieldRange {
   const column = columnOf.get(field);
   if (column === undefined)
     throw new StoreError('unfit_filter', `The store has no column ${field}.`);
+  if (value === null) return { field, from: null, before: null };
   const { type, read } = column.kind;
-  if (type === 'text' && (lower !== null || upper !== null))
+  if (type === 'text')
     throw new StoreError('unfit_filter', `The values of ${field} are text, which has no ranges.`);
-  const scale = read('0.1') === 1 ? 10 : 1;
-  const cellAt = (bound: Bound, isNext: boolean) =>
-    type === 'timestamp' ? timeText(momentAt(bound, isNext)) : partAt(bound, isNext, scale);
-  return {
-    field,
-    from: lower && cellAt(lower, !lower.inclusive),
-    before: upper && cellAt(upper, upper.inclusive),
-  };
+  if ((type === 'timestamp') !== (value.type === 'time'))
+    throw new StoreError('unfit_filter', `${field} is compared with what none of its values is.`);
+
+  // Calls have times of whole seconds, and numbers of whole parts: past a value is from the next.
+  const isNext = operator === '>' || operator === '<=';
+  const cell = cellAt(value, isNext, read('0.1') === 1 ? 10 : 1);
+  return operator.startsWith('>')
+    ? { field, from: cell, before: null }
+    : { field, from: null, before: cell };
 }
+
+const cellAt = (value: FilterBound, isNext: boolean, scale: number): string | number =>
+  value.type === 'time'
+    ? timeText(value.millis + (isNext ? second : 0))
+    : partAt(value.text, isNext, scale);
 
 /**
  * The least whole number of parts (such as tenths) at a bound, or the one after it, without
  * rounding errors.
  */
-function partAt({ text }: Bound, isNext: boolean, scale: number): number {
+function partAt(text: string, isNext: boolean, scale: number): number {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d*)\.?(\d*)$/.exec(text) ?? [];
   const digits = scale === 10 ? whole + (fraction[0] ?? '0') : whole;
   const rest = /[1-9]/.test(scale === 10 ? fraction.slice(1) : fraction);

@@ -1,5 +1,9 @@
 import type { CallsError } from '@call-attribution/core';
-import { InvalidCondition, QuestionError } from '@call-attribution/questions';
+import {
+  type ConditionProblem,
+  InvalidCondition,
+  QuestionError,
+} from '@call-attribution/questions';
 import { quotable, redactMessage, scrub } from '../privacy/text.ts';
 
 /** What an agent reads about a failed tool call. */
@@ -60,16 +64,17 @@ export const didYouMean = (name: string | undefined): string =>
 /** A condition that cannot be read, with the one that was meant. */
 export function invalidWhere(
   argument: string,
-  { message, frame, corrected }: { message: string; frame: string; corrected: string | undefined },
+  { code, message, frame, corrected }: ConditionProblem,
 ): ToolError {
   // An argument, or a measure such as `count(condition)`.
   const measure = /^(\w+)\(/.exec(argument)?.[1];
   const written =
     measure === undefined ? `${argument}=${JSON.stringify(corrected)}` : `${measure}(${corrected})`;
+  const channel = code === 'api_filter' ? ', and calls="all" for inc_gce:1' : '';
   return invalid(
     'invalid_where',
     `${argument}: ${message}`,
-    corrected === undefined ? `\n${frame}` : `Use ${written}.`,
+    corrected === undefined ? `\n${frame}` : `Use ${written}${channel}.`,
   );
 }
 

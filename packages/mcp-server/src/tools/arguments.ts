@@ -153,23 +153,10 @@ export function choose(
   };
 }
 
-const operators: Readonly<Record<string, string>> = { '[': '>=', '{': '>', ']': '<=', '}': '<' };
-
 function readWhere(text: string): Condition {
   const result = parseCondition(text);
   if (result.ok) return result.condition;
-
-  // Of a filter of the API, each end of a range is a comparison.
-  const tests = text
-    .replace(/(\w+):([[{][^,[\]{}]+) TO ([^,[\]{}]+)([\]}])/gi, '$1:$2,$1:$4$3')
-    .replace(/(?<=:[[{\]}])[^,]*-[^,]*/g, quote)
-    .replace(/:([[{\]}])/g, (_, mark: string) => ` ${operators[mark]} `)
-    .split(/\s*,\s*/)
-    .filter((test) => !/ \*$|^inc_gce:1$/.test(test));
-  const meant = tests.join(' AND ');
-  if (tests.length > 0 && !parseCondition(meant).ok) throw invalidWhere('where', result.problem);
-  const next = `Use where=${JSON.stringify(meant)}, and calls="all" for inc_gce:1.`;
-  throw invalid('invalid_where', 'where: This is a filter in the language of the API.', next);
+  throw invalidWhere('where', result.problem);
 }
 
 /**

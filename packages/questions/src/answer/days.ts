@@ -158,14 +158,12 @@ function dayRange(
 function possible({ conditions }: ReadPlan, hasDates: boolean): (time: number) => boolean {
   const lists = readLists({ length: 1, columns: {} }, '', new Numbering());
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
-  const judges = conditions
-    .filter(({ asSent }) => !asSent)
-    .map(({ condition }) =>
-      compileCondition(condition, allFields, (name) => {
-        const field = allFields.get(name);
-        return field !== undefined && known.includes(field.name) ? field.read : () => undefined;
-      }),
-    );
+  const judges = conditions.map((condition) =>
+    compileCondition(condition, allFields, (name) => {
+      const field = allFields.get(name);
+      return field !== undefined && known.includes(field.name) ? field.read : () => undefined;
+    }),
+  );
   return (time) => {
     const call = new Batch({ ...lists, sentTimes: Float64Array.of(time) }, null);
     return judges.every((judge) => judge(call) !== false);

@@ -50,9 +50,7 @@ function textTests(plan: ReadPlan, total: readonly PartValue[]): TextTest[] {
   };
 
   return [
-    ...plan.conditions.flatMap(({ condition, asSent }) =>
-      !asSent && isUnmet(0) ? testsOf(condition) : [],
-    ),
+    ...(isUnmet(0) ? plan.conditions.flatMap(testsOf) : []),
     ...plan.parts.flatMap(({ about }, at) =>
       about !== null && typeof about === 'object' && isUnmet(at) ? testsOf(about) : [],
     ),

@@ -1,8 +1,9 @@
 import { day, parseTime, startOfWeek } from '@call-attribution/core/time';
-import { drawFrame, nearest } from '@call-attribution/query-dsl';
+import { applyFix, drawFrame, nearest, safeParse } from '@call-attribution/query-dsl';
 import { nearestTime } from '../nearest-time.ts';
 import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
 import { ambiguousNames, fold, nameOf, quote, wordList } from './condition.ts';
+import { conditionText, selectedBy } from './filter.ts';
 
 /** What can be wrong with a condition. */
 export type ConditionProblemCode =
@@ -15,7 +16,8 @@ export type ConditionProblemCode =
   | 'unknown_value'
   | 'expected_and'
   | 'unclosed'
-  | 'too_deep';
+  | 'too_deep'
+  | 'api_filter';
 
 /** The first thing wrong with a condition. Offsets are UTF-16 offsets into the text. */
 export interface ConditionProblem {
@@ -56,6 +58,8 @@ export type ConditionResult =
 export function readCondition(text: string, vocabulary: Vocabulary): ConditionResult {
   const read = attempt(text, vocabulary);
   if (!(read instanceof Mistake)) return { ok: true, condition: read };
+  const ofFilter = filterProblem(text, vocabulary);
+  if (ofFilter !== null) return { ok: false, problem: ofFilter };
   const { start, end, nearest: meant } = read.known;
   const fixed = meant === undefined ? '' : text.slice(0, start) + meant + text.slice(end);
   const isRead = fixed !== '' && !(attempt(fixed, vocabulary) instanceof Mistake);
@@ -67,6 +71,64 @@ export function readCondition(text: string, vocabulary: Vocabulary): ConditionRe
   };
   return { ok: false, problem };
 }
+
+/**
+ * What is wrong with a condition that is a filter of the API: the reader of that language says its
+ * mistakes. Null for any other text.
+ */
+function filterProblem(text: string, vocabulary: Vocabulary): ConditionProblem | null {
+  if (!/^\s*[\p{L}_]\w*\s*:/u.test(text)) return null;
+  const fields: Record<string, 'date' | 'decimal'> = {};
+  for (const [name, { type }] of vocabulary) {
+    if (type === 'time') fields[name] = 'date';
+    if (type === 'number') fields[name] = 'decimal';
+  }
+
+  const read = safeParse(text, { fields });
+  if (!read.ok && read.problem.code === 'unknown_field') return namedFilter(text, vocabulary);
+  const fixed = read.ok ? text : (applyFix(text, read.problem) ?? '');
+  const meant = safeParse(fixed, { fields });
+  const corrected = meant.ok ? conditionText(selectedBy(meant.filter)) : '';
+  const {
+    message: said = '',
+    start = 0,
+    end = text.length,
+    frame = drawFrame(text, 0, text.length),
+  } = read.ok ? {} : read.problem;
+  return {
+    code: 'api_filter',
+    message: `This is a filter in the language of the API.${said && ` ${said}`}`,
+    start,
+    end,
+    found: text.slice(start, Math.min(end, start + 60)),
+    expected: 'a condition',
+    nearest: undefined,
+    corrected: isCondition(corrected, vocabulary) ? corrected : undefined,
+    frame,
+  };
+}
+
+/** The same for a field that the API cannot filter by, such as `campaign:Brand`. */
+function namedFilter(text: string, vocabulary: Vocabulary): ConditionProblem | null {
+  const [, name = '', value = ''] =
+    /^\s*(\w+)\s*:\s*["']?([^"',:[\]{}()]*)["']?\s*$/u.exec(text) ?? [];
+  const corrected = `${name} = ${quote(value.trim())}`;
+  if (value === '' || !isCondition(corrected, vocabulary)) return null;
+  return {
+    code: 'api_filter',
+    message: `${name}: is the filter language of the API. A condition is written with =, <, > or IN.`,
+    start: 0,
+    end: text.length,
+    found: text.slice(0, 60),
+    expected: 'a condition',
+    nearest: undefined,
+    corrected,
+    frame: drawFrame(text, 0, text.length),
+  };
+}
+
+const isCondition = (text: string, vocabulary: Vocabulary): boolean =>
+  text !== '' && !(attempt(text, vocabulary) instanceof Mistake);
 
 function attempt(text: string, vocabulary: Vocabulary): Condition | Mistake {
   try {

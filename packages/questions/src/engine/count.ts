@@ -1,4 +1,11 @@
-import { instantOf, minute, naiveAt, type Period } from '@call-attribution/core/time';
+import {
+  everything,
+  instantOf,
+  isIn,
+  minute,
+  naiveAt,
+  type Period,
+} from '@call-attribution/core/time';
 import type { Counted, CountedGroup } from '../answer/counted.ts';
 import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
@@ -132,17 +139,12 @@ export class QuestionCount {
   }
 }
 
-/**
- * The conditions of a selection as functions. A filter of the API is about the times as they were
- * sent.
- */
+/** The conditions of a selection as functions. */
 export function judgesOf(plan: ReadPlan, namesOf: AccountNames): readonly Judge<Batch>[] {
   const tested = testedBy(namesOf);
-  return plan.conditions.map(({ condition, asSent }) =>
-    compileCondition(condition, allFields, (field) =>
-      asSent && field === 'date_added' ? ({ sentAt }: Batch) => sentAt : tested(field),
-    ),
-  );
+  const judges = plan.conditions.map((condition) => compileCondition(condition, allFields, tested));
+  if (plan.sent === everything) return judges;
+  return [({ sentAt }) => isIn(plan.sent, sentAt), ...judges];
 }
 
 /** How times are moved into the zone of an answer. */

@@ -23,7 +23,7 @@ export interface Need {
 /** What decides which calls and fields a plan needs. */
 export interface Named {
   readonly groups: readonly ReadField[];
-  readonly conditions: readonly { readonly condition: Condition }[];
+  readonly conditions: readonly Condition[];
   readonly parts: readonly Part[];
 }
 
@@ -40,7 +40,7 @@ function namedFields({ groups, conditions, parts }: Named): readonly string[] {
 
   const names = [
     ...groups.map(({ name }) => name),
-    ...conditions.flatMap(({ condition }) => namesIn(condition)),
+    ...conditions.flatMap(namesIn),
     ...parts.flatMap(({ about }) => namesIn(about)),
   ];
   return names.map((name) => allFields.get(name)?.name ?? name);

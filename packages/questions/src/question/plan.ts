@@ -1,5 +1,7 @@
-import { type ClosedPeriod, naiveAt, type Period } from '@call-attribution/core/time';
+import { type ClosedPeriod, everything, naiveAt, type Period } from '@call-attribution/core/time';
+import { parse } from '@call-attribution/query-dsl';
 import type { Condition, Term, Vocabulary } from '../conditions/condition.ts';
+import { selectedBy } from '../conditions/filter.ts';
 import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
@@ -17,7 +19,7 @@ import {
 } from './period.ts';
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
-import { readField, readFilter, readMeasure, readOrder, readWhere } from './resolve.ts';
+import { readField, readMeasure, readOrder, readWhere } from './resolve.ts';
 
 /**
  * A question, or a list of calls, in which all names and times have been read. What a command, a
@@ -59,11 +61,13 @@ export interface ReadPlan extends Plan {
   readonly groups: readonly ReadField[];
   /** What has to be said about the period. */
   readonly periodNotes: ReturnType<typeof periodNotes>;
+  /** All must hold. */
+  readonly conditions: readonly Condition[];
   /**
-   * All must hold. A filter of the API is about the times as they were sent, whatever zone the
-   * answer is in.
+   * When calls were made by the clock of their records: a filter of the API is about the times as
+   * they were sent, whatever zone the answer is in.
    */
-  readonly conditions: readonly { readonly condition: Condition; readonly asSent: boolean }[];
+  readonly sent: Period;
   /** The measures, in order; a list has none. */
   readonly measures: readonly PlannedMeasure[];
   /** What has to be counted, each once. The number of calls is the first. */
@@ -102,7 +106,8 @@ function readSelection(selection: CallSelection, now: number) {
   const zones = readZones(selection);
   const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
   const { moves, ...period } = readPeriod(selection, clock);
-  const filter = selection.q === undefined ? null : readFilter(selection.q);
+  const filter =
+    selection.q === undefined ? null : selectedBy(parse(selection.q, { version: 'v3' }));
   const where =
     selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
   return {
@@ -113,10 +118,8 @@ function readSelection(selection: CallSelection, now: number) {
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     q: selection.q,
-    conditions: [
-      ...(where ? [{ condition: where, asSent: false }] : []),
-      ...(filter?.conditions ?? []).map((condition) => ({ condition, asSent: true })),
-    ],
+    conditions: [where, filter?.condition ?? null].filter((each) => each !== null),
+    sent: filter?.period ?? everything,
   };
 }
 

@@ -1,5 +1,5 @@
-import { nearest, parse, simplify } from '@call-attribution/query-dsl';
-import type { Condition, Literal, Vocabulary } from '../conditions/condition.ts';
+import { nearest } from '@call-attribution/query-dsl';
+import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { option, QuestionError, refuse, sentence } from '../errors.ts';
@@ -129,34 +129,6 @@ export class InvalidCondition extends QuestionError {
     this.problem = problem;
     this.argument = argument;
   }
-}
-
-/** A filter of the API as conditions, and whether it includes calls through call extensions. */
-export function readFilter(q: string): {
-  readonly conditions: Condition[];
-  readonly extensions: boolean;
-} {
-  const { clauses } = simplify(parse(q, { version: 'v3' }));
-  const conditions = clauses.flatMap((clause): Condition[] => {
-    if (clause.kind === 'flag') return [];
-    const { field, lower, upper } = clause;
-
-    const test = (bound: NonNullable<typeof lower>, operator: '>' | '<'): Condition => ({
-      kind: 'compare',
-      field,
-      operator: bound.inclusive ? `${operator}=` : operator,
-      value: boundOf(bound.text),
-    });
-
-    if (!lower && !upper) return [{ kind: 'not', part: { kind: 'null', field } }];
-    return [...(lower ? [test(lower, '>')] : []), ...(upper ? [test(upper, '<')] : [])];
-  });
-  return { conditions, extensions: clauses.some(({ kind }) => kind === 'flag') };
-}
-
-function boundOf(text: string): Literal {
-  if (text[4] !== '-') return { type: 'number', text };
-  return { type: 'time', millis: Date.parse(`${text.replace(' ', 'T')}Z`), isWholeDay: false };
 }
 
 /** Columns to sort an answer by. */
