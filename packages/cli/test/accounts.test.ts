@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createService, type Service } from '@call-attribution/service';
+import { openStore, type Store } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from './stage.ts';
 
@@ -303,6 +305,50 @@ describe('a copy that was filled with a filter says so wherever it answers', () 
       expect(stdout).toContain(`it has ${only}`);
       expect(code).toBe(0);
     }
+  });
+
+  describe('over the API of a service that serves it', () => {
+    let service: Service;
+    let served: Store;
+    const config = 'served.json';
+    beforeAll(async () => {
+      served = await openStore(store[1] ?? '');
+      const accounts = stage.sandbox.accounts.slice(0, 1);
+      service = createService({ store: served, accounts });
+      env.CALLS_BASE_URL = (await service.listen()).url;
+      const { accounts: named } = JSON.parse(file('none.json'));
+      const one = { accounts: { main: named.main }, default: 'main' };
+      writeFileSync(join(folder, config), JSON.stringify({ ...one, timeZone: 'America/New_York' }));
+    });
+    afterAll(async () => {
+      delete env.CALLS_BASE_URL;
+      await service.close();
+      await served.close();
+    });
+
+    test.each([
+      ...questions,
+      ['list'],
+      dryPush,
+      ['export', '-o', 'served/', '--partition', 'month'],
+      ['doctor'],
+      ['sync', '--store', 'of-served.db'],
+      // What it has fetched is a copy of a copy.
+      ['count', '--store', 'of-served.db'],
+    ])('%s', async (...args) => {
+      const { code, stderr, stdout } = await calls(args, config);
+      expect(stderr + stdout).toContain(only);
+      expect(code).toBe(0);
+    });
+
+    test('in files and their receipts', async () => {
+      await calls(['report', '-o', 'served.html'], config);
+      expect(file('served.html')).toContain(only);
+      await calls(['export', '-o', 'served.csv', '--receipt'], config);
+      const { verdict } = JSON.parse(file('served.csv.receipt.json'));
+      expect(verdict.only).toEqual([{ filter: 'talk_minutes:[2 TO *]', from: null, to: null }]);
+      expect((await calls(['verify', 'served.csv'], config)).stdout).toContain(`it has ${only}`);
+    });
   });
 
   test('a sync of all calls makes it a copy of all calls', async () => {

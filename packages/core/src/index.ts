@@ -62,6 +62,7 @@ export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter
 export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type { PageRange } from './page/content-range.ts';
+export type { CopyScope } from './page/copy-scope.ts';
 export type { ByteRange } from './page/split-records.ts';
 export type { RecordProblem } from './record/check-record.ts';
 export {

@@ -1,6 +1,7 @@
 import {
   type Call,
   type Client,
+  type CopyScope,
   type RawPage,
   type RequestOptions,
   ResponseError,
@@ -22,7 +23,7 @@ import { Misplaced } from './slices.ts';
 import { type PageTotal, type Rows, Totals } from './totals.ts';
 
 /** The part of core's client that a read uses. Any client with it will do. */
-export type PageClient = Pick<Client, 'version' | 'fetchPage'>;
+export type PageClient = Pick<Client, 'version' | 'fetchPage'> & Partial<Pick<Client, 'only'>>;
 
 /** The URL of the API that a client asks; null when it does not tell. */
 export const addressOf = (client: PageClient): string | null =>
@@ -108,6 +109,11 @@ export class CallSource implements ListSource<RawRecord> {
     this.query = query;
     this.#settings = { timeout, retry, headers };
     this.#ends = { from: numberOf(query.asked.from), to: numberOf(query.asked.to) };
+  }
+
+  /** Which calls the server has, where it serves a copy that was filled with a filter. */
+  get only(): readonly CopyScope[] {
+    return this.#client.only ?? [];
   }
 
   spanOf({ from, to }: Span<number>): Span {

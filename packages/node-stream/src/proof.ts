@@ -2,6 +2,8 @@
 // sync, and what a verdict is made of. Stretches share their borders: what came at a border is
 // delivered with the first of the two that is read.
 
+import type { CopyScope } from '@call-attribution/core';
+
 /** Where an item lies: a time as `YYYY-MM-DD HH:MM:SS`, or a number. Both sort by `<`. */
 export type Position = string | number;
 
@@ -107,12 +109,6 @@ export interface Note<P extends Position = string> {
   readonly from: P | null;
 }
 
-/** A period of which a copy has only the calls of a filter; with no ends it is all of the copy. */
-export interface CopyScope extends Span {
-  /** The filter, in the language of `q`. */
-  readonly filter: string;
-}
-
 /** What was asked for, and what is proved of it. */
 export interface Verdict<P extends Position = string> {
   /** What was proved. */
@@ -127,7 +123,7 @@ export interface Verdict<P extends Position = string> {
   readonly gaps: readonly Gap<P>[];
   /** What else there is to know. */
   readonly notes: readonly Note<P>[];
-  /** Of a copy: where it was filled with a filter, and not with all calls. */
+  /** Of a copy, and of a server that serves one: where it was filled with a filter. */
   readonly only?: readonly CopyScope[];
 }
 
@@ -463,7 +459,33 @@ export function describeVerdict(verdict: Verdict<Position>): string {
   const calls = plural(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
   const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
-  return [lead, ...describeGaps(gaps), ...young].join('; ');
+  const scope = describeScope(verdict);
+  const only = scope === null ? [] : [`the server has ${scope}`];
+  return [lead, ...describeGaps(gaps), ...young, ...only].join('; ');
+}
+
+/**
+ * Which calls a copy has, where it was filled with a filter, in words; null when it was filled with
+ * all calls.
+ *
+ * @example
+ * describeScope(verdict); // only calls with talk_minutes:[5 TO *]
+ */
+export function describeScope({
+  only = [],
+}: {
+  readonly only?: readonly CopyScope[];
+}): string | null {
+  const places = new Map<string, string[]>();
+  for (const { filter, from, to } of only) {
+    const place = from === null && to === null ? '' : `${placeOf({ from, to })} `;
+    places.set(place, [...(places.get(place) ?? []), filter]);
+  }
+
+  const said = [...places].map(([place, filters]) => {
+    return `${place}only calls with ${[...new Set(filters)].join(', or with ')}`;
+  });
+  return said.length === 0 ? null : said.join('; ');
 }
 
 /** What is not proved, a sentence for each reason. */

@@ -1,3 +1,4 @@
+import type { CopyScope } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
 import type { ListSource, SliceOptions } from './judge.ts';
@@ -57,7 +58,7 @@ export interface ReadingOptions<R, T, P extends Position>
     SliceOptions,
     'until' | 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'
   > {
-  readonly source: ListSource<R> & { account?: string | null };
+  readonly source: ListSource<R> & { account?: string | null; only?: readonly CopyScope[] };
   /** What is read, for checkpoints. */
   readonly of: string;
   readonly asked: Span<P>;
@@ -294,7 +295,9 @@ export class Reading<R, T, P extends Position> {
 
   #verdict(young: readonly Note<P>[] = []): Verdict<P> {
     const { stretches, first } = this.#state;
-    return verdictOf(stretches, this.options.asked, { first, notes: young });
+    const verdict = verdictOf(stretches, this.options.asked, { first, notes: young });
+    const { only = [] } = this.options.source;
+    return only.length === 0 ? verdict : { ...verdict, only };
   }
 
   #report(): void {

@@ -125,11 +125,11 @@ describe('a running service', () => {
     const etag = page.headers.get('etag') ?? '';
     expect([page.status, Object.keys(described(200).headers ?? {})]).toEqual([
       200,
-      ['Content-Range', 'ETag'],
+      ['Content-Range', 'ETag', 'X-Calls-Only'],
     ]);
     const same = await ask('?rows=2', { ...good, 'if-none-match': etag });
     expect([same.status, same.headers.get('etag')]).toEqual([304, etag]);
-    expect(Object.keys(described(304).headers ?? {})).toEqual(['ETag']);
+    expect(Object.keys(described(304).headers ?? {})).toEqual(['ETag', 'X-Calls-Only']);
     const refused = [
       await ask('?rows=none', good),
       await ask('?row=1', good),

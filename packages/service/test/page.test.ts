@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService, type Service } from '../src/index.ts';
 import type { PageSummary } from '../src/page/question.ts';
-import { accountOf } from './stage.ts';
+import { accountOf, keysOf } from './stage.ts';
 
 const bearer = { authorization: 'Bearer bearer_101_key' };
 let store: Store;
@@ -235,10 +235,27 @@ describe('the numbers of the page', () => {
         calls: [],
         note: { version: 2, parts: filters.map((filter) => ({ ...part, filter })) },
       });
+    const apiSays = async () => {
+      const lists = '/v3/user/bid-management?rows=1';
+      const list = await fetch(url + lists, { headers: keysOf('101') });
+      const etag = list.headers.get('etag') ?? '';
+      const again = await fetch(url + lists, {
+        headers: { ...keysOf('101'), 'if-none-match': etag },
+      });
+      const headers = { authorization: 'Bearer bearer_101_key' };
+      const count = await fetch(`${url}/v2/user/bid-management/count`, { headers });
+      const replies = [list, again, count];
+      expect(replies.map(({ status }) => status)).toEqual([200, 304, 200]);
+      return replies.map((reply) => reply.headers.get('x-calls-only'));
+    };
+    expect(await apiSays()).toEqual([null, null, null]);
     await fill('talk_minutes:[5 TO *],inc_gce:1');
     expect(await onlyIn()).toBe('only calls with talk_minutes:[5 TO *]');
+    const said = '[{"filter":"talk_minutes:[5 TO *]","from":null,"to":null}]';
+    expect(await apiSays()).toEqual([said, said, said]);
     await fill('talk_minutes:[5 TO *],inc_gce:1', 'inc_gce:1');
     expect(await onlyIn()).toBeNull();
+    expect(await apiSays()).toEqual([null, null, null]);
   });
 
   test('what has not changed is not counted again', async () => {

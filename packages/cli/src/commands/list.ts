@@ -157,6 +157,7 @@ async function follow(args: Args, io: Io): Promise<number> {
     await import('../input/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
+  const { describeScope } = await import('@call-attribution/node-stream/copies');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = readFields(args);
   const { settings, called } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
@@ -208,9 +209,13 @@ async function follow(args: Args, io: Io): Promise<number> {
       lookback: '1h',
       settle: '1h',
     } as const;
+    let said: string | null = null;
     const look = async (): Promise<void> => {
       for await (const { kind, call } of syncCalls(client, options))
         if (kind === 'new') await print(call);
+      const scope = describeScope(client);
+      if (scope !== null && scope !== said) say(io, `the server ${client.baseUrl} has ${scope}`);
+      said = scope;
     };
     if (!args.flag('json')) await show(io, [line(fields.map(({ name }) => name))]);
     await again(look, every, io);

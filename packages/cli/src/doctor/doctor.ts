@@ -274,6 +274,11 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     const { total, source } = await client.countCalls({ signal });
     const without = client.version === 'v3' ? ', not including call extensions' : '';
     findings.push(ok(item, `${count(total)} calls${without} (${source})`));
+    const scope = describeScope(client);
+    if (scope !== null)
+      findings.push(
+        note(item, `the server serves a copy that has ${scope}`, 'all answers are of these calls'),
+      );
     item = 'sms';
     if (settings.legacyBaseUrl === null) {
       findings.push(

@@ -187,7 +187,7 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
         // Another command may be about another account.
         if (names === null && settings.account !== null && settings.accounts.length > 1)
           say(io, `account ${settings.account.name}, the default`);
-        return apiSource(client, io.signal);
+        return apiSource(client, io);
       },
     };
   });

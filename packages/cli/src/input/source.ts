@@ -1,7 +1,9 @@
 import { type Call, CallsError, type Client, clientDefaults } from '@call-attribution/core';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
+import { describeScope } from '@call-attribution/node-stream/copies';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
+import { type Io, say } from '../io.ts';
 import type { Reading } from './verdict.ts';
 
 /** How many calls match, and how that is known. */
@@ -25,7 +27,10 @@ export interface Latest {
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
-  /** What a copy that is not whole, or was filled with a filter, lacks of its last answer, in sentences. */
+  /**
+   * What a copy that is not whole, or was filled with a filter, lacks of its last answer, in
+   * sentences; also where a server serves such a copy.
+   */
   readonly incomplete: readonly string[];
   count(filter: Filter): Promise<Total>;
   /** The call with this session ID; null when there is none. */
@@ -39,11 +44,23 @@ export interface Source {
   close(): Promise<void>;
 }
 
-/** The API as a source. Closing it closes the client. */
-export function apiSource(client: Client, signal: AbortSignal): Source {
+/**
+ * The API as a source. Closing it closes the client, and says where the server has answered from a
+ * copy that was filled with a filter.
+ */
+export function apiSource(client: Client, io: Io): Source {
+  const { signal } = io;
+
+  const incomplete = () => {
+    const scope = describeScope(client);
+    return scope === null ? [] : [`the server ${client.baseUrl} has ${scope}`];
+  };
+
   return {
     address: client.baseUrl,
-    incomplete: [],
+    get incomplete() {
+      return incomplete();
+    },
     count: (filter) => client.countCalls({ filter, signal }),
     get: (sid) =>
       client.getCall(sid, { signal }).catch(async (error: unknown) => {
@@ -63,7 +80,10 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
         ...(options.onError === 'fail' ? {} : { check }),
       });
     },
-    close: () => client.close(),
+    close() {
+      for (const line of incomplete()) say(io, line);
+      return client.close();
+    },
   };
 }
 

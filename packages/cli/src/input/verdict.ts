@@ -60,7 +60,8 @@ export function readCalls(
 
 /** Whether all calls were read, in one sentence. */
 export function verdictText(verdict: Ending): string {
-  if (!('held' in verdict)) return describeVerdict(verdict);
+  // Which calls a server has is said by its source, also where a command has no verdict.
+  if (!('held' in verdict)) return describeVerdict({ ...verdict, only: [] });
   const { calls, held, leftOut, copies } = verdict;
   const scope = describeScope({ only: copies.flatMap(({ only }) => only) });
   const only = scope === null ? '' : `; it has ${scope}`;

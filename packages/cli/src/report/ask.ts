@@ -120,6 +120,7 @@ async function askApi(
   const counted: RunningAnswers[] = [];
   const statuses: AccountStatus[] = [];
   const ends: string[] = [];
+  const incomplete: string[] = [];
   const status = await eachAccount(accounts, args, io, async (account) => {
     const { key, name, settings, namesOf } = account;
     const filter = withExtensions(asked, settings.apiVersion.value);
@@ -139,6 +140,7 @@ async function askApi(
       const ending = await verdict;
       const end = `${isOne ? '' : `account ${name}: `}${verdictText(ending)}`;
       ends.push(end);
+      incomplete.push(...source.incomplete);
       counted.push(running);
       // How far the calls of the API reach beyond the period is not known, and not needed: it was
       // asked for all of it.
@@ -170,5 +172,5 @@ async function askApi(
   if (main && args.flag('where'))
     say(io, `${count(main.calls)} of the ${count(read)} calls that were read fulfill --where`);
   const named = answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key));
-  return { answers: named, ends, incomplete: [], isProved: status === exitCodes.ok, status };
+  return { answers: named, ends, incomplete, isProved: status === exitCodes.ok, status };
 }

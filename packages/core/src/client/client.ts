@@ -1,4 +1,5 @@
 import type { PageRange } from '../page/content-range.ts';
+import type { CopyScope } from '../page/copy-scope.ts';
 import type { ByteRange } from '../page/split-records.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
@@ -86,6 +87,11 @@ export interface Client extends AsyncDisposable {
   readonly version: Version;
   /** Base URL of its requests, without secrets. */
   readonly baseUrl: string;
+  /**
+   * Which calls the server has, where it serves a copy that was filled with a filter, as its last
+   * list or count said. Empty where it says nothing, and before the first response.
+   */
+  readonly only: readonly CopyScope[];
   /**
    * Lists calls: iterate over all of them, or await one page. The first request is sent at once.
    *

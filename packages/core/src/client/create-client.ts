@@ -27,6 +27,9 @@ export function createClient(options: ClientOptions = {}): Client {
   const client: Client = {
     version,
     baseUrl: base.origin + base.prefix,
+    get only() {
+      return context.requests.only;
+    },
     listCalls: (query = {}) => listCalls(context, query),
     getCall: (sid, given = {}) => getCall(context, sid, given),
     countCalls: (query = {}) => countCalls(context, query),

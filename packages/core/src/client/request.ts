@@ -26,6 +26,7 @@ import { isLookingUp } from '../http/lookup.ts';
 import { bodyDamaged, lookupTimedOut, networkError, proxyRefused } from '../http/network-error.ts';
 import { openDispatcher } from '../http/open-dispatcher.ts';
 import { requestedDelay, retryDelay } from '../http/retry.ts';
+import { type CopyScope, parseScopes, scopeHeader } from '../page/copy-scope.ts';
 import type { Call } from '../record/generated/calls.ts';
 import { sleep } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
@@ -81,6 +82,8 @@ export interface ApiResponse<T> {
 /** Sends the requests of one client. */
 export interface Requests {
   request<T>(job: ApiRequest<T>): Promise<ApiResponse<T>>;
+  /** Which calls the server has, as its last list or count said. */
+  readonly only: readonly CopyScope[];
   close(): Promise<void>;
 }
 
@@ -110,7 +113,11 @@ export function createRequests(client: Client, settings: Settings): Requests {
   let opened: ReturnType<typeof openDispatcher> | undefined;
   let dispatcher: RequestDispatcher | undefined = settings.dispatcher;
   let closed: Promise<void> | undefined;
+  let only: readonly CopyScope[] = [];
   return {
+    get only() {
+      return only;
+    },
     async request(job) {
       const { operation, options, url } = job;
       if (closed !== undefined) throw new ConfigurationError('client_closed');
@@ -142,6 +149,8 @@ export function createRequests(client: Client, settings: Settings): Requests {
         },
         settings.log.error && ((trace) => logFailure(settings.log, trace)),
       );
+      if (operation === 'list' || operation === 'count')
+        only = parseScopes(headerText(response.response.headers, scopeHeader));
       const { onResponse } = options;
       if (onResponse) safely(() => onResponse(responseInfo(response)));
       return response;

@@ -19,7 +19,7 @@ import {
   textOf,
 } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
-import { copyVerdict, describeCopy } from '@call-attribution/node-stream/copies';
+import { copyVerdict, describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { openStore, type Store, syncAccount } from '@call-attribution/store';
 import { redactError } from '../privacy/text.ts';
 import { openCopyFile, touch } from './place.ts';
@@ -52,6 +52,8 @@ export interface LoadedCopy extends KeptCalls {
   readonly asOf: number;
   /** What they lack, in words; null when they are whole. */
   readonly lacks: string | null;
+  /** Which calls the server has, where it serves a copy that was filled with a filter, in words. */
+  readonly scope: string | null;
   /** Calls before this are not all there; null when all of the periods are. */
   readonly since: string | null;
   /** The copy has all calls of the account. */
@@ -235,6 +237,7 @@ export class Copy {
     return {
       asOf,
       lacks: lacking.length === 0 ? null : describeCopy({ gaps: lacking }),
+      scope: describeScope({ only: copyVerdict(state)?.only ?? [] }),
       unread: at < 0 ? null : (periods[at] ?? dated),
       since: lastEnd(gaps[0] ?? []),
       isAll: copyVerdict(state)?.gaps.every(({ is }) => is !== 'unread') ?? false,

@@ -11,6 +11,7 @@ import {
   periodOf,
   periodOfText,
 } from '@call-attribution/core/time';
+import { describeScope } from '@call-attribution/node-stream/copies';
 import {
   type AccountStatus,
   type Answer,
@@ -161,15 +162,17 @@ export class Source {
       version === 'v2' ? calls === 'all' : calls !== 'extensions',
     );
     if (selection.where === undefined && !isMoved && isPlain) {
-      const { found, failed } = await this.askEach(run, async ({ client: open, version }) => {
+      const { found, failed } = await this.askEach(run, async ({ name, client: open, version }) => {
         const client = await open();
         const filter = filterOf(period, version === 'v3' && calls === 'all');
-        return (await client.countCalls({ signal: run.signal, filter })).total;
+        const { total } = await client.countCalls({ signal: run.signal, filter });
+        return { total, name, scope: describeScope(client) };
       });
       return {
         ...originOf([], failed),
         asOf: new Date(this.#now()).toISOString(),
-        total: found.reduce((sum, total) => sum + total, 0),
+        notes: [...failed.map(({ error }) => error.line), ...scopesSaid(found)],
+        total: found.reduce((sum, { total }) => sum + total, 0),
         extensionsLeftOut: calls === 'all' ? 0 : null,
       };
     }
@@ -484,12 +487,23 @@ function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Or
               `INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`,
             ],
       ),
+      ...scopesSaid(ready),
       ...ready.flatMap(({ failure, name }) =>
         failure === null ? [] : [`Newer calls${of(name)} could not be read: ${failure}`],
       ),
     ],
   };
 }
+
+/** Where a server serves a copy that was filled with a filter, the answer is of its calls. */
+const scopesSaid = (accounts: readonly Pick<Ready, 'name' | 'scope'>[]): string[] =>
+  accounts.flatMap(({ name, scope }) =>
+    scope === null
+      ? []
+      : [
+          `The server has ${scope}${accounts.length > 1 ? ` of ${name}` : ''}: this answer is of these calls.`,
+        ],
+  );
 
 /** What quotes values of records is data as a whole. */
 const fenced = <Said extends { readonly code: string; readonly message: string }>(

@@ -30,6 +30,8 @@ export interface FakeOptions {
   readonly maxRows?: number;
   /** Calls that are counted, and not given. */
   readonly hidden?: ReadonlySet<string>;
+  /** Which calls it says it has, as the header of a service over a filtered copy. */
+  readonly only?: string;
   /** Pages have no total. */
   readonly withoutTotal?: boolean;
   /**
@@ -84,9 +86,10 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
       const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
       const headers =
         options.withoutTotal && rows > 1 ? {} : { 'content-range': `${range}/${found.length}` };
+      const said = options.only === undefined ? {} : { 'x-calls-only': options.only };
       return Response.json(
         page.map((call) => fromCall(call, version)),
-        { headers },
+        { headers: { ...headers, ...said } },
       );
     },
   });

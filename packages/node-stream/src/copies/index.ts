@@ -1,12 +1,8 @@
 // What is kept next to the calls of a copy: what was proved of it, and the lines of a ledger. It
 // loads neither the reader nor the client.
 
-export type { CopyScope } from '../proof.ts';
+export type { CopyScope } from '@call-attribution/core';
+export { describeScope } from '../proof.ts';
 export { withoutRecords, withUnread } from '../sync/state.ts';
-export {
-  type CopyVerdict,
-  copyVerdict,
-  describeCopy,
-  describeScope,
-} from '../sync/verdict.ts';
+export { type CopyVerdict, copyVerdict, describeCopy } from '../sync/verdict.ts';
 export { withoutCalls } from './without-calls.ts';

@@ -111,7 +111,9 @@ export class SyncRun {
   }
 
   get #state(): SyncState {
-    return { version: 2, account: this.#source.account, parts: [...this.#others, this.#part] };
+    const { account, only } = this.#source;
+    const state = { version: 2, account, parts: [...this.#others, this.#part] } as const;
+    return only.length === 0 ? state : { ...state, only };
   }
 
   #set(change: Partial<SyncPart>): void {

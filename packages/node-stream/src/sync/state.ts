@@ -1,4 +1,4 @@
-import type { Call } from '@call-attribution/core';
+import type { Call, CopyScope } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { CheckpointError } from '../errors.ts';
 import type { Pace } from '../judge.ts';
@@ -47,6 +47,8 @@ export interface SyncState {
   readonly parts: readonly SyncPart[];
   /** Of `syncCalls`: what is remembered of calls that will be read again. */
   readonly seen?: readonly SeenRecord[];
+  /** Which calls the server has, where it serves a copy that was filled with a filter. */
+  readonly only?: readonly CopyScope[];
 }
 
 /** What is remembered of a call: its sid, its `date_added` and a hash of its contents. */

@@ -1,13 +1,12 @@
+import type { CopyScope } from '@call-attribution/core';
 import { printFilter, safeParse } from '@call-attribution/query-dsl';
 import {
   byBegin,
-  type CopyScope,
   common,
   deliveredOf,
   describeGaps,
   gapOf,
   missing,
-  placeOf,
   proofOf,
   type Span,
   type Stretch,
@@ -46,7 +45,7 @@ export function copyVerdict(
 
 /** The same of a state that is known to be one. */
 export function verdictOfState(
-  { parts }: SyncState,
+  { parts, only = [] }: SyncState,
   period: Span = { from: null, to: null },
 ): CopyVerdict {
   const verdicts = parts.map((part) => verdictOfPart(part, period));
@@ -65,7 +64,7 @@ export function verdictOfState(
     notes: most?.notes ?? [],
     calls: (most === undefined ? 0 : deliveredOf(most)) + lost,
     missing: lost,
-    only: scopesOf(parts, period),
+    only: within(scopesOf(parts, period), served(only, period)),
   };
 }
 
@@ -84,6 +83,25 @@ function scopesOf(parts: readonly SyncPart[], period: Span): CopyScope[] {
     const left = merged(asked).flatMap((span) => missing(whole, span));
     return left.map(({ from, to }) => ({ filter, from, to }));
   });
+}
+
+const served = (only: readonly CopyScope[], period: Span): CopyScope[] =>
+  only.flatMap(({ filter, ...scope }) => {
+    const both = common<string>(scope, period);
+    return both === null ? [] : [{ filter, from: both.from, to: both.to }];
+  });
+
+/** What a copy has that was filled with a filter, from a server that has not all calls either. */
+function within(own: readonly CopyScope[], of: readonly CopyScope[]): readonly CopyScope[] {
+  if (own.length === 0 || of.length === 0) return [...own, ...of];
+  const both = own.flatMap((one) =>
+    of.flatMap((other) => {
+      const span = common<string>(one, other);
+      const filter = one.filter === other.filter ? one.filter : `${one.filter},${other.filter}`;
+      return span === null ? [] : [{ filter, from: span.from, to: span.to }];
+    }),
+  );
+  return both.length === 0 ? [...own, ...of] : both;
 }
 
 function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period: Span): Verdict {
@@ -122,23 +140,3 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
  */
 export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
   gaps.length === 0 ? null : describeGaps(gaps).join('; ');
-
-/**
- * Which calls a copy has, where it was filled with a filter, in words; null when it was filled with
- * all calls.
- *
- * @example
- * describeScope(verdict); // only calls with talk_minutes:[5 TO *]
- */
-export function describeScope({ only = [] }: Pick<Verdict, 'only'>): string | null {
-  const places = new Map<string, string[]>();
-  for (const { filter, from, to } of only) {
-    const place = from === null && to === null ? '' : `${placeOf({ from, to })} `;
-    places.set(place, [...(places.get(place) ?? []), filter]);
-  }
-
-  const said = [...places].map(([place, filters]) => {
-    return `${place}only calls with ${[...new Set(filters)].join(', or with ')}`;
-  });
-  return said.length === 0 ? null : said.join('; ');
-}

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { formatContentRange } from '@call-attribution/core/page';
+import { formatContentRange, formatScopes, scopeHeader } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type Selection, type Store, selectionOf } from '@call-attribution/store';
 import type { Shape } from '../defaults.ts';
@@ -54,6 +54,7 @@ export async function listReply(
     requested,
   ]);
   c.header('etag', tag);
+  await sayScope(c, account, store);
   if (hasTag(tag, c.req.header('if-none-match'))) return c.body(null, 304);
 
   // Node.js accepts one connection a turn: behind large pages alone, those of other accounts would
@@ -85,6 +86,13 @@ async function tagOf(
   const hash = createHash('sha256').update(salt).update(asked).digest('base64url');
   // Weak, because the same page may be sent packed or plain.
   return `W/"${hash.slice(0, 27)}"`;
+}
+
+/** Says which calls the account has, where a sync has filled it with a filter. */
+async function sayScope(c: AppContext, account: string, store: Store): Promise<void> {
+  const verdict = await store.verdict(account);
+  const scopes = formatScopes(verdict?.only ?? []);
+  if (scopes !== null) c.header(scopeHeader, scopes);
 }
 
 /** GET …/user/bid-management/{sid} */
@@ -132,6 +140,7 @@ export async function countReply(
   { store, shape }: CallsOptions,
 ): Promise<Response> {
   const parameters = readParameters(queryOf(c), ['q']);
+  await sayScope(c, account, store);
   const total = await store.count(account, readFilter(parameters, 'v2'));
   const shapes = {
     object: { count: total },

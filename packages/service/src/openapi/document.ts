@@ -69,6 +69,14 @@ export async function openApiDocument(
             'Follows from the question and the changes of the account; for `If-None-Match`.',
           schema: text(),
         },
+        CallsOnly: {
+          description:
+            'Only where the account was filled with a filter: which calls it has, as JSON in ASCII, a list of `{ filter, from, to }`; the filter is one of `q`, and times are null where a period is open. All counts and lists are of these calls.',
+          schema: {
+            type: 'string',
+            examples: ['[{"filter":"talk_minutes:[5 TO *]","from":null,"to":null}]'],
+          },
+        },
       },
       responses: refusalResponses(),
       schemas: { ...(await recordSchemas()), ...replySchemas(shape) },
@@ -133,12 +141,16 @@ function list(version: Version, { defaultRows, maxRows }: Shape): Schema {
     responses: {
       '200': {
         description: 'One page. A page past the end is an empty array.',
-        headers: { 'Content-Range': ref('headers/ContentRange'), ETag: ref('headers/ETag') },
+        headers: {
+          'Content-Range': ref('headers/ContentRange'),
+          ETag: ref('headers/ETag'),
+          'X-Calls-Only': ref('headers/CallsOnly'),
+        },
         content: json(listOf(callOf(version))),
       },
       '304': {
         description: 'The client has this page: no call of the account has changed since.',
-        headers: { ETag: ref('headers/ETag') },
+        headers: { ETag: ref('headers/ETag'), 'X-Calls-Only': ref('headers/CallsOnly') },
       },
       ...refusals(),
     },
@@ -175,7 +187,10 @@ function count(): Schema {
     responses: {
       '200': {
         description: 'The number of calls, also in the header.',
-        headers: { 'Content-Range': ref('headers/ContentRange') },
+        headers: {
+          'Content-Range': ref('headers/ContentRange'),
+          'X-Calls-Only': ref('headers/CallsOnly'),
+        },
         content: json(ref('schemas/Count')),
       },
       ...refusals(),
