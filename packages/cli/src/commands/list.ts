@@ -1,4 +1,5 @@
 import type { Call, FieldSpec } from '@call-attribution/core';
+import { type Period, periodOf, textOf } from '@call-attribution/core/time';
 import { type Args, interval } from '../args.ts';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -153,7 +154,7 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
 async function follow(args: Args, io: Io): Promise<number> {
   const { accountsOfApi, contextOf, onlyOf, openClient } = await import('../input/accounts.ts');
   const { fieldsNamed, pickFields, readFields, valueOfField } = await import('../input/fields.ts');
-  const { extensionsNote, filterOf, leavesExtensions, rangeOf, readRange, withinRange } =
+  const { askedPeriod, extensionsNote, filterOf, inPeriod, leavesExtensions, readTyped } =
     await import('../input/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
@@ -163,18 +164,26 @@ async function follow(args: Args, io: Io): Promise<number> {
   const { settings, called } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
   const context = contextOf(settings, io);
   const typed = await filterOf(args, context);
-  const start = (await rangeOf(args, context)).from;
-  if (start === null && context.timeZone === null)
+  const asked = await askedPeriod(args, context);
+  if (asked.from === null && context.timeZone === null)
     throw new UsageError(
       '--follow begins with the calls of the last hour, and needs a time zone for it',
       ['add --time-zone America/New_York (the time zone of the account), or --from with a date'],
     );
 
-  const from = start ?? (await readRange({ period: 'last 1 hour' }, context)).from;
-  const filter = start === null ? withinRange(typed, { from, to: null }) : typed;
+  let filter = typed;
+  let period: Period = asked;
+  if (asked.from === null) {
+    period = periodOf((await readTyped({ period: 'last 1 hour' }, context)).from, null);
+    filter = inPeriod(typed, period);
+  }
+
   const client = await openClient(settings, io);
   const of = called === null ? '' : ` of account ${called}`;
-  say(io, `calls${of} from ${from} on, looked for every ${duration(every)}; Ctrl-C ends`);
+  say(
+    io,
+    `calls${of} from ${textOf(period).from} on, looked for every ${duration(every)}; Ctrl-C ends`,
+  );
   if (leavesExtensions(filter, context.version)) say(io, extensionsNote);
 
   // What says at once who called and what brought them.

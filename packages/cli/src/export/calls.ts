@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { FieldSpec } from '@call-attribution/core';
+import { textOf } from '@call-attribution/core/time';
 import { CheckpointError } from '@call-attribution/node-stream';
 import { FileLockedError, writeWholeFile } from '@call-attribution/node-stream/files';
 import { mapCalls, through } from '@call-attribution/node-stream/operators';
@@ -14,7 +15,7 @@ import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
-import { isCopy, timesOf, withScope } from '../input/copy-source.ts';
+import { isCopy, periodOfFilter, withScope } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
@@ -122,7 +123,7 @@ async function writeFile(
       version,
       filter: printFilter(filter),
       ...(where === null ? {} : { where }),
-      ...timesOf(filter),
+      ...textOf(periodOfFilter(filter)),
       fields: fields?.map(({ name }) => name) ?? null,
       verdict,
     };

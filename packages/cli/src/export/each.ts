@@ -12,7 +12,7 @@ import {
   type ReadAccount,
 } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
-import { type FilterContext, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
+import { askedPeriod, type FilterContext, filterOf, sayPeriod } from '../input/filter.ts';
 import type { Source } from '../input/source.ts';
 import { type Ending, judge, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
@@ -112,7 +112,7 @@ async function exportAccount(
   const args = argsOfToday(typed, context);
   const { write, history = null } = await planOf(args, context, io);
   const filter = await filterOf(args, context, history);
-  await sayPeriod(await rangeOf(args, context), context, io);
+  await sayPeriod(await askedPeriod(args, context), context, io);
   const bad = badRecords(args, io);
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');

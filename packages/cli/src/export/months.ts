@@ -15,7 +15,7 @@ import { allOf, type Filter } from '@call-attribution/query-dsl';
 import { printRemovals } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import { Interrupted, UsageError } from '../errors.ts';
-import { type CopySource, isCopy, timesOf, withScope } from '../input/copy-source.ts';
+import { type CopySource, isCopy, periodOfFilter, withScope } from '../input/copy-source.ts';
 import { sayExtensions } from '../input/filter.ts';
 import { fileError, say } from '../io.ts';
 import { outputOf } from '../output/index.ts';
@@ -63,10 +63,11 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<Ver
   let summary: MonthsSummary | null = null;
   try {
     if (isCopy(source)) {
-      await source.sayAnswered(timesOf(filter));
+      const period = periodOfFilter(filter);
+      await source.sayAnswered(period);
       await whileWaiting(`writing ${shown}`, async () => {
         for (const account of await source.accounts()) {
-          const verdict = await source.store.verdict(account, periodOfText(timesOf(filter)));
+          const verdict = await source.store.verdict(account, period);
           const own = verdict === null ? filter : withScope(filter, verdict);
           const copy = { ...origin, ...(await copyOf(source, account, own)) };
           await exportMonths(copy, target, { ...options, account, filter: own });

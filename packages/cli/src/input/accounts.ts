@@ -18,7 +18,7 @@ import { oneOf } from '../terminal/numbers.ts';
 import { version } from '../version.ts';
 import { type AccountNames, nameIn, namesOfAll } from './account-names.ts';
 import type { CopySource } from './copy-source.ts';
-import { type FilterContext, filterOf, rangeOf, sayPeriod } from './filter.ts';
+import { askedPeriod, type FilterContext, filterOf, sayPeriod } from './filter.ts';
 import { apiSource, type Source } from './source.ts';
 
 /** An account that a command works on. */
@@ -161,7 +161,7 @@ export async function chooseCalls(
 ): Promise<(ReadAccount & { readonly plan: Filter })[]> {
   return planEach(await chooseAccounts(args, io), async ({ settings }) => {
     const context = contextOf(settings, io);
-    await sayPeriod(await rangeOf(args, context), context, io);
+    await sayPeriod(await askedPeriod(args, context), context, io);
     return filterOf(args, context);
   });
 }

@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
-import { periodOfText } from '@call-attribution/core/time';
-import type { CallStreamOptions, Span, Verdict } from '@call-attribution/node-stream';
+import { everything, type Period, textOf } from '@call-attribution/core/time';
+import type { CallStreamOptions, Verdict } from '@call-attribution/node-stream';
 import {
   type CopyVerdict,
   describeCopy,
@@ -115,7 +115,7 @@ export class CopySource implements Source {
 
   async count(filter: Filter): Promise<Total> {
     const { calls, extensions } = await this.counted(filter);
-    await this.sayAnswered(timesOf(filter));
+    await this.sayAnswered(periodOfFilter(filter));
     if (calls === 0) await this.#explainNone(filter);
     return { total: calls, extensions, source: 'store' };
   }
@@ -141,7 +141,7 @@ export class CopySource implements Source {
       total += this.#where === null ? count : last.total;
     }
 
-    await this.sayAnswered(timesOf(filter));
+    await this.sayAnswered(periodOfFilter(filter));
     if (total === 0) await this.#explainNone(filter);
     calls.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
     return { calls: calls.slice(-most), total, isUnordered: false };
@@ -149,7 +149,7 @@ export class CopySource implements Source {
 
   async read({ filter: input, check, onError = 'fail' }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
-    const { held, copies } = await this.sayAnswered(timesOf(filter));
+    const { held, copies } = await this.sayAnswered(periodOfFilter(filter));
     let resolve: (ending: CopyEnding) => void = () => {};
     const verdict = new Promise<CopyEnding>((done) => {
       resolve = done;
@@ -207,15 +207,12 @@ export class CopySource implements Source {
   }
 
   /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
-  async sayAnswered(period: Span | null = null) {
+  async sayAnswered(period: Period = everything) {
     const used = await this.#status();
     const copies: CopyVerdict[] = [];
     const incomplete: string[] = [];
     for (const { account } of used) {
-      const verdict = await this.store.verdict(
-        account,
-        period === null ? undefined : periodOfText(period),
-      );
+      const verdict = await this.store.verdict(account, period);
       if (verdict === null) continue;
       copies.push(verdict);
       const copy = `the copy of account ${this.#nameOf(account)}`;
@@ -317,7 +314,7 @@ export class CopySource implements Source {
    * instead, when the calls begin.
    */
   async #explainNone(filter: Filter): Promise<void> {
-    const { from, to } = timesOf(filter);
+    const { from, to } = textOf(periodOfFilter(filter));
     const isPeriod = from === null || to === null || from < to;
     const question = {
       ...this.#selection(filter),
@@ -347,12 +344,9 @@ export function withScope(filter: Filter, { only = [] }: Pick<Verdict, 'only'>):
   return isOfAll && more.length === 0 ? allOf(filter, toFilter(first.filter)) : filter;
 }
 
-/** The times that a filter is about. */
-export function timesOf({ clauses }: Filter): Span {
-  const range = clauses.find((clause) => clause.kind === 'range' && clause.field === 'date_added');
-  if (range?.kind !== 'range') return { from: null, to: null };
-  return { from: range.lower?.text ?? null, to: range.upper?.text ?? null };
-}
+/** The period that a filter is about. */
+export const periodOfFilter = (filter: Filter): Period =>
+  selectionOf(filter, { extensions: true }).period ?? everything;
 
 /**
  * That the copy answered, with what it covers and when it was last brought up to date, in one line.

@@ -1,15 +1,15 @@
 import {
   day,
-  formatNaive,
+  everything,
   naiveAt,
   type Period,
-  parseNaive,
-  periodOf,
+  type PeriodText,
+  periodOfText,
   second,
+  textOf,
 } from '@call-attribution/core/time';
-import type { Span } from '@call-attribution/node-stream';
 import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import type { Answer, SaidPeriod } from '@call-attribution/questions';
+import type { Answer, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
 import { type Args, interval } from '../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
@@ -21,53 +21,45 @@ export interface Present {
   readonly timeZone: string | null;
 }
 
-/**
- * The range of time that the options describe, and whether it is another one each day, as that of
- * `yesterday` is.
- */
-export async function rangeOf(
-  args: Args,
-  present: Present,
-): Promise<Span & { readonly moves: boolean }> {
+/** The period that the options describe; without any, all of time. */
+export async function askedPeriod(args: Args, present: Present): Promise<ReadPeriod> {
   const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
-  if (typed.length === 0) return { from: null, to: null, moves: false };
-  return readRange(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
+  if (typed.length === 0) return { ...everything, moves: false };
+  return readTyped(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
 }
 
-/** Reads `--period`, or `--from` and `--to`, as the two ends of a range. */
-export async function readRange(typed: SaidPeriod, present: Present) {
+/** Reads `--period`, or `--from` and `--to`. */
+export async function readTyped(typed: SaidPeriod, present: Present): Promise<ReadPeriod> {
   const { readPeriod } = await import('@call-attribution/questions');
   const period = readPeriod(typed, present);
-  const { moves } = period;
   const words = Object.values(typed).map((text) => JSON.stringify(text));
-  if (moves && present.timeZone === null) throw noTimeZone(words.join(' to '));
-  return { ...naiveRange(period), moves };
+  if (period.moves && present.timeZone === null) throw noTimeZone(words.join(' to '));
+  return period;
 }
 
-/** The times of a period that a question has worked out. */
-export function naiveRange({ from, to }: Period): Span {
-  return {
-    from: from === null ? null : formatNaive(from),
-    to: to === null ? null : formatNaive(to),
-  };
-}
+/**
+ * The period of a range that was saved: of a receipt, a job or the state of a sync. One without
+ * ends has every call, also those without a time.
+ */
+export const periodOfRange = (range: PeriodText): Period =>
+  range.from === null && range.to === null ? everything : periodOfText(range);
 
 /**
  * A period as it is said: its last second included, the time zone of its times, and how much of it
  * is over. Null for all of time.
  */
 export async function periodText(
-  { from, to }: Span,
+  period: Period,
   { now, timeZone }: Present,
 ): Promise<string | null> {
-  if (from === null && to === null) return null;
+  if (period.from === null && period.to === null) return null;
   const zone = timeZone ?? 'in the time zone of the account';
+  const last = period.to === null ? null : period.to - second;
+  const { from, to } = textOf({ from: period.from, to: last });
   if (to === null) return `from ${from}, ${zone}`;
   const { partOver } = await import('@call-attribution/questions');
-  const end = parseNaive(to);
-  const ends = periodOf(from === null ? null : parseNaive(from), end);
-  const over = timeZone === null ? null : partOver(ends, naiveAt(now, timeZone));
-  const text = `${from ?? 'up'} to ${formatNaive(end - second)}, ${zone}`;
+  const over = timeZone === null ? null : partOver(period, naiveAt(now, timeZone));
+  const text = `${from ?? 'up'} to ${to}, ${zone}`;
   return over === null ? text : `${text} (${over} are over)`;
 }
 
@@ -77,8 +69,8 @@ const said = new WeakMap<Io, Set<string>>();
  * Says on stderr which period a command uses: each once, however many accounts there are. Nothing
  * without a period.
  */
-export async function sayPeriod(range: Span, present: Present, io: Io): Promise<void> {
-  const text = await periodText(range, present);
+export async function sayPeriod(period: Period, present: Present, io: Io): Promise<void> {
+  const text = await periodText(period, present);
   const before = said.get(io) ?? new Set();
   if (text === null || before.has(text)) return;
   said.set(io, before.add(text));
@@ -92,7 +84,7 @@ export interface FilterContext extends Present {
 
 /**
  * The filter that the options describe. `--q` and the other options all apply; without any, all
- * calls match. For an upload sheet the range begins `history` days earlier, and `--min-talk` is a
+ * calls match. For an upload sheet the period begins `history` days earlier, and `--min-talk` is a
  * rule of the sheet.
  */
 export async function filterOf(
@@ -100,10 +92,10 @@ export async function filterOf(
   context: FilterContext,
   history: number | null = null,
 ): Promise<Filter> {
-  const { from, to } = await rangeOf(args, context);
-  const begin =
-    from === null || history === null ? from : formatNaive(parseNaive(from) - history * day);
-  return withinRange(conditionsOf(args, context, history !== null), { from: begin, to });
+  const period = await askedPeriod(args, context);
+  const { from } = period;
+  const begin = from === null || history === null ? from : from - history * day;
+  return inPeriod(conditionsOf(args, context, history !== null), { ...period, from: begin });
 }
 
 /** What the options ask of the calls, apart from the time. */
@@ -114,7 +106,9 @@ export function conditionsOf(args: Args, { version }: FilterContext, isSheet = f
 
   // The API has tenths of a minute.
   const clauses =
-    talk === null ? [] : [range('talk_minutes', String(Math.ceil(talk / 6_000) / 10), null)];
+    talk === null
+      ? []
+      : [rangeOf('talk_minutes', { from: String(Math.ceil(talk / 6_000) / 10), to: null })];
   const filter = allOf(typed, { clauses });
   if (!args.flag('include-extensions')) return filter;
   if (version === 'v2')
@@ -125,7 +119,7 @@ export function conditionsOf(args: Args, { version }: FilterContext, isSheet = f
   return withExtensions(filter, version);
 }
 
-function range(field: string, from: string | null, to: string | null): Clause {
+function rangeOf(field: string, { from, to }: PeriodText): Clause {
   return {
     kind: 'range',
     field,
@@ -150,11 +144,10 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   );
 }
 
-/** The filter, and only calls in the range as well. */
-export function withinRange(filter: Filter, { from, to }: Span): Filter {
-  return from === null && to === null
-    ? filter
-    : allOf(filter, { clauses: [range('date_added', from, to)] });
+/** The filter, and only calls of the period as well. */
+export function inPeriod(filter: Filter, period: Period): Filter {
+  if (period.from === null && period.to === null) return filter;
+  return allOf(filter, { clauses: [rangeOf('date_added', textOf(period))] });
 }
 
 /** The filter without its range of `date_added`. */

@@ -1,5 +1,4 @@
-import { hull, textOf } from '@call-attribution/core/time';
-import type { Span } from '@call-attribution/node-stream';
+import { hull, type Period } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -17,7 +16,7 @@ import {
   type ReadAccount,
   type Stored,
 } from '../input/accounts.ts';
-import { withExtensions, withinRange } from '../input/filter.ts';
+import { inPeriod, withExtensions } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
@@ -76,11 +75,9 @@ async function askCopy(stored: Stored, plans: readonly Plan[], io: Io): Promise<
   }
 }
 
-/** The time that plans need the calls of; null for all of it. */
-function neededPeriod(plans: readonly Plan[]): Span | null {
-  const period = hull(plans.flatMap(({ needs }) => needs.map((need) => need.period)));
-  return period.from === null && period.to === null ? null : textOf(period);
-}
+/** The time that plans need the calls of. */
+const neededPeriod = (plans: readonly Plan[]): Period =>
+  hull(plans.flatMap(({ needs }) => needs.map((need) => need.period)));
 
 /** Whether a sync has finished is said with what the copy has. */
 const withoutEnd = (answer: Answer): Answer => ({
@@ -114,8 +111,8 @@ async function askApi(
 ): Promise<ReportAnswers> {
   const isOne = accounts.every(({ name }) => name === null);
   const period = neededPeriod(plans);
-  const asked =
-    period === null ? { clauses: [] } : withinRange(toFilter(plans[0]?.q ?? ''), period);
+  const isAll = period.from === null && period.to === null;
+  const asked = isAll ? { clauses: [] } : inPeriod(toFilter(plans[0]?.q ?? ''), period);
   const names = new Map(accounts.map(({ key, called }) => [key, called]));
   const counted: RunningAnswers[] = [];
   const statuses: AccountStatus[] = [];

@@ -1,16 +1,16 @@
+import { textOf } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { type Plan, planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 import { contextOf, planEach, type ReadAccount } from '../input/accounts.ts';
 import {
+  askedPeriod,
   conditionsOf,
   type FilterContext,
   leavesExtensions,
-  naiveRange,
   periodText,
-  rangeOf,
-  readRange,
+  readTyped,
   sayPeriod,
 } from '../input/filter.ts';
 import { type Io, say } from '../io.ts';
@@ -50,9 +50,9 @@ export async function questionOf(
   const asked = { ...question, compare: compare.trim().toLowerCase() };
   const plan = planQuestion(asked, { now: present.now });
   if (plan.compared === null) return { question: asked, plan };
-  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readRange({ period: compare }, present);
-  const compared = naiveRange(plan.compared);
-  say(io, `compared with ${await periodText(compared, present)}`);
+  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readTyped({ period: compare }, present);
+  say(io, `compared with ${await periodText(plan.compared, present)}`);
+  const compared = textOf(plan.compared);
   return { question: { ...question, compare: `${compared.from} to ${compared.to}` }, plan };
 }
 
@@ -63,9 +63,9 @@ async function selectionOf(
 ): Promise<Partial<Question>> {
   const planned = await planEach(accounts, async ({ called, settings }) => {
     const context = contextOf(settings, io);
-    const range = await rangeOf(args, context);
-    await sayPeriod(range, context, io);
-    return { name: called ?? 'main', range, context, filter: conditionsOf(args, context) };
+    const period = await askedPeriod(args, context);
+    await sayPeriod(period, context, io);
+    return { name: called ?? 'main', period, context, filter: conditionsOf(args, context) };
   });
   const own = planned.map(({ plan }) => plan);
   const [first] = own;
@@ -79,14 +79,15 @@ async function selectionOf(
     ]);
   }
 
-  const { range, context, filter } = first;
+  const { context, filter } = first;
+  const { from, to } = textOf(first.period);
   const { timeZone, version } = context;
   const where = args.text('where');
   return {
     q: printFilter(filter),
     ...(timeZone === null ? {} : { timeZone }),
-    ...(range.from === null ? {} : { from: range.from }),
-    ...(range.to === null ? {} : { to: range.to }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
     ...(where === null ? {} : { where }),
     calls: leavesExtensions(filter, version) ? 'website' : 'all',
   };

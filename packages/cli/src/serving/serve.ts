@@ -275,10 +275,11 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     try {
       const listening = await service.listen(at).catch(explainListening);
       const shown = accounts.map(({ id, name }) => ({ id, name }));
+      const takers = password === null ? 'the page and the API take' : 'the API takes';
       await sayReady(serving, listening.url, shown, [
         `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
         accounts.length > 0 || everyMs !== null
-          ? `${password === null ? 'the page and the API take' : 'the API takes'} the keys that calls sync was run with, and those made by calls store accounts key`
+          ? `${takers} the keys that calls sync was run with, and those made by calls store accounts key`
           : 'nothing was synced yet; calls sync --store fills it',
       ]);
       if (sync === null || everyMs === null) await stopped(io.signal);

@@ -1,5 +1,6 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
+import { textOf } from '@call-attribution/core/time';
 import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
@@ -19,7 +20,7 @@ import {
   typedAccounts,
 } from '../input/accounts.ts';
 import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
-import { conditionsOf, filterOf, rangeOf, sayPeriod } from '../input/filter.ts';
+import { askedPeriod, conditionsOf, filterOf, sayPeriod } from '../input/filter.ts';
 import { watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { keysOf, needStore, openChosen } from '../stores/open.ts';
@@ -80,9 +81,9 @@ export async function openSync(
 
   const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
     const context = contextOf(settings, io);
-    const range = await rangeOf(args, context);
-    await sayPeriod(range, context, io);
-    return range.moves ? conditionsOf(args, context) : filterOf(args, context);
+    const period = await askedPeriod(args, context);
+    await sayPeriod(period, context, io);
+    return period.moves ? conditionsOf(args, context) : filterOf(args, context);
   });
   const { settings } = named[0] ?? { settings: readSettings(args, io) };
   const chosen = needStore(args, settings, io, isServing ? 'calls serve --every' : 'calls sync');
@@ -115,11 +116,11 @@ export async function openSync(
     const once = async (account: (typeof accounts)[0]) => {
       const { name, id, settings, plan: filter } = account;
       const bad = badRecords(args, io);
-      const range = await rangeOf(args, contextOf(settings, io));
+      const asked = await askedPeriod(args, contextOf(settings, io));
 
       // A period that ends now has no end: a sync goes on.
-      const to = args.flag('period') || args.flag('to') ? range.to : null;
-      const period = range.moves ? { from: range.from, to } : null;
+      const to = args.flag('period') || args.flag('to') ? asked.to : null;
+      const period = asked.moves ? textOf({ from: asked.from, to }) : null;
       const client = await clientOf(account);
       const { line, onProgress } = watch(io, name === null ? 'sync' : `sync ${name}`);
       const from = performance.now();

@@ -23,13 +23,20 @@ import {
   pushConversions,
   readMicrosoftCredentials,
 } from '@call-attribution/conversions/push';
-import { day, durationMillis, formatNaive, naiveAt, parseNaive } from '@call-attribution/core/time';
-import { allOf, type Filter, where } from '@call-attribution/query-dsl';
+import {
+  day,
+  durationMillis,
+  formatNaive,
+  naiveAt,
+  parseNaive,
+  periodOf,
+} from '@call-attribution/core/time';
+import type { Filter } from '@call-attribution/query-dsl';
 import type { Args, Handler } from '../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
-import { filterOf, rangeOf, sayPeriod, withExtensions } from '../input/filter.ts';
+import { askedPeriod, filterOf, inPeriod, sayPeriod, withExtensions } from '../input/filter.ts';
 import { verdictText, watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -119,13 +126,11 @@ export const push: Handler = async (args, io) => {
       '"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules',
     ]);
 
-  const range = await rangeOf(args, context);
+  const asked = await askedPeriod(args, context);
+  const from = rules.from === undefined ? null : parseNaive(rules.from);
   let filter = await filterOf(args, context, history);
-  if (range.from === null && rules.from !== undefined)
-    filter = allOf(
-      filter,
-      where('date_added').from(formatNaive(parseNaive(rules.from) - history * day)),
-    );
+  if (asked.from === null && from !== null)
+    filter = inPeriod(filter, periodOf(from - history * day, null));
 
   const named = args.text('ledger');
   const isDryRun = args.flag('dry-run');
@@ -138,7 +143,7 @@ export const push: Handler = async (args, io) => {
   let target: PushTarget | null = null;
   if (!isDryRun)
     target = await (kind === 'google' ? openGoogle(google, io) : openMicrosoft(args, io));
-  await sayPeriod({ ...range, from: rules.from ?? null }, context, io);
+  await sayPeriod(periodOf(from, asked.to), context, io);
   const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
   try {
     const push = { kind, tool, destination, rules, filter, isCheck, ledger, target } as const;

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { type ConversionRules, checkRules, type Tool } from '@call-attribution/conversions';
+import { textOf } from '@call-attribution/core/time';
 import type { RulesFile } from '@call-attribution/service';
 import { type Args, interval } from '../args.ts';
 import { noTimeZone, UsageError } from '../errors.ts';
-import { type FilterContext, rangeOf } from '../input/filter.ts';
+import { askedPeriod, type FilterContext } from '../input/filter.ts';
 import { type Io, readText } from '../io.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function readRules(
 ): Promise<{ readonly rules: ConversionRules; readonly history: number }> {
   const { timeZone } = context;
   if (timeZone === null) throw noTimeZone(tool.title);
-  const { from } = await rangeOf(args, context);
+  const { from } = textOf(await askedPeriod(args, context));
   const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, io);
   const rules: ConversionRules = {

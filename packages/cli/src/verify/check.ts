@@ -2,13 +2,22 @@ import { hash } from 'node:crypto';
 import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import { isCallExtension } from '@call-attribution/core/record';
-import type { Span } from '@call-attribution/node-stream';
+import {
+  everything,
+  intersect,
+  isIn,
+  type Period,
+  parseNaive,
+  periodOf,
+  second,
+  textOf,
+} from '@call-attribution/core/time';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
-import { withinRange } from '../input/filter.ts';
+import { inPeriod } from '../input/filter.ts';
 import { readCalls, verdictText, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -18,8 +27,8 @@ export interface Ask {
   readonly args: Args;
   readonly io: Io;
   readonly againstApi: boolean;
-  /** The range of `date_added` that is compared. */
-  readonly range: Span;
+  /** The period that is compared. */
+  readonly period: Period;
   /** The API of an account; of the one that was chosen, or of the settings, for null. */
   api(account: string | null): Promise<Client>;
   readonly checks: Check[];
@@ -144,28 +153,30 @@ export interface Row {
 /** Calls that the API should have. */
 export interface Part {
   readonly filter: Filter;
-  readonly period: Span;
+  readonly period: Period;
 }
 
-/** What two ranges have in common. Where that is nothing, its end is not after its start. */
-export function commonSlice(one: Span, other: Span): Span {
-  const starts = [one.from, other.from].filter((from) => from !== null).sort();
-  const ends = [one.to, other.to].filter((to) => to !== null).sort();
-  return { from: starts.at(-1) ?? null, to: ends[0] ?? null };
+/** The first and the last of some times, as they are shown; null where there are none. */
+interface Ends {
+  from: string | null;
+  to: string | null;
 }
 
-/** A stretch from the first to the last of some times. */
-type Stretch = { -readonly [End in keyof Span]: Span[End] };
-
-function extend(stretch: Stretch, at: string | null): void {
+function extend(ends: Ends, at: string | null): void {
   if (at === null) return;
-  if (stretch.from === null || at < stretch.from) stretch.from = at;
-  if (stretch.to === null || at > stretch.to) stretch.to = at;
+  if (ends.from === null || at < ends.from) ends.from = at;
+  if (ends.to === null || at > ends.to) ends.to = at;
+}
+
+/** Does a call belong to a period? One whose time is none belongs to it as one without a time. */
+function isOf(period: Period, at: string | null): boolean {
+  const time = parseNaive(at);
+  return isIn(period, Number.isNaN(time) ? null : time);
 }
 
 /** The calls that are here, until the API gives them. */
 export class Rows {
-  readonly stretch: Stretch = { from: null, to: null };
+  readonly #ends: Ends = { from: null, to: null };
   readonly #rows = new Map<
     string,
     { readonly at: string | null; readonly text: string; times: number }
@@ -179,7 +190,15 @@ export class Rows {
     const known = this.#rows.get(key);
     if (known === undefined) this.#rows.set(key, { at, text, times: 1 });
     else known.times += 1;
-    extend(this.stretch, at);
+    extend(this.#ends, at);
+  }
+
+  /** From the first of them to the last; of all of time where none has a time. */
+  get period(): Period {
+    const { from, to } = this.#ends;
+    return from === null || to === null
+      ? everything
+      : periodOf(parseNaive(from), parseNaive(to) + second);
   }
 
   /** Takes a call of the API out. */
@@ -229,11 +248,10 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
 
   // What was purged is not there on purpose, and a call from before that was stored since is no
   // fault either.
-  const { from, to } = commonSlice(period, { from: removed?.purgedBefore ?? null, to: null });
-
-  // What has no time is only in a range without ends.
-  const isCompared = (at: string | null): boolean =>
-    at === null ? from === null && to === null : at >= (from ?? at) && (to === null || at < to);
+  const purgedBefore = removed?.purgedBefore ?? null;
+  const compared =
+    purgedBefore === null ? period : intersect(period, periodOf(parseNaive(purgedBefore), null));
+  const isCompared = (at: string | null): boolean => compared !== null && isOf(compared, at);
 
   const group = (kind: Difference['kind']): Difference => ({
     kind,
@@ -251,7 +269,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   let erased = 0;
   let purged = 0;
   let hasExtensions = false;
-  const options = { filter: withinRange(filter, period), onProgress, signal: io.signal };
+  const options = { filter: inPeriod(filter, period), onProgress, signal: io.signal };
   const { stream, verdict } = readCalls(client, { ...options, onError: 'skip' });
   try {
     for await (const call of stream) {
@@ -286,9 +304,9 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
 
   for (const difference of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
     if (difference.calls > 0)
-      check.findings.push({ code: 'api', text: textOf(difference), difference });
+      check.findings.push({ code: 'api', text: sentenceOf(difference), difference });
 
-  check.api.push({ account, calls, proof: ended.proof, erased, purged, to: period.to });
+  check.api.push({ account, calls, proof: ended.proof, erased, purged, to: textOf(period).to });
 }
 
 function add(group: Difference, { at, sid }: Pick<Row, 'at' | 'sid'>, times = 1): void {
@@ -297,7 +315,7 @@ function add(group: Difference, { at, sid }: Pick<Row, 'at' | 'sid'>, times = 1)
   if (group.sids.length < 20 && sid !== null && /^[\w.-]{1,64}$/.test(sid)) group.sids.push(sid);
 }
 
-function textOf({ kind, calls, from, to }: Difference): string {
+function sentenceOf({ kind, calls, from, to }: Difference): string {
   const what = {
     missing: `${plural(calls, 'call is', 'calls are')} missing here`,
     extra: `${plural(calls, 'call')} more here than in the API`,

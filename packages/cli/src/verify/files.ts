@@ -1,8 +1,15 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
-import { formatNaive, parseNaive, second } from '@call-attribution/core/time';
-import type { Span } from '@call-attribution/node-stream';
+import {
+  everything,
+  formatNaive,
+  intersect,
+  type Period,
+  parseNaive,
+  periodOf,
+  textOf,
+} from '@call-attribution/core/time';
 import { describeScope } from '@call-attribution/node-stream/copies';
 import { toParquet } from '@call-attribution/node-stream/encoders';
 import {
@@ -18,7 +25,7 @@ import {
 import { parse, printFilter } from '@call-attribution/query-dsl';
 import { systemCode, UsageError } from '../errors.ts';
 import { fieldNamed } from '../input/fields.ts';
-import { withExtensions, withoutTimes } from '../input/filter.ts';
+import { periodOfRange, withExtensions, withoutTimes } from '../input/filter.ts';
 import { formOfCalls } from '../output/encode.ts';
 import { formatOfName } from '../output/index.ts';
 import { count, plural } from '../terminal/numbers.ts';
@@ -28,7 +35,6 @@ import {
   attempt,
   begin,
   type Check,
-  commonSlice,
   compareWithApi,
   type Finding,
   type Part,
@@ -168,18 +174,19 @@ export function checkMonths(files: readonly FoundFile[], ask: Ask): void {
     const findings: Finding[] = [
       ...missing.map((period) => ({
         code: 'no_file' as const,
-        text: `no file is about ${spanText(period)}, which was asked for: export into this folder again`,
+        text: `no file is about ${periodText(period)}, which was asked for: export into this folder again`,
       })),
-      ...doubled.map(({ file, ...period }) => ({
+      ...doubled.map(({ file, from, to }) => ({
         code: 'misplaced' as const,
-        text: `${file} is about ${spanText(period)}, and so is another file: one of them is of another export`,
+        text: `${file} is about ${periodText(periodOfRange({ from, to }))}, and so is another file: one of them is of another export`,
       })),
     ];
     if (findings.length > 0) ask.checks.push(begin(String(JSON.parse(key)[0]), { findings }));
   }
 }
 
-function spanText({ from, to }: Span): string {
+function periodText(period: Period): string {
+  const { from, to } = textOf(period);
   if (from === null) return to === null ? 'any time' : `the time before ${to}`;
   return to === null ? `${from} and later` : `${from} to ${to}`;
 }
@@ -294,7 +301,7 @@ async function compareFiles(
   read: readonly FileRead[],
   here: Rows,
   job: AccountOfJob | null,
-  { api, range, io }: Ask,
+  { api, period: asked, io }: Ask,
 ): Promise<boolean> {
   const first = read.find(({ contents }) => contents?.fault === null);
   if (!first?.contents) return false;
@@ -339,28 +346,33 @@ async function compareFiles(
   const target = { format, gzip: false, isForSpreadsheet: contents.hasMark };
   const { pick, encode } = formOfCalls(target, fields, version);
   const { rows } = isMonth ? toParquet<Call>() : encode[0];
-  const { from, to } = here.stretch;
   let { filter, period }: Part = {
     filter: withExtensions({ clauses: [] }, version),
-    period: { from, to: to && formatNaive(parseNaive(to) + second) },
+    period: here.period,
   };
   if (job !== null) ({ filter, period } = job.part);
   else if (receipt !== null) {
     filter = parse(receipt.filter ?? '', { version });
-    period = receipt.asked ?? { from: null, to: receipt.to };
+    period = periodOfRange(receipt.asked ?? { from: null, to: receipt.to });
     if (receipt.asked !== undefined) filter = withoutTimes(filter);
   }
 
   // The read of an export ends with what lies safely in the past; what came later is not what it is
   // about.
   const notes = read.flatMap(({ receipt }) => receipt?.verdict?.notes ?? []);
-  const young = notes.filter(({ code }) => code === 'young').map(({ from }) => String(from));
+  const young = notes
+    .filter(({ code }) => code === 'young')
+    .map(({ from }) => parseNaive(String(from)));
 
   // Rows without a time are compared all together.
   const has = (field: string) => fields === null || fields.some(({ name }) => name === field);
   const isTimed = has('date_added');
-  if (isTimed) period = { from: period.from, to: period.to ?? young.sort().at(-1) ?? null };
-  else period = { from: null, to: null };
+  if (!isTimed) period = everything;
+  else if (period.to === null && young.length > 0)
+    period = periodOf(period.from, Math.max(...young));
+
+  const compared = intersect(asked, period);
+  if (compared === null) return false;
 
   const rowOf = (call: Call): Row => ({
     at: isTimed ? (call.date_added ?? null) : null,
@@ -377,7 +389,7 @@ async function compareFiles(
       here,
       rowOf,
       removed: null,
-      period: commonSlice(range, period),
+      period: compared,
       mayLackExtensions: receipt === null && job === null,
       isOneOfSeveral: job !== null,
     },

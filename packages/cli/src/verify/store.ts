@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Call, Client } from '@call-attribution/core';
-import type { Span, SyncState } from '@call-attribution/node-stream';
+import { everything, intersect, type PeriodText } from '@call-attribution/core/time';
+import type { SyncState } from '@call-attribution/node-stream';
 import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
@@ -8,14 +9,19 @@ import { markUnread, type Store, selectionOf } from '@call-attribution/store';
 import { readFileSettings } from '../config/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
-import { leavesExtensions, withExtensions, withinRange, withoutTimes } from '../input/filter.ts';
+import {
+  inPeriod,
+  leavesExtensions,
+  periodOfRange,
+  withExtensions,
+  withoutTimes,
+} from '../input/filter.ts';
 import { openChosen, refusePassword, storeNamed } from '../stores/open.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import {
   type Ask,
   begin,
-  commonSlice,
   compareWithApi,
   type Finding,
   type Part,
@@ -45,7 +51,7 @@ const rowOf = (call: Call): Row => ({
 export async function checkStore(
   { url, shown }: { readonly url: string; readonly shown: string },
   choose: (stored: readonly string[]) => readonly CheckedAccount[],
-  { args, io, range, againstApi, checks }: Ask,
+  { args, io, period: asked, againstApi, checks }: Ask,
 ): Promise<void> {
   refusePassword(url);
   const chosen = storeNamed(url, io);
@@ -67,13 +73,13 @@ export async function checkStore(
     const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
 
     /** Periods of which calls are missing, which the next sync reads. */
-    let lost: readonly Span[] = [];
+    let lost: readonly PeriodText[] = [];
 
     // With the API, only rows of the period that was asked for count.
-    const counted = withinRange({ clauses: [] }, againstApi ? range : { from: null, to: null });
+    const counted = againstApi ? asked : everything;
     let held = 0;
     let left = 0;
-    for await (const call of store.calls(id, selectionOf(counted, { extensions: true }))) {
+    for await (const call of store.calls(id, { period: counted })) {
       io.signal.throwIfAborted();
       held += 1;
       if (removed.isRemoved(call)) left += 1;
@@ -92,15 +98,15 @@ export async function checkStore(
     check.only = verdict && describeScope(verdict);
     if (againstApi) {
       const client = await api();
-      for (const { filter, period: asked } of part === null
-        ? await syncedParts(store, id, client)
-        : [part]) {
-        const period = commonSlice(range, asked);
+      const parts = part === null ? await syncedParts(store, id, client) : [part];
+      for (const { filter, period: read } of parts) {
+        const period = intersect(asked, read);
+        if (period === null) continue;
         const here = new Rows();
         const extensions = !leavesExtensions(filter, client.version);
         for await (const call of store.calls(
           id,
-          selectionOf(withinRange(filter, period), { extensions }),
+          selectionOf(inPeriod(filter, period), { extensions }),
         ))
           if (purgedBefore === null || (call.date_added ?? '') >= purgedBefore)
             here.add(rowOf(call));
@@ -131,7 +137,7 @@ export async function checkStore(
     checks.push(check);
   };
 
-  const noteLost = async (id: string, lost: readonly Span[]): Promise<string> => {
+  const noteLost = async (id: string, lost: readonly PeriodText[]): Promise<string> => {
     try {
       const writable = await openChosen(chosen, settings);
       try {
@@ -168,13 +174,16 @@ async function syncedParts(
 ): Promise<readonly Part[]> {
   const state = (await store.note(account))?.note as SyncState | undefined;
   if (state === undefined)
-    return [{ filter: withExtensions({ clauses: [] }, version), period: { from: null, to: null } }];
+    return [{ filter: withExtensions({ clauses: [] }, version), period: everything }];
   return state.parts.flatMap(({ version: read, filter, asked, countedTo }) => {
     if (read !== version)
       throw new UsageError(`its calls were read in ${read}, and the API is asked in ${version}`, [
         `add --api-version ${read}`,
       ]);
     const others = withoutTimes(parse(filter, { version }));
-    return asked.map(({ from, to }) => ({ filter: others, period: { from, to: to ?? countedTo } }));
+    return asked.map(({ from, to }) => ({
+      filter: others,
+      period: periodOfRange({ from, to: to ?? countedTo }),
+    }));
   });
 }

@@ -14,7 +14,7 @@ import {
 import { exitCodes, UsageError } from '../errors.ts';
 import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
 import { contextOf, keptClients, openClient } from '../input/accounts.ts';
-import { rangeOf } from '../input/filter.ts';
+import { askedPeriod, periodOfRange } from '../input/filter.ts';
 import { say, show, write } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 import { type Ask, attempt, begin, type Check, verdictOf } from './check.ts';
@@ -35,7 +35,7 @@ export const verify: Handler = async (args, io) => {
     io,
     checks: [],
     againstApi: args.flag('against-api'),
-    range: await rangeOf(args, contextOf(readFileSettings(args, io), io)),
+    period: await askedPeriod(args, contextOf(readFileSettings(args, io), io)),
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
@@ -194,7 +194,7 @@ async function checkJob(
   const credentials = credentialsOf(args, io);
   const part = {
     filter: parse(job.filter, { version: job.version }),
-    period: { from: job.from, to: job.until },
+    period: periodOfRange({ from: job.from, to: job.until }),
   };
   const ids = choose(`the job ${job.name}`, [...job.accounts.keys()].sort());
   const accounts = [...job.accounts.values()]

@@ -8,7 +8,10 @@ import {
   type Duration,
   durationMillis,
   formatNaive,
+  intersect,
   parseNaive,
+  periodOf,
+  periodOfText,
   second,
 } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
@@ -154,7 +157,7 @@ export async function exportMonths(
     const held = await heldIn(target, folder, from, query);
     if (from.removals) await target.put(`${folder}/_calls.removals.json`, textOf(from.removals));
 
-    const months = new Set([...held.keys()].filter((month) => overlaps(month, query.asked)));
+    const months = new Set([...held.keys()].filter((month) => isAsked(month, query.asked)));
     if (first.call !== null) months.add(monthOf(first.call.date_added));
 
     // On this side of all zones, so that no month is written before it has begun. What is later is
@@ -176,14 +179,14 @@ export async function exportMonths(
       const { receipt: before = null, size = 0 } = held.get(month) ?? {};
       const next = after(month);
       if (quiet.has(month)) {
-        const { to } = periodOf(month, months, query.asked, null);
+        const { to } = readOf(month, months, query.asked, null);
         const isKnown = before?.to === to && (to !== null || written.has(month));
         const rest = { from: beginOf(next), to };
         const { call = null } = isKnown ? {} : await firstCall(from, rest, signal);
         if (call !== null) months.add(monthOf(call.date_added));
       } else if (next <= last) months.add(next);
 
-      const period = periodOf(month, months, query.asked, before);
+      const period = readOf(month, months, query.asked, before);
       const filter = printFilter(query.within(period, period.to === query.asked.to));
       const isComplete = before?.bytes?.length === size && before.filter === filter;
       const isDone =
@@ -206,7 +209,7 @@ export async function exportMonths(
         held.set(month, { receipt, size: receipt.bytes?.length ?? 0 });
         written.add(month);
         pages += read.pages;
-        for (const other of read.others) if (overlaps(other, query.asked)) months.add(other);
+        for (const other of read.others) if (isAsked(other, query.asked)) months.add(other);
 
         // Where no call is, the next month may have none either, and so on for years.
         if (read.others.size === 0 && !quiet.has(month)) {
@@ -420,15 +423,20 @@ function isSettled(month: string, { writtenAt, verdict, to }: Receipt, settle: n
   return Date.parse(writtenAt) >= parseNaive(max(to, beginOf(after(month)))) + settle;
 }
 
-const overlaps = (month: string, { from, to }: Span): boolean =>
-  (from === null || from < beginOf(after(month))) && (to === null || to >= beginOf(month));
+/** Is any of a month asked for? The last moment that is asked for is included. */
+function isAsked(month: string, { from, to }: Span): boolean {
+  const asked = periodOfText({ from, to });
+  const end = asked.to === null ? null : asked.to + second;
+  const begin = parseNaive(beginOf(month));
+  return intersect(periodOf(begin, addMonths(begin, 1)), periodOf(asked.from, end)) !== null;
+}
 
 /**
  * What is read of a month: up to where the next one of the list begins, so that nothing lies
  * between two of them. Where there is a file of more of the month, it is read as far as that one
  * went.
  */
-function periodOf(
+function readOf(
   month: string,
   months: ReadonlySet<string>,
   asked: Span,

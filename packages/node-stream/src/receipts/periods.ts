@@ -1,10 +1,18 @@
-import { byBegin, common, missing, type Span } from '../proof.ts';
+import {
+  everything,
+  intersect,
+  merge,
+  type Period,
+  periodOfText,
+  subtract,
+} from '@call-attribution/core/time';
+import { byBegin } from '../proof.ts';
 import type { Receipt } from './receipt.ts';
 
 /** What the receipts of the months of one export say together. */
 export interface Periods {
   /** Periods that were asked for, and that no receipt is about. */
-  readonly missing: readonly Span[];
+  readonly missing: readonly Period[];
   /** Receipts of a period that begins before the one of another file ends. */
   readonly doubled: readonly Receipt[];
 }
@@ -15,13 +23,14 @@ export interface Periods {
  */
 export function periodsOf(receipts: readonly Receipt[]): Periods {
   const sorted = [...receipts].sort(byBegin);
-  const open: Span[] = [];
-  for (const { asked } of receipts)
-    for (const gap of asked === undefined ? [] : missing(sorted, asked))
-      open.push(...missing([...open].sort(byBegin), gap));
+  const there = sorted.map(periodOfText);
+  const asked = receipts.flatMap(({ asked }) => asked ?? []).map(periodOfText);
 
-  const doubled = sorted.filter((one, at) =>
-    sorted.slice(0, at).some((before) => common<string>(before, one) !== null),
+  let missing = merge(asked);
+  for (const period of there) missing = missing.flatMap((open) => subtract(open, period));
+
+  const doubled = sorted.filter((_, at) =>
+    there.slice(0, at).some((before) => intersect(before, there[at] ?? everything) !== null),
   );
-  return { missing: open.sort(byBegin), doubled };
+  return { missing, doubled };
 }
