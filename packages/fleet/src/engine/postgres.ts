@@ -1,10 +1,21 @@
 import { ConfigurationError, codeOf } from '@call-attribution/core/errors';
 import { storeKind } from '@call-attribution/store/url';
 import type pg from 'pg';
+import type { Db, JobWithMetadata, PgBoss } from 'pg-boss';
 import { FleetError } from '../errors.ts';
+import {
+  cardsOf,
+  engineSchema,
+  jobCard,
+  makeCardTables,
+  putJob,
+  putWorker,
+  removeWorkers,
+} from './cards.ts';
 import {
   blankNote,
   type Engine,
+  type FleetFacts,
   type JobCard,
   joining,
   livingMs,
@@ -18,13 +29,10 @@ import {
   type WorkerCard,
 } from './engine.ts';
 
-// A queue of pg-boss for each job. A ticket is a job of the queue under the key of its account; the
-// card of the job and those of its workers are jobs of it that never become due. Who ends a turn
-// deletes its ticket and sends it again in one transaction; a fault fails the ticket, so that
-// pg-boss gives it out again after a while; one that failed for good stays until it is sent again.
-
-/** The schema of PostgreSQL in which pg-boss keeps its tables. */
-export const engineSchema = 'calls_fleet';
+// A queue of pg-boss for each job. A ticket is a job of the queue under the key of its account. Who
+// ends a turn deletes its ticket and sends it again in one transaction; a fault fails the ticket, so
+// that pg-boss gives it out again after a while; one that failed for good stays until it is sent
+// again. What is known of the job and its workers is in tables of ours.
 
 const decades = 60 * 365 * 86_400;
 const never = new Date('9999-01-01T00:00:00Z');
@@ -67,10 +75,7 @@ export async function openPostgresEngine(
       { hint: 'Without CALLS_FLEET one process does the whole job, on any Node.js from 20.19 on.' },
     );
 
-  // A name that is not written here is not looked for when this package is built: not everybody has
-  // it.
-  const library: string = 'pg-boss';
-  const { PgBoss: Boss }: BossLibrary = await loaded(library, () => import(library));
+  const { PgBoss: Boss } = await loaded('pg-boss', () => import('pg-boss'));
   const pool = await openPool(url);
   const boss = new Boss({
     db: sqlOf(pool),
@@ -88,7 +93,7 @@ export async function openPostgresEngine(
   // What fails is tried again by whoever needs it.
   boss.on('error', () => {});
   boss.on('warning', () => {});
-  const engine = new PostgresEngine(place, `fleet/${job}`, pool, boss);
+  const engine = new PostgresEngine(place, job, pool, boss);
   try {
     await engine.open();
     return engine;
@@ -103,7 +108,8 @@ export async function jobsIn(url: string): Promise<string[]> {
   const place = placeOf(url);
   const pool = await openPool(url);
   try {
-    const sql = `SELECT name FROM ${engineSchema}.job WHERE name LIKE 'fleet/%' AND singleton_key = 'job' ORDER BY name`;
+    // Also those of an earlier release, which had no table of jobs.
+    const sql = `SELECT DISTINCT name FROM ${engineSchema}.job WHERE name LIKE 'fleet/%' ORDER BY name`;
     const { rows } = await pool.query<{ name: string }>(sql);
     return rows.map(({ name }) => name.slice('fleet/'.length));
   } catch (error) {
@@ -118,6 +124,7 @@ export async function jobsIn(url: string): Promise<string[]> {
 class PostgresEngine implements Engine {
   readonly name: string;
   readonly isShared = true;
+  readonly #job: string;
   readonly #queue: string;
   readonly #pool: pg.Pool;
   readonly #boss: PgBoss;
@@ -125,9 +132,10 @@ class PostgresEngine implements Engine {
   #digest = '';
   #isClosed = false;
 
-  constructor(name: string, queue: string, pool: pg.Pool, boss: PgBoss) {
+  constructor(name: string, job: string, pool: pg.Pool, boss: PgBoss) {
     this.name = name;
-    this.#queue = queue;
+    this.#job = job;
+    this.#queue = `fleet/${job}`;
     this.#pool = pool;
     this.#boss = boss;
   }
@@ -137,48 +145,90 @@ class PostgresEngine implements Engine {
       await this.#boss.start();
       await this.#boss.createQueue(this.#queue, queueOptions);
     });
+    await this.#locked(async (db) => {
+      await makeCardTables(db);
+      await this.#moveCards(db);
+    });
+  }
+
+  /**
+   * An earlier release kept the cards in the queue, as jobs that never become due. They are moved
+   * once none of its workers is at work: those would not find them any more.
+   */
+  async #moveCards(db: pg.PoolClient): Promise<void> {
+    const [job] = await this.#boss.findJobs<JobCard>(this.#queue, { key: 'job', db: sqlOf(db) });
+    if (job === undefined) return;
+
+    const rows = await this.#boss.findJobs<WorkerCard>(this.#queue, { ...all, db: sqlOf(db) });
+    const workers = rows.filter(({ singletonKey }) => singletonKey?.startsWith('worker/'));
+    const living = workers.filter(({ data: { at } }) => Date.now() - at < livingMs);
+    if (living.length > 0) {
+      const names = living.map(({ data: { name } }) => name).join(', ');
+      throw new FleetError(
+        'job_invalid',
+        `Workers of an earlier release are at work on ${this.#job}: ${names}.`,
+        { hint: 'Stop all of them, then start this release; it continues where they stopped.' },
+      );
+    }
+
+    await putJob(db, this.#job, job.data);
+    for (const { data } of workers) await putWorker(db, this.#job, data);
+    await this.#remove([job, ...workers], db);
   }
 
   join(job: Parameters<Engine['join']>[0], worker: WorkerCard): Promise<void> {
     return this.#locked(async (db) => {
-      const rows = await this.#rows(db);
-      const { card, removed, sent } = joining(factsOf(rows), job, worker);
+      const rows = await this.#tickets(db);
+      const { workers, ...known } = await cardsOf(db, this.#job);
+      const facts = { ...known, workers, tickets: rows.map(seenTicket) };
+      const { card, removed, sent } = joining(facts, job, worker);
       this.#digest = card.digest;
 
-      const isOver = ({ singletonKey: key, data }: BossJob): boolean =>
-        (key.startsWith('account/') && removed.includes(key.slice('account/'.length))) ||
-        (key.startsWith('worker/') && worker.at - (data as WorkerCard).at > 20 * livingMs);
-
-      await this.#remove(rows.filter(isOver), db);
+      await this.#remove(
+        rows.filter((row) => removed.includes(accountOf(row))),
+        db,
+      );
       await this.#send(sent, db);
-      await this.#document('job', card, db);
-      await this.#document(`worker/${worker.name}`, worker, db);
+      await putJob(db, this.#job, card);
+
+      const silent = workers.filter(({ at }) => worker.at - at > 20 * livingMs);
+      await removeWorkers(
+        db,
+        this.#job,
+        silent.map(({ name }) => name),
+      );
+      await putWorker(db, this.#job, worker);
     });
   }
 
   take(most: number): Promise<Turn[]> {
     return this.#run(async () => {
-      const jobs = await this.#boss.fetch(this.#queue, { batchSize: most, includeMetadata: true });
-      return jobs.map((job) => {
-        this.#checkJob(job);
-        return { ...ticketOf(job), id: job.id, attempt: job.retryCount };
+      const rows = await this.#boss.fetch<TicketData>(this.#queue, {
+        batchSize: most,
+        includeMetadata: true,
+      });
+      return rows.map((row) => {
+        this.#checkDigest(row.data.digest);
+        return { ...ticketOf(row), id: row.id, attempt: row.retryCount };
       });
     });
   }
 
   keep(turns: readonly Turn[], worker: WorkerCard): Promise<ReadonlySet<string>> {
     return this.#run(async () => {
-      const [card] = await this.#boss.findJobs(this.#queue, { key: 'job' });
-      this.#checkJob(card);
-      await this.#document(`worker/${worker.name}`, worker);
+      const card = await jobCard(this.#pool, this.#job);
+      this.#checkDigest(card?.digest);
+      await putWorker(this.#pool, this.#job, worker);
       if (turns.length === 0) return new Set();
-      return new Set((await this.#boss.touch(this.#queue, turns.map(attemptOf))).settled);
+
+      const touched = await this.#boss.touch(this.#queue, turns.map(attemptOf));
+      return new Set((touched as CommandAnswer).settled);
     });
   }
 
   /** Somebody who was stopped for long may come back to a job that was edited since. */
-  #checkJob(of: BossJob | undefined): void {
-    if ((of?.data as TicketData | JobCard | undefined)?.digest === this.#digest) return;
+  #checkDigest(digest: string | undefined): void {
+    if (digest === this.#digest) return;
     throw new FleetError(
       'job_invalid',
       'Other workers go by another job file by now. Start this one again.',
@@ -187,8 +237,9 @@ class PostgresEngine implements Engine {
 
   end(turn: Turn, note: TicketNote, dueAt: number | null): Promise<boolean> {
     return this.#inTransaction(async (db) => {
-      const { affected } = await this.#boss.deleteJob(this.#queue, attemptOf(turn), { db });
-      if (affected === 0) return false;
+      const options = { db: sqlOf(db) };
+      const deleted = await this.#boss.deleteJob(this.#queue, attemptOf(turn), options);
+      if ((deleted as CommandAnswer).affected === 0) return false;
       await this.#send(
         [{ account: turn.account, note }],
         db,
@@ -202,9 +253,10 @@ class PostgresEngine implements Engine {
     const trouble = troubleAfter(turn, given, Date.now());
     const isAside =
       trouble.kind === 'credential' || (trouble.kind === 'account' && trouble.tries >= mostTries);
-    return this.#inTransaction(async (db) => {
-      const { affected } = await this.#boss.fail(this.#queue, attemptOf(turn), trouble, { db });
-      if (affected === 0) return 'lost';
+    return this.#inTransaction(async (client) => {
+      const db = sqlOf(client);
+      const failed = await this.#boss.fail(this.#queue, attemptOf(turn), trouble, { db });
+      if ((failed as CommandAnswer).affected === 0) return 'lost';
       const data = { digest: this.#digest, note: turn.note };
       await this.#boss.update(this.#queue, data, {
         id: turn.id,
@@ -221,32 +273,24 @@ class PostgresEngine implements Engine {
 
   again(accounts: readonly string[]): Promise<void> {
     return this.#locked(async (db) => {
-      const rows = await this.#rows(db);
-      const { card, tickets } = factsOf(rows);
+      const rows = (await this.#tickets(db)).filter((row) => accounts.includes(accountOf(row)));
 
       // One that was set aside may be older than the job file.
-      this.#digest = card?.digest ?? '';
-      const keys = accounts.map((account) => `account/${account}`);
-      await this.#remove(
-        rows.filter(({ singletonKey }) => keys.includes(singletonKey)),
-        db,
-      );
-      await this.#send(
-        tickets.filter(({ account }) => accounts.includes(account)),
-        db,
-      );
+      this.#digest = (await jobCard(db, this.#job))?.digest ?? '';
+      await this.#remove(rows, db);
+      await this.#send(rows.map(ticketOf), db);
     });
   }
 
   gone(worker: string): Promise<void> {
-    return this.#run(async () => {
-      const key = `worker/${worker}`;
-      await this.#remove(await this.#boss.findJobs(this.#queue, { key }));
-    });
+    return this.#run(() => removeWorkers(this.#pool, this.#job, [worker]));
   }
 
-  look() {
-    return this.#run(async () => factsOf(await this.#rows()));
+  look(): Promise<FleetFacts> {
+    return this.#run(async () => {
+      const cards = await cardsOf(this.#pool, this.#job);
+      return { ...cards, tickets: (await this.#tickets(this.#pool)).map(seenTicket) };
+    });
   }
 
   async close(): Promise<void> {
@@ -260,53 +304,48 @@ class PostgresEngine implements Engine {
     return this.close();
   }
 
-  #rows(db = sqlOf(this.#pool)): Promise<BossJob[]> {
-    return this.#boss.findJobs(this.#queue, { limit: 100_000, db });
+  async #tickets(db: pg.Pool | pg.PoolClient): Promise<TicketRow[]> {
+    const rows = await this.#boss.findJobs<TicketData>(this.#queue, { ...all, db: sqlOf(db) });
+
+    // Whoever starts a worker of an earlier release beside this one puts its cards here.
+    return rows.filter(({ singletonKey }) => singletonKey?.startsWith(accountKey));
   }
 
-  async #remove(rows: readonly BossJob[], db = sqlOf(this.#pool)): Promise<void> {
-    if (rows.length > 0)
-      await this.#boss.deleteJob(
-        this.#queue,
-        rows.map(({ id }) => id),
-        { db },
-      );
+  async #remove(rows: readonly { readonly id: string }[], db: pg.PoolClient): Promise<void> {
+    const ids = rows.map(({ id }) => id);
+    if (ids.length > 0) await this.#boss.deleteJob(this.#queue, ids, { db: sqlOf(db) });
   }
 
   async #send(
     tickets: readonly Pick<Ticket, 'account' | 'note'>[],
-    db: Sql,
+    db: pg.PoolClient,
     startAfter = new Date(),
   ): Promise<void> {
     const jobs = tickets.map(({ account, note }) => ({
       data: { digest: this.#digest, note },
-      singletonKey: `account/${account}`,
+      singletonKey: `${accountKey}${account}`,
       startAfter,
     }));
-    await this.#boss.insert(this.#queue, jobs, { db });
-  }
-
-  async #document(singletonKey: string, data: object, db = sqlOf(this.#pool)): Promise<void> {
-    await this.#boss.upsert(this.#queue, data, { singletonKey, startAfter: never, db });
+    await this.#boss.insert(this.#queue, jobs, { db: sqlOf(db) });
   }
 
   /** One at a time changes which tickets there are. */
-  #locked<T>(work: (db: Sql) => Promise<T>): Promise<T> {
+  #locked<T>(work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
     return this.#inTransaction(async (db) => {
-      await db.executeSql('SELECT pg_advisory_xact_lock(hashtext($1))', [
+      await db.query('SELECT pg_advisory_xact_lock(hashtext($1))', [
         `${engineSchema} ${this.#queue}`,
       ]);
       return work(db);
     });
   }
 
-  #inTransaction<T>(work: (db: Sql) => Promise<T>): Promise<T> {
+  #inTransaction<T>(work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
     return this.#run(async () => {
       const client = await this.#pool.connect();
       let broken: Error | undefined;
       try {
         await client.query('BEGIN');
-        const result = await work(sqlOf(client));
+        const result = await work(client);
         await client.query('COMMIT');
         return result;
       } catch (error) {
@@ -330,7 +369,19 @@ class PostgresEngine implements Engine {
   }
 }
 
+/** All jobs of a queue. */
+const all = { limit: 100_000 } as const;
+
+const accountKey = 'account/';
+
 const attemptOf = ({ id, attempt }: Turn) => ({ id, retryCount: attempt });
+
+/** What commands of pg-boss answer, as its documentation has it: its types leave it open. */
+interface CommandAnswer {
+  readonly affected: number;
+  /** Ids of the jobs that it was done to. */
+  readonly settled: readonly string[];
+}
 
 interface TicketData {
   /** Of the job file whose workers may take it. */
@@ -338,88 +389,32 @@ interface TicketData {
   readonly note: TicketNote;
 }
 
+type TicketRow = JobWithMetadata<TicketData>;
+
+const accountOf = ({ singletonKey }: TicketRow): string =>
+  singletonKey?.slice(accountKey.length) ?? '';
+
 /**
  * A ticket as the queue has it: whatever is in it, it says nothing about where requests go, and
  * which credentials are used.
  */
-function ticketOf({ singletonKey, data, output }: BossJob): Ticket {
+function ticketOf(row: TicketRow): Ticket {
+  const output: object | null = row.output;
   const trouble = output !== null && 'code' in output ? (output as NotedTrouble) : null;
-  return {
-    account: singletonKey.slice('account/'.length),
-    note: { ...blankNote, ...(data as TicketData).note },
-    trouble,
-  };
+  return { account: accountOf(row), note: { ...blankNote, ...row.data.note }, trouble };
 }
 
-function factsOf(rows: readonly BossJob[]) {
-  const [card] = rows.filter(({ singletonKey: key }) => key === 'job');
-  const workers = rows.filter(({ singletonKey: key }) => key.startsWith('worker/'));
-  const tickets = rows.filter(({ singletonKey: key }) => key.startsWith('account/'));
-  return {
-    card: card === undefined ? null : (card.data as JobCard),
-    workers: workers.map(({ data }) => data as WorkerCard),
-    tickets: tickets.map((row): SeenTicket => {
-      let state: SeenTicket['state'] =
-        row.startAfter.getTime() >= never.getTime() ? 'done' : 'open';
-      if (row.state === 'active') state = 'active';
-      if (row.state === 'failed') state = 'aside';
-      return { ...ticketOf(row), state, dueAt: row.startAfter.getTime() };
-    }),
-  };
+function seenTicket(row: TicketRow): SeenTicket {
+  const dueAt = row.startAfter.getTime();
+  let state: SeenTicket['state'] = dueAt >= never.getTime() ? 'done' : 'open';
+  if (row.state === 'active') state = 'active';
+  if (row.state === 'failed') state = 'aside';
+  return { ...ticketOf(row), state, dueAt };
 }
 
-// What is used of pg-boss 12.38, as its documentation has it. The package is not installed here: it
-// asks for Node.js 22.12, and the oldest Node.js of this repository would print a warning with each
-// install.
-
-/** Runs statements. */
-interface Sql {
-  executeSql(
-    text: string,
-    values?: readonly unknown[],
-  ): Promise<{ rows: Record<string, unknown>[] }>;
-}
-
-const sqlOf = (client: pg.Pool | pg.PoolClient): Sql => ({
-  executeSql: (text, values) => client.query(text, values && [...values]),
+const sqlOf = (client: pg.Pool | pg.PoolClient): Db => ({
+  executeSql: (text, values) => client.query(text, values),
 });
-
-interface BossJob {
-  readonly id: string;
-  readonly data: object;
-  readonly output: object | null;
-  readonly state: string;
-  readonly singletonKey: string;
-  readonly startAfter: Date;
-  readonly retryCount: number;
-}
-
-/** A job, or an attempt at it as it was fetched: nothing is done to a later attempt. */
-type Which = string | readonly string[] | Pick<BossJob, 'id' | 'retryCount'>;
-
-interface PgBoss {
-  on(event: 'error' | 'warning', listener: () => void): unknown;
-  start(): Promise<unknown>;
-  stop(options: { readonly graceful: boolean }): Promise<void>;
-  createQueue(name: string, options: object): Promise<void>;
-  insert(name: string, jobs: readonly object[], options: object): Promise<unknown>;
-  update(name: string, data: object, options: object): Promise<unknown>;
-  upsert(name: string, data: object, options: object): Promise<unknown>;
-  fetch(name: string, options: object): Promise<BossJob[]>;
-  touch(name: string, jobs: readonly Which[]): Promise<{ readonly settled: readonly string[] }>;
-  deleteJob(name: string, which: Which, options: object): Promise<{ readonly affected: number }>;
-  fail(
-    name: string,
-    which: Which,
-    output: object,
-    options: object,
-  ): Promise<{ readonly affected: number }>;
-  findJobs(name: string, options: object): Promise<BossJob[]>;
-}
-
-interface BossLibrary {
-  readonly PgBoss: new (options: object) => PgBoss;
-}
 
 /** The URL without password and settings. */
 function placeOf(text: string): string {

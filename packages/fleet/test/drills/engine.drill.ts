@@ -3,7 +3,7 @@ import { querySql } from '@call-attribution/store';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { engineSchema } from '../../src/engine/postgres.ts';
+import { engineSchema } from '../../src/engine/cards.ts';
 import { openSource, type Source } from '../scene.ts';
 import { linkTo } from './scene/link.ts';
 import {

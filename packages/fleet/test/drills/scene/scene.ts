@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -9,15 +9,37 @@ import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools
 import pg from 'pg';
 import { afterAll, expect } from 'vitest';
 import { fleetEngine } from '../../../../../scripts/fleet-engine.mjs';
-import { engineSchema } from '../../../src/engine/postgres.ts';
-import type { Job, WorkerEvent } from '../../../src/index.ts';
+import { engineSchema } from '../../../src/engine/cards.ts';
+import type {
+  Engine,
+  FleetFacts,
+  Job,
+  TicketNote,
+  Turn,
+  WorkerCard,
+  WorkerEvent,
+} from '../../../src/index.ts';
 import { type BucketServer, startBucketServer } from '../../bucket-server.ts';
 import { type Sids, type Source, sidsIn, sidsOfFile } from '../../scene.ts';
 
 const { node, modules } = fleetEngine();
-const program = await builtFile(new URL('./program.ts', import.meta.url).href);
-// The program finds pg-boss next to it.
-symlinkSync(modules, join(dirname(program), 'node_modules'));
+
+/** A program of this folder, which finds pg-boss next to it. */
+async function built(name: string): Promise<string> {
+  const file = await builtFile(new URL(name, import.meta.url).href, [
+    {
+      name: 'pg-boss-next-to-it',
+      setup({ onResolve }) {
+        onResolve({ filter: /^pg-boss$/ }, ({ path }) => ({ path, external: true }));
+      },
+    },
+  ]);
+  symlinkSync(modules, join(dirname(file), 'node_modules'));
+  return file;
+}
+
+const program = await built('./program.ts');
+const engineProgram = await built('./engine-program.ts');
 
 /** The same program as another release of the package. */
 export function otherRelease(version: string): string {
@@ -116,6 +138,56 @@ export function startWorker(
   running.add(child);
   void gone.then(() => running.delete(child));
   return { name, child, gone, events, errors, turns };
+}
+
+/** An engine in a process of its own. What fails there says its code first. */
+export interface RemoteEngine {
+  readonly child: ChildProcess;
+  join(job: Job, worker: WorkerCard): Promise<null>;
+  /** Keeps the cards as the first release did: as jobs of the queue that never become due. */
+  asBefore(): Promise<null>;
+  jobs(): Promise<string[]>;
+  take(most: number): Promise<Turn[]>;
+  keep(turns: readonly Turn[], worker: WorkerCard): Promise<string[]>;
+  end(turn: Turn, note: TicketNote, dueAt: number | null): Promise<boolean>;
+  fail(turn: Turn, trouble: Parameters<Engine['fail']>[1]): ReturnType<Engine['fail']>;
+  gone(worker: string): Promise<null>;
+  look(): Promise<FleetFacts>;
+  close(): Promise<null>;
+}
+
+/** Opens an engine in a process of its own. */
+export async function remoteEngine(url: string, job: string): Promise<RemoteEngine> {
+  const child = fork(engineProgram, [url, job], { execPath: node, execArgv: [] });
+  running.add(child);
+  const waiting = new Map<number, (answer: { error?: string; value?: unknown }) => void>();
+  let asked = 0;
+  child.on('message', ({ id, ...answer }: { id: number }) => waiting.get(id)?.(answer));
+  child.once('exit', (code) => {
+    running.delete(child);
+    for (const answer of waiting.values()) answer({ error: `the process has ended (${code})` });
+  });
+
+  const ask = (method: string, args: readonly unknown[]): Promise<unknown> => {
+    asked += 1;
+    const id = asked;
+    return new Promise((resolve, reject) => {
+      waiting.set(id, ({ error, value }) => {
+        waiting.delete(id);
+        if (error === undefined) resolve(value);
+        else reject(new Error(error));
+      });
+      child.send({ id, method, args });
+    });
+  };
+
+  await ask('open', []);
+  return new Proxy({ child } as RemoteEngine, {
+    get(target, name: string) {
+      if (name === 'then') return undefined;
+      return name === 'child' ? target.child : (...args: unknown[]) => ask(name, args);
+    },
+  });
 }
 
 afterAll(async () => {
