@@ -1,4 +1,4 @@
-import { type Call, phoneKey } from '@call-attribution/core/record';
+import { type Call, callerOf } from '@call-attribution/core/record';
 import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { checkRules } from './check-rules.ts';
@@ -99,7 +99,8 @@ function createJudge(
   /** By caller, when the last call that counted was. */
   const callers = new Map<string, number | null>();
   return (call) => {
-    const key = callerKey(call);
+    const caller = callerOf(call);
+    const key = caller === null ? null : `${call.acct_id} ${caller}`;
     const isKnown = key !== null && callers.has(key);
     const found = conversionOf(call, accepts, rules, {
       isFirstCall: key === null ? null : !isKnown,
@@ -118,10 +119,4 @@ function createJudge(
     callers.set(key, at);
     return found;
   };
-}
-
-/** Whose call it is; null when the number is withheld. */
-function callerKey(call: Call): string | null {
-  const number = phoneKey(call.ani);
-  return /^\d{7,}$/.test(number) ? `${call.acct_id} ${number}` : null;
 }

@@ -6,7 +6,7 @@ import {
   toSheet,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
-import { clickIdNames } from '@call-attribution/questions';
+import { clickIdNames, createAnswers, planQuestion } from '@call-attribution/questions';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -153,3 +153,44 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
     );
   },
 );
+
+const caller = fc.constantFrom(
+  '2025550123',
+  '+1 (202) 555-0123',
+  '5550123',
+  '+442079460123',
+  '000',
+  '101',
+  '12025550123000000',
+  'anonymous',
+  null,
+);
+
+test('the calls that count once for each caller are those of first-time callers, and of nobody', async () => {
+  const calls = fc.array(fc.tuple(caller, fc.constantFrom('101', '102')), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(calls, async (drawn) => {
+      const made = drawn.map(([ani, acct_id], i) =>
+        callWith({ sid: String(i), ani, acct_id, date_added: `2026-11-18 14:${pad(i)}:00` }),
+      );
+      const once: ConversionRules = {
+        timeZone: 'America/New_York',
+        conversionName: 'Phone lead',
+        currency: 'USD',
+        value: () => 25,
+        firstCallOnly: true,
+        now,
+      };
+      let counted = 0;
+      for await (const outcome of conversions(made, once, sheetFormats['google-ads-clicks']))
+        if ('conversion' in outcome) counted += 1;
+
+      const measures = ['first_time_callers', 'count(caller_nth IS NULL) as nobody'];
+      const answers = createAnswers([planQuestion({ measures })]);
+      for (const each of made) answers.add(each, String(each.acct_id));
+      const total = answers.answers()[0]?.total;
+      expect(counted).toBe(Number(total?.first_time_callers) + Number(total?.nobody));
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,5 +1,5 @@
 import { plainText } from '@call-attribution/core/errors';
-import { isPhoneNumber, phoneKey, readPhone } from '@call-attribution/core/record';
+import { callerOf, isPhoneNumber, phoneKey, readPhone } from '@call-attribution/core/record';
 import { describe, expect, test } from 'vitest';
 
 const spellings: readonly unknown[] = [
@@ -128,4 +128,16 @@ test('a number with a country code says so', () => {
   expect(readPhone('call 312 555 0199')).toMatchObject({ isAlone: false });
   expect(readPhone('none')).toBeNull();
   expect(plainText('٣ and 三 and ９')).toBe('3 and 3 and 9');
+});
+
+test('a caller has a number of 7 to 15 digits, however it is written', () => {
+  const one = callerOf({ ani: '5555550100' });
+  for (const ani of ['+1 (555) 555-0100', 'sip:+15555550100@example.com', 5555550100])
+    expect(callerOf({ ani })).toBe(one);
+  expect(callerOf({ ani: '5550100' })).not.toBeNull();
+  expect(callerOf({ ani: '0550100' })).not.toBe(callerOf({ ani: '550100' }));
+  expect(callerOf({ ani: '999999999999999' })).not.toBeNull();
+  for (const ani of ['Anonymous', '', null, '0', '101', '555010', '9999999999999999', {}])
+    expect(callerOf({ ani })).toBeNull();
+  expect(callerOf({})).toBeNull();
 });

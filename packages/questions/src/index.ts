@@ -30,7 +30,6 @@ export type { ColumnBatch } from './fields/batch.ts';
 export { type ClickIdName, type ClickIds, clickIdNames, clickIdsOf } from './fields/click-ids.ts';
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
-export { callerKey } from './fields/wire-values.ts';
 export type {
   AccountStatus,
   Answer,

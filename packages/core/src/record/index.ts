@@ -1,5 +1,6 @@
 // Call records without the client, for programs that have them already: between the forms of the
 // versions, field by field.
+export { callerOf } from './caller.ts';
 export { isTooDeep } from './depth.ts';
 export { fields, isCallExtension, isFinalStatus } from './fields.ts';
 export { fromCall } from './from-call.ts';

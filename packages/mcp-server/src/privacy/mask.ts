@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { revealChoices } from '@call-attribution/core/fields';
-import { phoneKey } from '@call-attribution/core/record';
+import { callerOf, phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
-import { callerKey } from '@call-attribution/questions';
 import { cleanText, isAscii, longest, pageAddress, plainOf, scrub } from './text.ts';
 
 // The one place where a record is masked. Everything else, the copy and the questions included,
@@ -72,7 +71,7 @@ export function createMask(
 
     // Who calls without a number is no caller that can be counted: such a pseudonym is no number
     // either.
-    const isNumber = callerKey(number) !== null;
+    const isNumber = callerOf({ ani: number }) !== null;
     return `phone-${isNumber ? digits : digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   });
 

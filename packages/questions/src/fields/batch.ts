@@ -1,5 +1,6 @@
+import { callerOf } from '@call-attribution/core/record';
 import type { Numbering } from './numbering.ts';
-import { callerKey, tenthsOf, timeOf } from './wire-values.ts';
+import { tenthsOf, timeOf } from './wire-values.ts';
 
 /**
  * Some fields of some calls, a column each, as `store.columns` gives them: in the order of their
@@ -63,7 +64,7 @@ export function readLists(
     sentTimes[i] = timeOf(dates?.[i]) ?? Number.NaN;
     talks[i] = tenthsOf(talked?.[i]) ?? Number.NaN;
     extensions[i] = Number(isExtension?.[i] === true);
-    const key = callerKey(ani?.[i]);
+    const key = callerOf({ ani: ani?.[i] });
     callers[i] = key === null ? nobody : numbers.of(key);
   }
 

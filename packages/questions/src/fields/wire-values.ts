@@ -1,4 +1,3 @@
-import { phoneKey } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 
 // What a value of a record says, whatever form it was sent in.
@@ -32,23 +31,4 @@ export function integerOf(value: unknown, isWide: boolean): number | null {
     return Number.isSafeInteger(value) && (isWide || Math.abs(value) < 1e9) ? value + 0 : null;
   const isNumber = typeof value === 'string' && /^-?0*\d{1,9}$/.test(value);
   return isNumber ? Number(value) + 0 : null;
-}
-
-/**
- * The key by which the calls of one caller are found: the digits of the number after a `1`, so that
- * leading zeros count. Null for what is not a number, such as `Anonymous`, or has more digits than
- * any number.
- */
-export function callerKey(ani: unknown): number | null {
-  const key = phoneKey(ani);
-
-  // Questions ask for those of all calls, and a pattern and `Number` take several times as long.
-  let number = 1;
-  for (let i = 0; i < key.length; i += 1) {
-    const digit = key.charCodeAt(i) - 48;
-    if (digit < 0 || digit > 9) return null;
-    number = number * 10 + digit;
-  }
-
-  return key === '' || key.length > 15 ? null : number;
 }

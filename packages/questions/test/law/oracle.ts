@@ -50,7 +50,10 @@ function seen(calls: readonly Sent[], asked: Asked, mistakes: Mistakes): Seen[] 
       isExtension,
       campaign,
       at: sent === null || !asked.inZone ? sent : berlin(sent + 4 * hour),
-      caller: digits === '' ? null : String(mistakes.callersByText ? fields.ani : digits),
+      caller:
+        digits.length < 7 || digits.length > 15
+          ? null
+          : String(mistakes.callersByText ? fields.ani : digits),
       state: fields.state as string | null,
       rank: fields.rank === null ? null : Number(fields.rank),
       lag: isExtension || sent === null || visit === null || visit > sent ? null : sent - visit,
