@@ -104,12 +104,6 @@ export class Interrupted extends CliError {
   }
 }
 
-/** The code of a Node system error such as ENOSPC, or null. */
-export function systemCode(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
-  return typeof error.code === 'string' ? error.code : null;
-}
-
 /** A value that the format of the output has no form for. */
 export const unfitValue = (
   message: string,

@@ -1,7 +1,7 @@
-import type { CallsError } from '@call-attribution/core/errors';
+import { CallsError, codeOf, errorKinds } from '@call-attribution/core/errors';
 import type { FilterSyntaxError } from '@call-attribution/query-dsl';
 import type { QuestionError } from '@call-attribution/questions';
-import { CliError, exitCodes, filterMistake, systemCode } from './errors.ts';
+import { CliError, exitCodes, filterMistake } from './errors.ts';
 import { type Io, outputError, say } from './io.ts';
 import { styleFor } from './terminal/style.ts';
 
@@ -14,7 +14,7 @@ export async function report(
   io: Io,
   { debug, has }: { readonly debug: boolean; readonly has?: HasOption },
 ): Promise<number> {
-  const shown = await explain(error, has);
+  const shown = explain(error, has);
   const style = styleFor(io.stderr, io.env);
   say(io, `${style.red('calls:')} ${shown.message}`);
   if (shown.detail) for (const line of shown.detail.split('\n')) say(io, `  ${line}`);
@@ -38,9 +38,8 @@ async function trace(error: unknown, io: Io): Promise<void> {
 export const tryDoctor = 'run calls doctor to try the configuration item by item';
 
 /** The message for any error, what to do about it in words of the terminal, and the exit status. */
-export async function explain(error: unknown, has: HasOption = () => false): Promise<CliError> {
+export function explain(error: unknown, has: HasOption = () => false): CliError {
   if (error instanceof CliError) return error;
-  const { CallsError, errorKinds } = await import('@call-attribution/core/errors');
   if (!CallsError.is(error)) return unexpected(error);
 
   // Classes are told apart by name, so that no package is loaded for an error that it did not
@@ -77,7 +76,7 @@ export async function explain(error: unknown, has: HasOption = () => false): Pro
 }
 
 function unexpected(error: unknown): CliError {
-  const code = systemCode(error);
+  const code = codeOf(error);
   if (code !== null && error instanceof Error && 'path' in error) {
     const written = outputError(error, String(error.path));
     if (written instanceof CliError) return written;

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
-import { escapeControls } from '@call-attribution/core/errors';
+import { codeOf, escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
-import { CliError, ClosedPipe, exitCodes, systemCode, UsageError } from './errors.ts';
+import { CliError, ClosedPipe, exitCodes, UsageError } from './errors.ts';
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {
@@ -91,7 +91,7 @@ function writeRaw(
 
 /** The error for a failed write: what the user sees, or a `ClosedPipe` when the reader has gone. */
 export function outputError(error: unknown, where: string): Error {
-  const code = systemCode(error);
+  const code = codeOf(error);
   if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new ClosedPipe();
   const reason = reasons[code ?? ''] ?? 'it could not be written';
   const isFull = code === 'ENOSPC' || code === 'EDQUOT';
@@ -141,7 +141,7 @@ export function say(io: Io, line: string): void {
 export async function readText(option: string, file: string, { cwd }: Io) {
   const path = resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`--${option}: cannot read ${file} (${systemCode(cause)})`, [], { cause });
+    throw new UsageError(`--${option}: cannot read ${file} (${codeOf(cause)})`, [], { cause });
   });
   return { path, text };
 }

@@ -1,3 +1,4 @@
+import { formatCount, formatCounted } from '@call-attribution/core/errors';
 import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
 import type { ConversionRules } from './conversion.ts';
 import type { Outcome } from './conversions.ts';
@@ -71,7 +72,6 @@ export function summaryLines(
 ): string[] {
   const { calls, rows, value, short, ofV2, leftOut } = summary;
   const without = calls - rows;
-  const noun = without === 1 ? 'call' : 'calls';
   const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
@@ -93,7 +93,7 @@ export function summaryLines(
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
-    ...(without > 0 ? [`left out: ${number.format(without)} ${noun}`] : []),
+    ...(without > 0 ? [`left out: ${formatCounted(without, 'call')}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }
@@ -102,7 +102,6 @@ const v2Lacks =
   'which has no ppc_status, ppc_gclid, landing_page and conversion_page: unfinished calls and calls from desktops are not held ' +
   'back, and click IDs may be missing; read the calls with v3';
 
-const number = new Intl.NumberFormat('en-US');
 const amount = new Intl.NumberFormat('en-US', {
   minimumFractionDigits: 2,
   maximumFractionDigits: 2,
@@ -120,12 +119,12 @@ function counted<K extends string>(
   counts: ReadonlyMap<K, number>,
   meanings: Readonly<Record<K, string>>,
 ): string[] {
-  const width = Math.max(0, ...[...counts.values()].map((count) => number.format(count).length));
+  const width = Math.max(0, ...[...counts.values()].map((count) => formatCount(count).length));
   return [...counts].map(
-    ([code, count]) => `  ${number.format(count).padStart(width)}  ${code}: ${meanings[code]}`,
+    ([code, count]) => `  ${formatCount(count).padStart(width)}  ${code}: ${meanings[code]}`,
   );
 }
 
 function share(part: number, whole: number): string {
-  return `${number.format(part)} of ${number.format(whole)} (${whole === 0 ? 0 : Math.round((100 * part) / whole)} %)`;
+  return `${formatCount(part)} of ${formatCount(whole)} (${whole === 0 ? 0 : Math.round((100 * part) / whole)} %)`;
 }

@@ -3,6 +3,7 @@
 // delivered with the first of the two that is read.
 
 import type { CopyScope } from '@call-attribution/core';
+import { formatCounted } from '@call-attribution/core/errors';
 
 /** Where an item lies: a time as `YYYY-MM-DD HH:MM:SS`, or a number. Both sort by `<`. */
 export type Position = string | number;
@@ -456,7 +457,7 @@ const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } a
  */
 export function describeVerdict(verdict: Verdict<Position>): string {
   const { proof, gaps, notes } = verdict;
-  const calls = plural(deliveredOf(verdict), 'call');
+  const calls = formatCounted(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
   const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
   const scope = describeScope(verdict);
@@ -502,7 +503,7 @@ export function describeGaps(gaps: readonly Gap<Position>[]): string[] {
 function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
   const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   const missing = missingIn(gaps, lost);
-  const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${plural(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;
+  const where = `${placeOf(gaps[0])}${gaps.length > 1 ? ` and in ${formatCounted(gaps.length - 1, 'more stretch', 'more stretches')}` : ''}`;
   const sids = gaps.flatMap((gap) => gap.sids);
   const some = `${sids.slice(0, 3).join(', ')}${sids.length > 3 ? ', ...' : ''}`;
   const sentences: Readonly<Record<Why, string>> = {
@@ -510,8 +511,8 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
     no_total: `the server gives no total ${where}, so nothing proves that these are all`,
     fewer: `the server gave fewer calls than it counts ${where}: ${missing}`,
     unsteady: `the answers of the server ${where} did not agree with each other`,
-    doubled: `the server gave ${plural(sids.length, 'call')} twice ${where}: ${some}`,
-    unreadable: `${plural(lost, 'call')} ${where} could not be read and ${lost === 1 ? 'was' : 'were'} left out`,
+    doubled: `the server gave ${formatCounted(sids.length, 'call')} twice ${where}: ${some}`,
+    unreadable: `${formatCounted(lost, 'call')} ${where} could not be read and ${lost === 1 ? 'was' : 'were'} left out`,
     rose: `at the end the server counts more calls ${where} than it gave before: ${missing}`,
     fell: `the server counted more calls ${where} at first than later, so calls were removed or are missing`,
     uncounted: `the calls ${where} were read, but not counted at the end`,
@@ -522,8 +523,10 @@ function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {
 /** How many calls are missing; where the server said nothing that shows it, nobody knows. */
 function missingIn(gaps: readonly Gap<Position>[], lost: number): string {
   const isKnown = gaps.every((gap) => gap.missing !== null);
-  if (isKnown) return `${plural(lost, 'call is', 'calls are')} missing`;
-  return lost === 0 ? 'some calls are missing' : `${plural(lost, 'call')} or more are missing`;
+  if (isKnown) return `${formatCounted(lost, 'call is', 'calls are')} missing`;
+  return lost === 0
+    ? 'some calls are missing'
+    : `${formatCounted(lost, 'call')} or more are missing`;
 }
 
 /** Where a period is, in words. */
@@ -533,7 +536,3 @@ export function placeOf(gap: Span<Position> | undefined): string {
   if (to !== null) return `until ${to}`;
   return from === null ? 'of all times' : `from ${from} on`;
 }
-
-const number = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
-const plural = (value: number, one: string, many = `${one}s`): string =>
-  `${number(value)} ${value === 1 ? one : many}`;

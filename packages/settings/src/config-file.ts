@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { codeOf } from '@call-attribution/core/errors';
 import {
   accountNameWords,
   type Environment,
@@ -11,7 +12,6 @@ import {
   readSmallFile,
   type SettingProblem,
   secretSettings,
-  systemCode,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 
@@ -88,7 +88,7 @@ export function readConfigFile(
   try {
     ({ text, isExposed: isReadable } = readSmallFile(path, configBytes));
   } catch (error) {
-    const reason = systemCode(error);
+    const reason = codeOf(error) ?? 'unknown reason';
     if (reason !== 'ENOENT' && reason !== 'ENOTDIR') {
       report('file', `${path} cannot be read (${reason})`);
       return nothing;

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { apiKeys, bearerToken, createClient } from '@call-attribution/core';
+import { codeOf } from '@call-attribution/core/errors';
 import {
   accountNameWords,
   isAccountName,
@@ -12,7 +13,7 @@ import {
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { secretCommand, userConfigFile } from '@call-attribution/settings';
 import type { Args, Handler } from '../args.ts';
-import { CliError, exitCodes, systemCode, UsageError } from '../errors.ts';
+import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { explain, report, tryDoctor } from '../failures.ts';
 import { fileError, type Io, say, show } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
@@ -147,8 +148,8 @@ function readConfig(path: string): Json {
   try {
     ({ text } = readSmallFile(path, 1024 * 1024));
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return {};
-    throw new UsageError(`${path} cannot be read (${systemCode(error) ?? 'unknown reason'})`);
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new UsageError(`${path} cannot be read (${codeOf(error) ?? 'unknown reason'})`);
   }
 
   try {
@@ -223,7 +224,7 @@ async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<An
     } catch (error) {
       if (io.signal.aborted) throw error;
       // calls doctor would try what is kept, which is nothing.
-      const { message, hints, detail } = await explain(error);
+      const { message, hints, detail } = explain(error);
       const own = hints.filter((hint) => hint !== tryDoctor);
       await report(new CliError(message, { hints: own, detail, cause: error }), io, { debug });
       say(io, 'nothing is kept yet. Enter takes what is in brackets, Ctrl-C ends.');

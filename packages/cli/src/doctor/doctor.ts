@@ -131,7 +131,7 @@ async function sqlite(): Promise<Finding> {
   try {
     return ok('sqlite', await sqliteInUse());
   } catch (error) {
-    const { message, hints } = await explain(error);
+    const { message, hints } = explain(error);
     return note('sqlite', message, hints.join('; '));
   }
 }
@@ -220,7 +220,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
       await store.close();
     }
   } catch (error) {
-    const { message, hints } = await explain(error);
+    const { message, hints } = explain(error);
     return { findings: [wrong('store', message, hints.join('; '))], status: exitCodes.incomplete };
   }
 }
@@ -293,7 +293,7 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     return { findings, status: exitCodes.ok };
   } catch (error) {
     if (io.signal.aborted) throw error;
-    const { message, hints, exitCode } = await explain(error);
+    const { message, hints, exitCode } = explain(error);
     // Not the hint to run calls doctor, which is what the user just did.
     const fix = hints.filter((hint) => hint !== tryDoctor).join('; ');
     findings.push(wrong(item, message, fix));

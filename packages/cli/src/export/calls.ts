@@ -232,6 +232,6 @@ async function withNextStep(
   // Another run writes the file, or what an earlier one left is not what is there.
   const isRefused = fault instanceof FileLockedError || fault instanceof CheckpointError;
   if (isRefused || fault instanceof ClosedPipe || !isLeft) return fault;
-  const { message, exitCode, detail, hints } = await explain(fault, has);
+  const { message, exitCode, detail, hints } = explain(fault, has);
   return new CliError(message, { exitCode, detail, hints: [...hints, hint], cause: fault });
 }

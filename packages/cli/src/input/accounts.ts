@@ -405,6 +405,6 @@ function stopsAll(error: unknown, { signal }: Io): boolean {
 }
 
 async function ofAccount(name: string, error: unknown): Promise<CliError> {
-  const { message, exitCode, hints, detail } = await explain(error);
+  const { message, exitCode, hints, detail } = explain(error);
   return new CliError(`account ${name}: ${message}`, { exitCode, hints, detail, cause: error });
 }

@@ -1,8 +1,9 @@
 import { type Call, CallsError } from '@call-attribution/core';
+import { codeOf } from '@call-attribution/core/errors';
 import { scanFields } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
 import type { Args } from '../args.ts';
-import { CliError, exitCodes, systemCode, unfitValue } from '../errors.ts';
+import { CliError, exitCodes, unfitValue } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
@@ -69,13 +70,13 @@ export async function withWayOut(error: unknown): Promise<unknown> {
     // The hint is for programs.
     return unfitValue(error.summary, error, [wayOut]);
 
-  const code = systemCode(error);
+  const code = codeOf(error);
 
   // A page that is not JSON may come whole the next time; a record in a page that was proved
   // complete will not.
   const isBroken = code === 'invalid_json' && CallsError.is(error) && !error.isRetryable;
   if (code !== 'unfit_record' && code !== 'invalid_record' && !isBroken) return error;
-  const { message } = await explain(error);
+  const { message } = explain(error);
   return new CliError(message, {
     cause: error,
     hints: [wayOut],

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { codeOf } from '@call-attribution/core/errors';
 import { isLoopback } from '@call-attribution/core/settings';
 import type { Sandbox } from '@call-attribution/sandbox';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
@@ -17,7 +18,7 @@ import { type Args, type Handler, interval } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
-import { exitCodes, systemCode, UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, readText, say, write } from '../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
 import { again, type OnFailure, sayRetry } from '../syncing/repeat.ts';
@@ -233,10 +234,10 @@ async function sayReady(
  */
 function explainListening(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  const isUsage = error instanceof RangeError || systemCode(cause) !== null;
+  const isUsage = error instanceof RangeError || codeOf(cause) !== undefined;
   if (!(error instanceof Error) || !isUsage) throw error;
   const hints =
-    systemCode(cause) === 'EADDRINUSE' ? ['--port N names another one, --port 0 any free one'] : [];
+    codeOf(cause) === 'EADDRINUSE' ? ['--port N names another one, --port 0 any free one'] : [];
   throw new UsageError(error.message, hints, { cause: cause ?? error });
 }
 

@@ -34,7 +34,7 @@ export async function again(
       await once();
     } catch (error) {
       if (io.signal.aborted) return;
-      const failure = await explain(error);
+      const failure = explain(error);
       // A server that is down may come back, and a disk may get space again; a wrong key or a lost
       // file stays wrong.
       const mayPass =
@@ -65,7 +65,7 @@ export async function untilOpen<T>(
     } catch (error) {
       if (everyMs === null || !CallsError.is(error) || !error.isRetryable) throw error;
       if (!io.signal.aborted) {
-        onFailure(await explain(error));
+        onFailure(explain(error));
         await pause(everyMs, io.signal);
       }
       if (io.signal.aborted) throw new Interrupted();

@@ -1,12 +1,6 @@
-/** `1234567` as `1,234,567`. */
-export function count(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
+import { formatCount as count, formatCounted as plural } from '@call-attribution/core/errors';
 
-/** `1 call`, `2 calls`, `1,234 calls`. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
+export { count, plural };
 
 /** `main, plumbing or vet`. */
 export const oneOf = (names: readonly string[]): string =>

@@ -135,7 +135,7 @@ export async function attempt(path: string, work: () => Promise<unknown>, ask: A
     const isEmpty = CallsError.is(error, 'store_missing');
     if (CallsError.is(error) && !isEmpty && ['usage', 'keys', 'away', 'busy'].includes(error.kind))
       throw error;
-    const text = `it cannot be read: ${(await explain(error)).message}`;
+    const text = `it cannot be read: ${explain(error).message}`;
     ask.checks.push(begin(path, { findings: [{ code: 'unreadable', text }] }));
   }
 }

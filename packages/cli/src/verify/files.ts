@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Call } from '@call-attribution/core';
+import { codeOf } from '@call-attribution/core/errors';
 import {
   everything,
   formatNaive,
@@ -23,7 +24,7 @@ import {
   receiptEnding,
 } from '@call-attribution/node-stream/receipts';
 import { parse, printFilter } from '@call-attribution/query-dsl';
-import { systemCode, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { fieldNamed } from '../input/fields.ts';
 import { periodOfRange, withExtensions, withoutTimes } from '../input/filter.ts';
 import { formOfCalls } from '../output/encode.ts';
@@ -244,7 +245,7 @@ async function readOne(
   const options = { onRow, signal: io.signal, expected };
   const contents = await readFileContents(full, { format, gzip }, options).catch(
     (error: unknown) => {
-      if (systemCode(error) !== 'ENOENT' || found === null) throw error;
+      if (codeOf(error) !== 'ENOENT' || found === null) throw error;
       find('no_file', 'there is a receipt, and the file that it describes is gone');
       return null;
     },

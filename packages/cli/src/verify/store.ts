@@ -147,7 +147,7 @@ export async function checkStore(
       }
       return 'the next calls sync or calls fleet work reads what is missing';
     } catch (error) {
-      return `that could not be noted for the next sync: ${(await explain(error)).message}`;
+      return `that could not be noted for the next sync: ${explain(error).message}`;
     }
   };
 

@@ -7,7 +7,8 @@ import {
   sleep,
   systemClock,
 } from '@call-attribution/core';
-import { isLoopback, readSmallFile, systemCode } from '@call-attribution/core/settings';
+import { codeOf } from '@call-attribution/core/errors';
+import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
 import { PushError } from './error.ts';
 
 /** The options of every target. */
@@ -269,7 +270,7 @@ export function readKeyFile(file: string): string {
   try {
     return readSmallFile(file).text;
   } catch (error) {
-    const reason = systemCode(error);
+    const reason = codeOf(error) ?? 'unknown reason';
     throw new PushError('bad_destination', `the key file ${file} cannot be read: ${reason}`, {
       reason,
     });

@@ -3,6 +3,7 @@ export * from './calls-error.ts';
 export { itemAt, propertyOf } from './checked-reads.ts';
 export { type CodeEntry, type CodesByKind, type CodeTable, codeTable } from './code-table.ts';
 export type { ErrorCode } from './codes.ts';
+export { formatCount, formatCounted } from './counted.ts';
 export { escapeControls } from './escape-controls.ts';
 export { type ErrorKind, errorKinds } from './kinds.ts';
 export { plainText } from './plain-text.ts';

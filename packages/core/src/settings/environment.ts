@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { readSmallFile, systemCode } from './small-file.ts';
+import { codeOf } from '../errors/index.ts';
+import { readSmallFile } from './small-file.ts';
 
 /** Environment variables, as `process.env` has them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -48,7 +49,7 @@ export function readSecretFile(path: string, from: string): ReadSecret {
     if (value !== '') return { value, from: path, isFile: true };
     return { problem: `${from}: ${path} is empty` };
   } catch (error) {
-    return { problem: `${from}: ${path} cannot be read (${systemCode(error)})` };
+    return { problem: `${from}: ${path} cannot be read (${codeOf(error) ?? 'unknown reason'})` };
   }
 }
 

@@ -19,7 +19,7 @@ export {
 } from './input.ts';
 export { notJsonText } from './json-error.ts';
 export { isLoopback } from './loopback.ts';
-export { readSmallFile, type SmallFile, systemCode } from './small-file.ts';
+export { readSmallFile, type SmallFile } from './small-file.ts';
 export {
   namesOf,
   type Origin,

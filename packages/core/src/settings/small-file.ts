@@ -48,10 +48,3 @@ export function readSmallFile(path: string, most: number = keyFileBytes): SmallF
 
 const refusal = (path: string, code: string): Error =>
   Object.assign(new Error(`${path} cannot be read: ${code}`), { code });
-
-/** The code of a system error, such as EACCES. */
-export function systemCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'unknown reason';
-}

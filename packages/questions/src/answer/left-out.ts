@@ -1,12 +1,5 @@
+import { formatCounted } from '@call-attribution/core/errors';
 import type { AnswerValue, LeftOut } from '../question/answer.ts';
-
-/** A whole number with separators between thousands: `1,234,567`. */
-export const formatCount = (value: number): string =>
-  String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-
-/** A number with its noun: `1 call`, `2,000 calls`. */
-export const formatCounted = (value: number, noun: string): string =>
-  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 /** What an answer leaves out, as a sentence. */
 export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''): LeftOut {

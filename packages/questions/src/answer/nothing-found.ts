@@ -1,3 +1,4 @@
+import { formatCounted } from '@call-attribution/core/errors';
 import { fields as callFields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
 import { type Condition, fold, type Value } from '../conditions/condition.ts';
@@ -5,7 +6,6 @@ import { compileCondition } from '../conditions/holds.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ReadPlan } from '../question/plan.ts';
-import { formatCounted } from './left-out.ts';
 
 // A condition on a text that no call meets is explained by the texts that there are: most are
 // misspelled.

@@ -2,7 +2,7 @@
 // the words around it. Nothing here needs a browser or Node.js. Start with chartSvg(answer) and
 // chartStyle.
 
-export { formatCount, formatCounted } from '../answer/left-out.ts';
+export { formatCount, formatCounted } from '@call-attribution/core/errors';
 export { chartStyle } from './style.ts';
 export { type Charted, type ChartOptions, chartLegend, chartSvg, covered } from './svg.ts';
 export {

@@ -1,4 +1,5 @@
-import { formatCount, formatCounted, shownValue } from '../answer/left-out.ts';
+import { formatCount, formatCounted } from '@call-attribution/core/errors';
+import { shownValue } from '../answer/left-out.ts';
 import { weekdays } from '../fields/calendar.ts';
 import type { AnswerValue } from '../question/answer.ts';
 import { longTime, partOfBucket, type Stretch, shortTime, withPart } from './time.ts';

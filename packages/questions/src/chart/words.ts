@@ -1,4 +1,5 @@
-import { formatCount, shownValue } from '../answer/left-out.ts';
+import { formatCount } from '@call-attribution/core/errors';
+import { shownValue } from '../answer/left-out.ts';
 import type { AnswerColumn, AnswerValue } from '../question/answer.ts';
 
 // How numbers and names are written wherever an answer is shown: one look for a report, a page and

@@ -1,11 +1,7 @@
 import { resolve } from 'node:path';
 import { isCurrency, type SheetFormatName, sheetFormats } from '@call-attribution/conversions';
-import {
-  accountNameForm,
-  type Environment,
-  readSmallFile,
-  systemCode,
-} from '@call-attribution/core/settings';
+import { codeOf } from '@call-attribution/core/errors';
+import { accountNameForm, type Environment, readSmallFile } from '@call-attribution/core/settings';
 import {
   type Duration,
   day,
@@ -189,7 +185,7 @@ export function namedFile(
     return { text: readSmallFile(resolve(folder, name), mostBytes).text };
   } catch (error) {
     return {
-      problem: `names ${name}, which cannot be read (${systemCode(error) ?? 'unknown reason'})`,
+      problem: `names ${name}, which cannot be read (${codeOf(error) ?? 'unknown reason'})`,
     };
   }
 }
