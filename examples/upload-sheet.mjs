@@ -1,6 +1,12 @@
 // Makes an upload sheet for Google Ads: which calls are in it, and why the others are left out.
 import assert from 'node:assert/strict';
-import { conversions, reasonTexts, sheetFormats, toSheet } from '@call-attribution/conversions';
+import {
+  conversions,
+  createTally,
+  sheetFormats,
+  summaryLines,
+  toSheet,
+} from '@call-attribution/conversions';
 import { apiKeys, createClient } from '@call-attribution/core';
 import { createCallStream } from '@call-attribution/node-stream';
 import { startSandbox } from '@call-attribution/sandbox';
@@ -20,16 +26,11 @@ const rules = {
   currency: 'USD',
   now: Date.parse('2026-11-01T12:00:00Z'),
 };
-/** @type {Map<string, number>} */
-const leftOut = new Map();
-let rows = 0;
+const tally = createTally();
 async function* counted() {
-  for await (const outcome of conversions(createCallStream(client), rules, format)) {
-    if ('leftOut' in outcome) {
-      const text = reasonTexts[outcome.leftOut];
-      leftOut.set(text, (leftOut.get(text) ?? 0) + 1);
-    } else rows += 1;
-    yield outcome;
+  for await (const change of conversions(createCallStream(client), rules, format)) {
+    tally.add(change);
+    yield change;
   }
 }
 /** @type {Uint8Array[]} */
@@ -45,5 +46,7 @@ const text = Buffer.concat(lines).toString();
 const [zone, , row] = text.split('\r\n');
 assert.equal(zone, 'Parameters:TimeZone=America/New_York,,,,');
 assert.match(row ?? '', /^[\w-]+,Phone lead,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d-0400,(20|80)\.00,USD$/);
-console.log(`${rows} conversions; left out:`, Object.fromEntries(leftOut));
-assert(leftOut.has(reasonTexts.no_click_id) && leftOut.has(reasonTexts.status_not_final));
+const { rows, leftOut } = tally.summary();
+console.log(`${rows} conversions`);
+for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
+assert(leftOut.has('no_click_id') && leftOut.has('status_not_final'));

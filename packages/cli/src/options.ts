@@ -83,6 +83,11 @@ export const ruleOptions = {
     'JSON file with more rules: valueRules, unanswered, firstCallOnly, oncePerCaller, clickWindow, minAge, consent',
 } as const;
 
+/** Where a push notes what was sent. */
+export const pushLedger = {
+  '--ledger <file>': 'notes what was sent; --dry-run and --validate-only need none',
+} as const;
+
 /** Options that mean the same in every command that has them, under the headings of the help. */
 export const sharedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Which calls': whichCalls,
@@ -112,3 +117,10 @@ export function without<L extends object, K extends keyof L>(
     Object.entries(lines).filter(([key]) => !keys.includes(key as K)),
   ) as Omit<L, K>;
 }
+
+/** What a push reads: calls through extensions always, and its ledger knows the days. */
+export const pushedCalls = {
+  ...without(whichCalls, '--period <period>', '--include-extensions'),
+  ...only(accounts, '--account <names>'),
+  ...connection,
+};

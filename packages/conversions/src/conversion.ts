@@ -78,6 +78,14 @@ export interface Acceptance {
   readonly minAge: Duration;
   /** Time after which the tool has forgotten a click; null for no limit. */
   readonly clickWindow: Duration | null;
+  /** Takes the number of a caller only where the caller agreed to that. Default false. */
+  readonly numberNeedsConsent?: boolean;
+  /**
+   * What the tool finds an uploaded conversion by when it is corrected. By its click: another click
+   * is another conversion. By its ID: another click stays with the first one. Null where nothing
+   * can be corrected.
+   */
+  readonly findsBy: 'click' | 'id' | null;
 }
 
 /**
@@ -85,7 +93,9 @@ export interface Acceptance {
  * 1970.
  */
 export interface Conversion {
-  /** Session id of the call, by which tools recognize a repeated conversion. */
+  /** What the tool and the ledger know it by: the session id of the call. */
+  readonly key: string;
+  /** Session id of the call. */
   readonly sid: string;
   /** Account of the call. */
   readonly account: string;
@@ -104,7 +114,7 @@ export interface Conversion {
   readonly clickedAt: number;
   /**
    * Number of the caller as + and digits, which is personal data; null unless the tool matches by
-   * it.
+   * it and may have it.
    */
   readonly callerNumber: string | null;
   /** The number that was called. */
@@ -168,22 +178,31 @@ export function conversionOf(
   const given = accepts.takesValue ? rules.value : undefined;
   const value = (typeof given === 'function' ? given(call, caller) : given) ?? null;
   if (given !== undefined && value === null) return { reason: 'no_value' };
+  const consent =
+    typeof rules.consent === 'function' ? rules.consent(call) : (rules.consent ?? null);
+  const mayHaveNumber = !accepts.numberNeedsConsent || consent?.adUserData === 'granted';
+  if (click === null && !mayHaveNumber) return { reason: 'no_consent' };
+
+  // The number stands for one caller, and those clicks for many.
+  const isOneClick = click === null || (click.kind !== 'gbraid' && click.kind !== 'wbraid');
+  const sid = String(call.sid);
   return {
-    sid: String(call.sid),
+    key: sid,
+    sid,
     account: String(call.acct_id),
     click,
     clickIds,
     startedAt,
     endedAt: 'at' in ended && ended.at > startedAt ? ended.at : startedAt + second,
     clickedAt,
-    callerNumber,
+    callerNumber: mayHaveNumber && isOneClick ? callerNumber : null,
     calledNumber: String(call.dnis ?? '').replace(/[^0-9+]/g, ''),
     isAnswered: talkSeconds > 0,
     talkSeconds,
     name: rules.conversionName,
     value,
     currency: value === null ? null : (rules.currency ?? null),
-    consent: typeof rules.consent === 'function' ? rules.consent(call) : (rules.consent ?? null),
+    consent,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Call, callerOf } from '@call-attribution/core/record';
 import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
+import { type CallChange, changesOf } from './changes.ts';
 import { checkRules } from './check-rules.ts';
 import {
   type Acceptance,
@@ -8,37 +9,31 @@ import {
   type ConversionRules,
   conversionOf,
 } from './conversion.ts';
+import type { LedgerEntry } from './entry.ts';
 import type { LeftOutReason } from './reasons.ts';
-import { keyOf, rowOf, type SheetRow, type Tool } from './sheet-format.ts';
+import { keyOf, rowOf, type Tool } from './sheet-format.ts';
 
-/** A conversion, and the row of the sheet that it becomes. */
-export interface Converted {
-  /** The conversion. */
-  readonly conversion: Conversion;
-  /** Its row, which `toSheet` writes. */
-  readonly row: SheetRow;
-}
-
-/** What a call is for a tool: a conversion, or a call that is left out and why. */
-export type Outcome =
-  | ({ readonly call: Call } & Converted)
-  | { readonly call: Call; readonly leftOut: LeftOutReason };
+/** What the ledger says of each conversion that a tool has, by its key. */
+type Delivered = ReadonlyMap<string, LedgerEntry>;
 
 /**
- * Judges calls for a tool: each becomes a conversion, or is left out for a reason. Calls may come
- * from the API or a store, in order of their time. Rules that make no sense are refused at once
- * with a `RulesError`.
+ * Judges calls for a tool: what each of them changes of what the tool has. Without `delivered` it
+ * has nothing, and each call is a new conversion or left out for a reason. Calls may come from the
+ * API or a store, in order of their time. Rules that make no sense are refused at once with a
+ * `RulesError`.
  *
+ * @param delivered what the tool has, as `ledger.delivered(destination)` says it.
  * @example
- * for await (const outcome of conversions(createCallStream(client), rules, sheetFormats.sa360))
- *   console.log(outcome.call.sid, 'leftOut' in outcome ? reasonTexts[outcome.leftOut] : outcome.conversion.value);
+ * for await (const { kind, call, conversion, why } of conversions(createCallStream(client), rules, sheetFormats.sa360))
+ *   console.log(call.sid, kind, conversion?.value ?? why);
  */
 export function conversions(
   calls: AsyncIterable<Call> | Iterable<Call>,
   rules: ConversionRules,
   tool: Tool,
-): AsyncIterable<Outcome> {
-  return toConversions(rules, tool)(calls);
+  delivered?: Delivered,
+): AsyncIterable<CallChange> {
+  return toConversions(rules, tool, delivered)(calls);
 }
 
 /**
@@ -48,40 +43,54 @@ export function conversions(
  * const format = sheetFormats['google-ads-clicks']; await pipeline(createCallStream(client),
  * toConversions(rules, format), toSheet(format, rules), createWriteStream('clicks.csv'));
  */
-export function toConversions(rules: ConversionRules, tool: Tool): Operator<Call, Outcome> {
+export function toConversions(
+  rules: ConversionRules,
+  tool: Tool,
+  delivered: Delivered = new Map(),
+): Operator<Call, CallChange> {
   checkRules(rules, tool);
-  return defineOperator<Call, Outcome>({
+  return defineOperator<Call, CallChange>({
     name: 'toConversions',
     unsaved: 'the judge of conversions remembers callers, and cannot be saved',
     begin() {
-      const outcomeOf = createOutcomes(rules, tool);
-      return { page: (calls) => calls.flatMap((call) => outcomeOf(call) ?? []) };
+      const judge = createJudge(tool.accepts, rules);
+      const check = createRowCheck(tool, rules);
+      const { from = '' } = rules;
+      const { findsBy } = tool.accepts;
+
+      const changesOfCall = (call: Call): CallChange[] => {
+        const found = judge(call);
+
+        // It was only read for what it says about its caller.
+        if (String(call.date_added) < from) return [];
+        const judged = 'reason' in found ? found : check(found);
+        const key = 'reason' in judged ? String(call.sid) : judged.key;
+        const changes = changesOf(judged, delivered.get(key) ?? null, findsBy);
+        return changes.map((change) => ({ ...change, call }));
+      };
+
+      return { page: (calls) => calls.flatMap(changesOfCall) };
     },
   });
 }
 
-/**
- * Judges one call after the other. Null for a call before `rules.from`, which only says something
- * about its caller.
- */
-function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Outcome | null {
-  const judge = createJudge(tool.accepts, rules);
+type Judged = Conversion | { readonly reason: LeftOutReason };
+
+/** Leaves out conversions whose row the tool would refuse, and those that repeat a row. */
+function createRowCheck(tool: Tool, rules: ConversionRules): (found: Conversion) => Judged {
   const columns = tool.columns?.(rules) ?? [];
   const seen = new Set<string>();
-  return (call) => {
-    const found = judge(call);
-    if (rules.from !== undefined && String(call.date_added) < rules.from) return null;
-    if ('reason' in found) return { call, leftOut: found.reason };
+  return (found) => {
     const row = rowOf(found, columns, rules);
 
     // A sheet must not fail because of what one visitor made of an address.
-    if (row === null) return { call, leftOut: 'wrong_form' };
+    if (row === null) return { reason: 'wrong_form' };
 
     // Where rows have no key, the tool would count a repeated call again.
-    const key = keyOf(columns, row) ?? found.sid;
-    if (seen.has(key)) return { call, leftOut: 'duplicate' };
+    const key = keyOf(columns, row) ?? found.key;
+    if (seen.has(key)) return { reason: 'duplicate' };
     seen.add(key);
-    return { call, conversion: found, row };
+    return found;
   };
 }
 
@@ -89,10 +98,7 @@ function createOutcomes(rules: ConversionRules, tool: Tool): (call: Call) => Out
  * Judges one call after the other, for rules that compare the calls of a caller. Calls come in
  * order of their time.
  */
-function createJudge(
-  accepts: Acceptance,
-  rules: ConversionRules,
-): (call: Call) => Conversion | { readonly reason: LeftOutReason } {
+function createJudge(accepts: Acceptance, rules: ConversionRules): (call: Call) => Judged {
   const { firstCallOnly = false, oncePerCaller } = rules;
   const once = oncePerCaller === undefined ? null : durationMillis(oncePerCaller, 'oncePerCaller');
 

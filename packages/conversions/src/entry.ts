@@ -1,10 +1,12 @@
 import type { ClickIdName } from '@call-attribution/questions';
 import type { Consent, Conversion } from './conversion.ts';
 
-/** What was uploaded for one call, and how it was changed later. It has no personal data. */
+/** What was uploaded of one conversion, and how it was changed later. It has no personal data. */
 export interface LedgerEntry {
   /** `add`: it was uploaded. `restate`: its value was corrected. `retract`: it was taken back. */
   readonly action: 'add' | 'restate' | 'retract';
+  /** What the conversion is known by, in the ledger and where the tool takes an ID. */
+  readonly key: string;
   /** Session id of the call. */
   readonly sid: string;
   /** Account of the call. */
@@ -25,7 +27,7 @@ export interface LedgerEntry {
    */
   readonly consent?: Consent;
   /**
-   * The number of the caller was sent, too. It is in no ledger: only while the call can be read is
+   * The number of the caller goes with it. It is in no ledger: only while the call can be read is
    * it sent again as it was.
    */
   readonly byNumber?: true;
@@ -38,7 +40,18 @@ export interface LedgerEntry {
 
 /** What the ledger keeps of a conversion that is new. */
 export function entryOf(conversion: Conversion): LedgerEntry {
-  const { sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
-  const agreed = consent === null ? {} : { consent };
-  return { action: 'add', sid, account, click, at, name, value, currency, ...agreed };
+  const { key, sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
+  return {
+    action: 'add',
+    key,
+    sid,
+    account,
+    click,
+    at,
+    name,
+    value,
+    currency,
+    ...(consent === null ? {} : { consent }),
+    ...(conversion.callerNumber === null ? {} : { byNumber: true }),
+  };
 }

@@ -1,8 +1,9 @@
 // Calls as conversions for bid tools: which calls count and at what value, the upload sheets the
-// tools take, and a ledger of what was uploaded. `conversions` judges calls, `toSheet` writes them,
-// `openLedger` remembers them.
+// tools take, and a ledger of what was uploaded. `conversions` says what each call changes of what a
+// tool has, `toSheet` writes it, `openLedger` remembers it.
 
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
+export { type CallChange, type Change, changesToSend } from './changes.ts';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';
 export {
   type Acceptance,
@@ -11,10 +12,9 @@ export {
   type ConversionRules,
   conversionOf,
 } from './conversion.ts';
-export { type Converted, conversions, type Outcome, toConversions } from './conversions.ts';
+export { conversions, toConversions } from './conversions.ts';
 export { entryOf, type LedgerEntry } from './entry.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
-export { type Changes, type Compared, changesSince, type Unadjusted } from './ledger/changes.ts';
 export {
   adjustmentsPath,
   deliverSheets,
@@ -31,7 +31,7 @@ export {
   openLedger,
   type Taken,
 } from './ledger/ledger.ts';
-export { type Change, type LeftOutReason, reasonTexts } from './reasons.ts';
+export { type Correction, type LeftOutReason, reasonTexts } from './reasons.ts';
 export { toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
@@ -41,7 +41,13 @@ export type {
   SheetRow,
   Tool,
 } from './sheet-format.ts';
-export { createTally, type Summary, summaryLines, unadjustedLines } from './summary.ts';
+export {
+  createTally,
+  type Summary,
+  summaryLines,
+  type Tally,
+  uncorrectedLines,
+} from './summary.ts';
 export {
   type CallerFacts,
   readValueRules,

@@ -1,10 +1,11 @@
 /**
- * What each reason for which a call is not a conversion, or not a row of a sheet, means and what
- * can be done about it, in one line.
+ * What each reason for which nothing is said about a call, or a conversion is taken back, means and
+ * what can be done about it, in one line.
  */
 export const reasonTexts = {
   no_click_id: 'neither the record nor the URLs of the visit have a click ID of this tool',
   no_caller_number: 'the caller number cannot be written as + and country code',
+  no_consent: 'without a click ID, and the number of the caller may not be used',
   not_a_call_extension:
     'not a call through a call extension; the tool can match no others by number',
   desktop_call: 'the call began on a desktop; the tool does not take such calls',
@@ -23,21 +24,21 @@ export const reasonTexts = {
   no_value: 'no value rule applies',
   wrong_form: 'the click ID or another value does not have the form that the tool accepts',
   duplicate: 'the sheet already has a row with the same click or number, name and time',
+  sent_before: 'it was uploaded before, as it is',
+  uncertain: 'the answer to its upload was lost: nobody knows whether the tool has it',
 } as const;
 
-/**
- * Why a call is not a conversion, or not a row of a sheet. `reasonTexts` has a sentence for each.
- */
+/** Why nothing is said about a call. `reasonTexts` has a sentence for each. */
 export type LeftOutReason = keyof typeof reasonTexts;
 
-/** Why something that was uploaded is no longer right. */
-export type Change = 'click_changed' | 'value_changed' | 'no_conversion' | 'counts_again';
-
-/** What each change of an uploaded conversion means, in one line. */
-export const changeTexts: Readonly<Record<Change, string>> = {
+/** What is no longer right of something that was uploaded, in one line each. */
+export const correctionTexts = {
   click_changed: 'the call now belongs to another click or has another time or name',
   value_changed: 'the call now has another value',
   no_conversion: 'the call is not a conversion any longer',
   counts_again:
     'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
-};
+} as const;
+
+/** What is no longer right of something that was uploaded. */
+export type Correction = keyof typeof correctionTexts;

@@ -62,10 +62,7 @@ export interface SheetFormat extends SheetLayout {
   readonly adjustments?: AdjustmentFormat;
 }
 
-/**
- * The cells of a conversion from left to right, as they were made and checked while its call was
- * judged.
- */
+/** The cells of a conversion, or of an adjustment of one, from left to right. */
 export type SheetRow = readonly (string | null)[];
 
 /** What `conversions` needs to know about a tool. Every format of a sheet is one. */

@@ -1,58 +1,47 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
+import type { Change } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
-import type { Converted, Outcome } from './conversions.ts';
-import type { LedgerEntry } from './entry.ts';
 import { type AdjustmentFormat, rowOf, type SheetLayout, type SheetRow } from './sheet-format.ts';
 
 /**
- * Encodes conversions as the sheet of a tool, each by the row that was made and checked when its
- * call was judged for that tool. Calls that are left out are skipped. The sheet is never in memory
- * as a whole.
+ * Encodes the conversions that a tool does not have as its sheet. All other changes are skipped. The
+ * sheet is never in memory as a whole.
  *
  * @example
  * await pipeline(calls, toConversions(rules, format), toSheet(format, rules),
  * createWriteStream('clicks.csv'));
  */
-export function toSheet(
-  format: SheetLayout,
-  rules: ConversionRules,
-): Operator<Converted | Outcome, Uint8Array> {
-  return encodeRows(format, rules, (item) => ('leftOut' in item ? null : item.row));
+export function toSheet(format: SheetLayout, rules: ConversionRules): Operator<Change, Uint8Array> {
+  return encodeRows(format, rules, ({ kind, conversion }) => (kind === 'add' ? conversion : null));
 }
 
-/**
- * Encodes adjustments of uploaded conversions as the sheet of a tool. A row that the tool would
- * refuse is a `ConfigurationError`.
- */
+/** Encodes corrections of uploaded conversions as the sheet of a tool. All other changes are skipped. */
 export function toAdjustments(
   format: AdjustmentFormat,
   rules: ConversionRules,
-): Operator<LedgerEntry, Uint8Array> {
-  const columns = format.columns(rules);
-  return encodeRows(format, rules, (entry) => {
-    const row = rowOf(entry, columns, rules);
-    if (row !== null) return row;
-    const other = 'an upload to another tool: give each tool a destination of its own';
-    throw new ConfigurationError(
-      'invalid_option',
-      `what the ledger says of call ${entry.sid} is ${other}`,
-    );
-  });
+): Operator<Change, Uint8Array> {
+  return encodeRows(format, rules, ({ kind, entry }) =>
+    kind === 'restate' || kind === 'retract' ? entry : null,
+  );
 }
 
-/** Writes the lines above the rows, then the row of each item that has one. */
-function encodeRows<L, I>(
-  { preamble, columns, delimiter }: SheetLayout<L>,
+/**
+ * Writes the lines above the rows, then the row of what a change is for the sheet, where it is
+ * something. A row that the tool would refuse is a `ConfigurationError`.
+ */
+function encodeRows<T extends { readonly sid: string }>(
+  { preamble, columns: columnsOf, delimiter }: SheetLayout<T>,
   rules: ConversionRules,
-  rowFor: (item: I) => SheetRow | null,
-): Operator<I, Uint8Array> {
-  return defineOperator<I, Uint8Array>({
+  itemOf: (change: Change) => T | null,
+): Operator<Change, Uint8Array> {
+  return defineOperator<Change, Uint8Array>({
     name: 'sheet',
     unsaved: 'a sheet is written in one go',
     begin() {
-      const titles = columns(rules).map(({ title }) => title);
+      const columns = columnsOf(rules);
+      const titles = columns.map(({ title }) => title);
       const { before, after } = preamble?.(rules) ?? {};
       const filled = (cells: readonly string[] | undefined) =>
         cells ? [titles.map((_, at) => cells[at] || null)] : [];
@@ -68,11 +57,14 @@ function encodeRows<L, I>(
       };
 
       return {
-        page(items) {
+        page(changes) {
           const out = begin();
-          for (const item of items) {
-            const row = rowFor(item);
-            if (row !== null) out.push(Buffer.from(sheetLine(row, delimiter)));
+          for (const change of changes) {
+            const item = itemOf(change);
+            if (item === null) continue;
+            const row = rowOf(item, columns, rules);
+            if (row === null) throw ofAnotherTool(item.sid);
+            out.push(Buffer.from(sheetLine(row, delimiter)));
           }
           return out;
         },
@@ -81,6 +73,12 @@ function encodeRows<L, I>(
     },
   });
 }
+
+const ofAnotherTool = (sid: string): ConfigurationError =>
+  new ConfigurationError(
+    'invalid_option',
+    `call ${sid} was judged for another tool, or the ledger has an upload to another tool: give each tool a destination of its own`,
+  );
 
 /**
  * One line of a sheet with its line end. In a sheet with tabs, which has no quotes, tabs and line

@@ -1,15 +1,15 @@
 import { formatCount, formatCounted } from '@call-attribution/core/errors';
 import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
+import { type CallChange, uncorrected } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
-import type { Outcome } from './conversions.ts';
-import { type Change, changeTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
+import { type Correction, correctionTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 
 /** How many calls count, what they are worth, and why the others do not count. */
 export interface Summary {
   /** All calls that were judged: `rows` and those left out. */
   readonly calls: number;
-  /** Calls that count as conversions. */
+  /** Calls that count as conversions, whether or not the tool has them. */
   readonly rows: number;
   /** Sum of the values; null when no conversion has a value. */
   readonly value: number | null;
@@ -19,41 +19,87 @@ export interface Summary {
   readonly ofV2: number;
   /** How many calls are left out for each reason, the most frequent first. */
   readonly leftOut: ReadonlyMap<LeftOutReason, number>;
+  /** How many changes there are to send, of each kind. */
+  readonly changes: Readonly<Record<'add' | 'restate' | 'retract', number>>;
+  /** How many conversions the tool has as they are now. */
+  readonly unchanged: number;
+  /** Calls whose conversion the tool has, and where it takes no correction. */
+  readonly uncorrected: readonly { readonly sid: string; readonly what: Correction }[];
+  /** Session ids of calls of which nobody knows whether the tool has them. */
+  readonly uncertain: readonly string[];
 }
 
 /** Seconds of talk below which the summary calls a conversion short. */
 const shortTalk = 30;
 
+/** Counts changes. Each of its functions may be passed on by itself. */
+export interface Tally {
+  /** Counts one. */
+  readonly add: (change: CallChange) => void;
+  /** What there was so far. */
+  readonly summary: () => Summary;
+}
+
 /**
- * Counts outcomes as they pass.
+ * Counts changes as they pass.
  *
  * @example
  * const tally = createTally();
- * for await (const outcome of conversions(calls, rules, format)) tally.add(outcome);
+ * for await (const change of conversions(calls, rules, format)) tally.add(change);
  * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
  */
-export function createTally(): { add(outcome: Outcome): void; summary(): Summary } {
+export function createTally(): Tally {
   let rows = 0;
   let short = 0;
   let ofV2 = 0;
+  let unchanged = 0;
   let value: number | null = null;
   const leftOut = new Map<LeftOutReason, number>();
-  return {
-    add(outcome) {
-      if (!Object.hasOwn(outcome.call, 'ppc_status')) ofV2 += 1;
-      if ('leftOut' in outcome) {
-        leftOut.set(outcome.leftOut, (leftOut.get(outcome.leftOut) ?? 0) + 1);
-        return;
-      }
+  const changes = { add: 0, restate: 0, retract: 0 };
+  const wrong: Summary['uncorrected'][number][] = [];
+  const uncertain: string[] = [];
 
-      rows += 1;
-      if (outcome.conversion.talkSeconds < shortTalk) short += 1;
-      if (outcome.conversion.value !== null) value = (value ?? 0) + outcome.conversion.value;
+  const countCall = ({ call, conversion, why }: CallChange): void => {
+    if (!Object.hasOwn(call, 'ppc_status')) ofV2 += 1;
+    if (conversion === null) {
+      const reason = why as LeftOutReason;
+      leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
+      return;
+    }
+
+    rows += 1;
+    if (conversion.talkSeconds < shortTalk) short += 1;
+    if (conversion.value !== null) value = (value ?? 0) + conversion.value;
+  };
+
+  return {
+    add(change) {
+      const { kind, why } = change;
+      const sid = String(change.call.sid);
+      const what = uncorrected(change);
+      if (kind !== 'left-out') changes[kind] += 1;
+      if (why === 'sent_before') unchanged += 1;
+      if (why === 'uncertain') uncertain.push(sid);
+      if (what !== null) wrong.push({ sid, what });
+
+      // The new conversion of the same call follows, and counts it.
+      if (kind !== 'retract' || why !== 'click_changed') countCall(change);
     },
     summary() {
       const sorted = [...leftOut].sort(([, a], [, b]) => b - a);
       const calls = rows + sorted.reduce((sum, [, count]) => sum + count, 0);
-      return { calls, rows, value, short, ofV2, leftOut: new Map(sorted) };
+      return {
+        calls,
+        rows,
+        value,
+        short,
+        ofV2,
+        leftOut: new Map(sorted),
+        changes: { ...changes },
+        unchanged,
+        uncorrected: wrong,
+        uncertain,
+      };
     },
   };
 }
@@ -66,7 +112,7 @@ export function createTally(): { add(outcome: Outcome): void; summary(): Summary
  * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
  */
 export function summaryLines(
-  summary: Summary,
+  summary: Pick<Summary, 'calls' | 'rows' | 'value' | 'short' | 'ofV2' | 'leftOut'>,
   { accepts }: Tool,
   rules: ConversionRules,
 ): string[] {
@@ -108,11 +154,11 @@ const amount = new Intl.NumberFormat('en-US', {
 });
 const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
 
-/** What was uploaded and cannot be corrected by an upload, counted by what has changed. */
-export function unadjustedLines(unadjusted: readonly { readonly change: Change }[]): string[] {
-  const counts = new Map<Change, number>();
-  for (const { change } of unadjusted) counts.set(change, (counts.get(change) ?? 0) + 1);
-  return counted(counts, changeTexts);
+/** What was uploaded and cannot be corrected, counted by what has changed. */
+export function uncorrectedLines({ uncorrected }: Pick<Summary, 'uncorrected'>): string[] {
+  const counts = new Map<Correction, number>();
+  for (const { what } of uncorrected) counts.set(what, (counts.get(what) ?? 0) + 1);
+  return counted(counts, correctionTexts);
 }
 
 function counted<K extends string>(

@@ -33,8 +33,8 @@ async function judged(
   format: SheetFormat = clicks,
 ): Promise<Record<string, LeftOutReason | 'ok'>> {
   const found: Record<string, LeftOutReason | 'ok'> = {};
-  for await (const outcome of conversions(calls, { ...rules, ...changes }, format))
-    found[String(outcome.call.sid)] = 'leftOut' in outcome ? outcome.leftOut : 'ok';
+  for await (const { kind, call, why } of conversions(calls, { ...rules, ...changes }, format))
+    found[String(call.sid)] = kind === 'add' ? 'ok' : (why as LeftOutReason);
   return found;
 }
 
@@ -145,8 +145,8 @@ test('a value may depend on whether the caller has called before', async () => {
     ...rules,
     value: (_: Call, caller: { isFirstCall: boolean | null }) => (caller.isFirstCall ? 50 : 10),
   };
-  for await (const outcome of conversions(repeated.slice(1, 4), set, clicks))
-    if ('conversion' in outcome) values.push(outcome.conversion.value);
+  for await (const { conversion } of conversions(repeated.slice(1, 4), set, clicks))
+    if (conversion !== null) values.push(conversion.value);
   expect(values).toEqual([50, 10, 10]);
 });
 
@@ -207,8 +207,8 @@ test('a value may be one number for all, as in files of rules', async () => {
   const calls = [at('1', '2026-11-18 10:00:00')];
   const values = async (value: ConversionRules['value']) => {
     const found: unknown[] = [];
-    for await (const outcome of conversions(calls, { ...rules, value }, clicks))
-      found.push('conversion' in outcome && outcome.conversion.value);
+    for await (const { conversion } of conversions(calls, { ...rules, value }, clicks))
+      found.push(conversion?.value);
     return found;
   };
   expect(await values(25)).toEqual([25]);
@@ -271,7 +271,7 @@ test('a summary says what the conversions are worth, which rules decided, and wh
     at('3', '2026-11-18 12:00:00'),
     at('4', '2026-11-18 13:00:00', { talk_minutes: '0.0' }),
   ];
-  for await (const outcome of conversions(sheet, set, clicks)) tally.add(outcome);
+  for await (const change of conversions(sheet, set, clicks)) tally.add(change);
   expect(tally.summary()).toMatchObject({ calls: 4, rows: 2, value: 50, short: 1 });
   expect(summaryLines(tally.summary(), clicks, set)).toEqual([
     'worth 50.00 USD; 1 of 2 (50 %) talked for less than 30 s',
@@ -286,7 +286,7 @@ test('a summary says how many calls were read with v2, which lacks fields that d
   const tally = createTally();
   const read = at('1', '2026-11-18 10:00:00');
   const ofV2 = toCall(fromCall(at('2', '2026-11-18 11:00:00', { ani: '2025550199' }), 'v2'), 'v2');
-  for await (const outcome of conversions([read, ofV2], rules, clicks)) tally.add(outcome);
+  for await (const change of conversions([read, ofV2], rules, clicks)) tally.add(change);
   expect(tally.summary()).toMatchObject({ calls: 2, ofV2: 1 });
   expect(summaryLines(tally.summary(), clicks, rules)).toContain(
     '1 of 2 (50 %) were read with v2, which has no ppc_status, ppc_gclid, landing_page and conversion_page: unfinished calls and ' +

@@ -31,18 +31,17 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** A sheet of calls, as text, and what each call is for the tool. */
+/** A sheet of calls, as text, and what each call changes. */
 async function written(format: SheetFormat, calls: readonly Call[], set: ConversionRules = rules) {
-  const outcomes = await collect(conversions(calls, set, format));
-  const lines = await collect(toSheet(format, set)(outcomes));
-  return { text: Buffer.concat(lines).toString(), outcomes };
+  const changes = await collect(conversions(calls, set, format));
+  const lines = await collect(toSheet(format, set)(changes));
+  return { text: Buffer.concat(lines).toString(), changes };
 }
 
 /** The cells of the one call, or the reason why it is left out. */
 async function rowOf(format: SheetFormat, call: Call, set: ConversionRules = rules) {
-  const { text, outcomes } = await written(format, [call], set);
-  const [outcome] = outcomes;
-  if (outcome && 'leftOut' in outcome) return outcome.leftOut;
+  const { text, changes } = await written(format, [call], set);
+  if (changes[0]?.kind === 'left-out') return changes[0].why;
   return readSheet(text, format.delimiter).at(-1) ?? [];
 }
 
@@ -71,11 +70,16 @@ const calls = [
 ];
 
 async function sheetOf(format: SheetFormat, set: ConversionRules = rules): Promise<string> {
-  const { text, outcomes } = await written(format, calls, set);
-  expect(outcomes.filter((outcome) => 'conversion' in outcome)).toHaveLength(calls.length);
+  const { text, changes } = await written(format, calls, set);
+  expect(changes.filter(({ kind }) => kind === 'add')).toHaveLength(calls.length);
   return text;
 }
 const headLines = (format: SheetFormat): number => (format.preamble ? 2 : 1);
+
+test('a tool has a sheet of adjustments exactly where it can find a conversion again', () => {
+  for (const { name, accepts, adjustments } of formats)
+    expect([name, accepts.findsBy]).toEqual([name, adjustments === undefined ? null : 'click']);
+});
 
 describe.each(formats.map((format) => [format.name, format] as const))('%s', (name, format) => {
   test('the sheet is the golden one, and each cell has the form of its column', async () => {
@@ -162,8 +166,11 @@ test.each(leftOut)('a call is left out because of %s', async (reason, formats, c
 
 test('a call that comes twice is left out the second time, also where the tool would count it again', async () => {
   for (const format of formats) {
-    const { text, outcomes } = await written(format, [callWith(extension), callWith(extension)]);
-    expect(outcomes, format.name).toMatchObject([{ conversion: {} }, { leftOut: 'duplicate' }]);
+    const { text, changes } = await written(format, [callWith(extension), callWith(extension)]);
+    expect(changes, format.name).toMatchObject([
+      { kind: 'add' },
+      { kind: 'left-out', why: 'duplicate' },
+    ]);
     expect(readSheet(text, format.delimiter)).toHaveLength(headLines(format) + 1);
   }
 });
@@ -184,7 +191,7 @@ const googleClicks = sheetFormats['google-ads-clicks'];
 test('a time that the clocks showed twice is the first or the second when the rules say so', async () => {
   const call = callWith({ date_added: '2026-11-01 01:30:00', displayed_timestamp: null });
   const time = async (repeatedHour: 'first' | 'second') =>
-    (await rowOf(googleClicks, call, { ...rules, repeatedHour }))[2];
+    (await rowOf(googleClicks, call, { ...rules, repeatedHour }))?.[2];
   expect(await time('first')).toBe('2026-11-01 01:30:00-0400');
   expect(await time('second')).toBe('2026-11-01 01:30:00-0500');
 });
@@ -206,6 +213,7 @@ test('a conversion is independent of the tool', () => {
   expect(
     conversionOf(callWith({ first_touch: tagged }), googleClicks.accepts, rules),
   ).toMatchObject({
+    key: '1000000001',
     sid: '1000000001',
     account: '101',
     name: 'Phone lead',

@@ -1,4 +1,5 @@
 import {
+  type CallChange,
   type ConversionRules,
   conversions,
   createTally,
@@ -124,10 +125,10 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
     await fc.assert(
       fc.asyncProperty(fc.array(call, { maxLength: 40 }), rules, async (calls, rules) => {
         const tally = createTally();
-        const outcomes = [];
-        for await (const outcome of conversions(calls, rules, format)) {
-          tally.add(outcome);
-          outcomes.push(outcome);
+        const changes: CallChange[] = [];
+        for await (const change of conversions(calls, rules, format)) {
+          tally.add(change);
+          changes.push(change);
         }
 
         const summary = tally.summary();
@@ -135,17 +136,17 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
         expect(summary.rows + left).toBe(calls.length);
 
         const chunks: Uint8Array[] = [];
-        for await (const chunk of toSheet(format, rules)(outcomes)) chunks.push(chunk);
+        for await (const chunk of toSheet(format, rules)(changes)) chunks.push(chunk);
         const text = Buffer.concat(chunks).toString();
         expect(wrongCells(text, format, rules)).toEqual([]);
         const head = format.preamble ? 2 : 1;
         expect(text.trimEnd().split('\r\n')).toHaveLength(head + summary.rows);
         expect(text).not.toMatch(/Jane|203\.0\.113\.77|someone|HYPERLINK/);
         if (name === 'google-ads-calls') return;
-        for (const outcome of outcomes) {
-          const number = String(outcome.call.ani).replace(/\D/g, '').slice(-10);
-          if (number.length < 10 || 'leftOut' in outcome) continue;
-          const row = format.columns(rules).map((column) => column.cell(outcome.conversion, rules));
+        for (const { call, conversion } of changes) {
+          const number = String(call.ani).replace(/\D/g, '').slice(-10);
+          if (number.length < 10 || conversion === null) continue;
+          const row = format.columns(rules).map((column) => column.cell(conversion, rules));
           expect(row.join()).not.toContain(number);
         }
       }),
@@ -182,8 +183,8 @@ test('the calls that count once for each caller are those of first-time callers,
         now,
       };
       let counted = 0;
-      for await (const outcome of conversions(made, once, sheetFormats['google-ads-clicks']))
-        if ('conversion' in outcome) counted += 1;
+      for await (const { kind } of conversions(made, once, sheetFormats['google-ads-clicks']))
+        if (kind === 'add') counted += 1;
 
       const measures = ['first_time_callers', 'count(caller_nth IS NULL) as nobody'];
       const answers = createAnswers([planQuestion({ measures })]);

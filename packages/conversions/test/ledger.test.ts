@@ -23,6 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const entry = (sid: string, changes: Partial<LedgerEntry> = {}): LedgerEntry => ({
   action: 'add',
+  key: sid,
   sid,
   account: '101',
   click: { kind: 'gclid', id: `click-${sid}` },

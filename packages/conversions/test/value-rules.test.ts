@@ -45,10 +45,10 @@ test('a call without a rule that applies and without otherwise is left out', asy
       now: Date.parse('2026-11-21T12:00:00Z'),
       value: (call: Call) => valueByRules(call, strict),
     };
-    const { value: outcome } = await conversions([call], rules, format)
+    const { value: change } = await conversions([call], rules, format)
       [Symbol.asyncIterator]()
       .next();
-    expect(outcome, format.name).toMatchObject({ leftOut: 'no_value' });
+    expect(change, format.name).toMatchObject({ why: 'no_value' });
   }
 });
 

@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
 import {
   adjustmentsPath,
-  changesSince,
+  type CallChange,
+  changesToSend,
   conversions,
   createTally,
   deliverSheets,
   finishDeliveries,
-  type Outcome,
+  type LeftOutReason,
   reasonTexts,
   refuseExisting,
   sheetFormats,
   summaryLines,
   toSheet,
-  unadjustedLines,
+  uncorrectedLines,
 } from '@call-attribution/conversions';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import type { Args, Handler } from '../args.ts';
@@ -84,27 +85,24 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       });
       const tally = createTally();
       const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
-      const judged = async function* (): AsyncGenerator<Outcome> {
-        for await (const outcome of conversions(stream, rules, format)) {
-          tally.add(outcome);
-          if ('leftOut' in outcome && leftOut !== null) {
-            const { call, leftOut: reason } = outcome;
-            left.push(csvLine([call.sid, call.date_added, reason, reasonTexts[reason]]));
-          }
-          yield outcome;
-        }
+      const seen = (change: CallChange): void => {
+        tally.add(change);
+        const { call, why } = change;
+        const isListed = leftOut !== null && change.conversion === null;
+        if (isListed && why !== null && Object.hasOwn(reasonTexts, why))
+          left.push(csvLine([call.sid, call.date_added, why, reasonTexts[why as LeftOutReason]]));
       };
-      const delivered = ledger?.delivered(destination) ?? new Map();
-      const changes = await changesSince(delivered, judged(), format).catch((error: unknown) => {
+      const found = conversions(stream, rules, format, ledger?.delivered(destination));
+      const changes = await changesToSend(found, seen).catch((error: unknown) => {
         throw io.signal.aborted
           ? new Interrupted(['nothing was written; run the command again'])
           : error;
       });
-      const { add, adjust, unchanged, unadjusted } = changes;
 
       const summary = tally.summary();
-      const found = `${plural(summary.rows, 'conversion')} for ${format.title}`;
-      say(io, named === null ? `${shown}: ${found}` : found);
+      const { add, restate, retract } = summary.changes;
+      const count = `${plural(summary.rows, 'conversion')} for ${format.title}`;
+      say(io, named === null ? `${shown}: ${count}` : count);
       for (const line of summaryLines(summary, format, rules)) say(io, line);
       if (summary.leftOut.size > 0 && leftOut === null)
         say(io, '  add --left-out FILE to list them one by one');
@@ -113,20 +111,23 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       if (named !== null)
         say(
           io,
-          `${shown}: ${plural(add.length, 'new conversion')}; ${unchanged} as in earlier runs are left out`,
+          `${shown}: ${plural(add, 'new conversion')}; ${summary.unchanged} as in earlier runs are left out`,
         );
-      if (adjust.length > 0) {
-        const retracted = adjust.filter(({ action }) => action === 'retract').length;
-        const figures = `${adjust.length - retracted} restated, ${retracted} retracted`;
-        say(io, `${adjustmentsPath(shown)}: ${plural(adjust.length, 'adjustment')} (${figures})`);
+      if (restate + retract > 0) {
+        const figures = `${restate} restated, ${retract} retracted`;
+        say(
+          io,
+          `${adjustmentsPath(shown)}: ${plural(restate + retract, 'adjustment')} (${figures})`,
+        );
       }
-      if (unadjusted.length > 0)
-        say(io, `cannot be corrected in ${format.title}: ${plural(unadjusted.length, 'call')}`);
-      for (const line of unadjustedLines(unadjusted)) say(io, line);
+      const { uncorrected } = summary;
+      if (uncorrected.length > 0)
+        say(io, `cannot be corrected in ${format.title}: ${plural(uncorrected.length, 'call')}`);
+      for (const line of uncorrectedLines(summary)) say(io, line);
 
       // The tool would refuse a bad sheet too, but hours later and without a line number.
       const lines: Uint8Array[] = [];
-      for await (const line of toSheet(format, rules)(add)) lines.push(line);
+      for await (const line of toSheet(format, rules)(changes)) lines.push(line);
       if (isDryRun) {
         say(io, 'dry run: nothing was written');
         return await verdict;
@@ -138,11 +139,10 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
           shown.endsWith('.gz') ? toGzip()(lines) : [Buffer.concat(lines)],
           io,
         );
-      if (ledger && add.length === 0)
-        say(io, `there is nothing new to upload: ${shown} was not written`);
+      if (ledger && add === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
       if (leftOut !== null) await saveLines(leftOut, left, io);
-      const notes = add.length > 0 ? format.notes : [];
-      const more = adjust.length > 0 ? (format.adjustments?.notes ?? []) : [];
+      const notes = add > 0 ? format.notes : [];
+      const more = restate + retract > 0 ? (format.adjustments?.notes ?? []) : [];
       for (const note of [...notes, ...more]) say(io, `note: ${note}`);
       return await verdict;
     } finally {

@@ -611,6 +611,7 @@ describe('a store in SQLite', () => {
     const ledger = await openLedger(at('uploads.ledger'));
     const entry = (of: string): LedgerEntry => ({
       action: 'add',
+      key: of,
       sid: of,
       account: '101',
       click: { kind: 'gclid', id: `click-of-${of}` },

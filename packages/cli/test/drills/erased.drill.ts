@@ -119,6 +119,7 @@ async function relationsWith(url: string, needle: string): Promise<string[]> {
 
 const entry = (i: number): LedgerEntry => ({
   action: 'add',
+  key: sidOf(i),
   sid: sidOf(i),
   account: '101',
   click: { kind: 'gclid', id: `Click-of-a-caller-${i}` },

@@ -28,6 +28,7 @@ const sidOf = (i: number): string => `7777${100_000 + i}`;
 
 const entry = (sid: string): LedgerEntry => ({
   action: 'add',
+  key: sid,
   sid,
   account: '101',
   click: { kind: 'gclid', id: `click-of-${sid}` },

@@ -1,9 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { conversions, type Journal, openLedger, sheetFormats } from '@call-attribution/conversions';
 import {
-  changesToPush,
+  changesToSend,
+  conversions,
+  type Journal,
+  openLedger,
+  sheetFormats,
+} from '@call-attribution/conversions';
+import {
   dataManagerAccepts,
   type PushTarget,
   pushConversions,
@@ -84,9 +89,8 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
   const google: PushTarget = {
     oneKind: false,
     most: 2_000,
-    async send(changes) {
-      for (const { entry } of changes)
-        sentOn.set(entry.sid, [...(sentOn.get(entry.sid) ?? []), now]);
+    async send(entries) {
+      for (const { sid } of entries) sentOn.set(sid, [...(sentOn.get(sid) ?? []), now]);
       return { isTaken: true, refusals: [], requestId: null };
     },
   };
@@ -109,12 +113,9 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
     const news = await (await fetch(`${url}/once.csv`)).text();
     for (const row of news.trim().split('\r\n').slice(1))
       added.push(row.split(',').slice(0, 3).join());
-    const found = await changesToPush(
-      'google',
-      ledger.delivered('google'),
-      conversions(store.calls(id), rules(), { accepts }),
-    );
-    await pushConversions(google, found.changes, {
+    const known = ledger.delivered('google');
+    const found = conversions(store.calls(id), rules(), { accepts }, known);
+    await pushConversions(google, await changesToSend(found), {
       ledger,
       destination: 'google',
       clock: { now: () => now },
@@ -126,9 +127,9 @@ test('over 30 days each call counts once in a tool that fetches a feed, and is s
 
   // What should have been counted: every call that counts by now, as all the calls show.
   const expected: { sid: string; key: string; startedAt: number }[] = [];
-  for await (const outcome of conversions(store.calls(id), rules(), format)) {
-    if (!('conversion' in outcome)) continue;
-    const { sid, startedAt, click } = outcome.conversion;
+  for await (const { conversion } of conversions(store.calls(id), rules(), format)) {
+    if (conversion === null) continue;
+    const { sid, startedAt, click } = conversion;
     const time = `${formatNaive(startedAt)}+0000`;
     expected.push({ sid, startedAt, key: [click?.id, 'Phone lead', time].join() });
   }

@@ -4,7 +4,7 @@ import type { Consent, ConversionRules } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { SheetColumn } from '../sheet-format.ts';
 
-/** What most tools take. */
+/** What most tools take; what they find a conversion by, each says itself. */
 export const usualAcceptance = {
   onlyExtensions: false,
   needsFinalStatus: true,

@@ -61,6 +61,7 @@ export const googleAdsClicks: SheetFormat = {
   accepts: {
     ...usualAcceptance,
     matchBy: ['gclid'],
+    findsBy: 'click',
   },
   needsName: true,
   notes: [
@@ -90,6 +91,7 @@ export const googleAdsCalls: SheetFormat = {
   accepts: {
     ...usualAcceptance,
     matchBy: ['caller number'],
+    findsBy: null,
     onlyExtensions: true,
     minAge: '12h',
   },

@@ -18,6 +18,7 @@ export const marin: SheetFormat = {
   accepts: {
     ...usualAcceptance,
     matchBy: ['mkwid'],
+    findsBy: null,
     minTalk: '30s',
     minAge: '0h',
     clickWindow: null,

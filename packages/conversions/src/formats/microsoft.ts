@@ -16,6 +16,7 @@ import {
 const accepts: SheetFormat['accepts'] = {
   ...usualAcceptance,
   matchBy: ['msclkid'],
+  findsBy: 'click',
   minTalk: '30s',
   minAge: '2h',
 };

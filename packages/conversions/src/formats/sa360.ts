@@ -20,6 +20,7 @@ export const sa360: SheetFormat = {
   accepts: {
     ...usualAcceptance,
     matchBy: ['gclid'],
+    findsBy: null,
   },
   needsName: true,
   notes: [

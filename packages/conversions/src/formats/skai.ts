@@ -23,6 +23,7 @@ export const skai: SheetFormat = {
   accepts: {
     ...usualAcceptance,
     matchBy: ['k_clickid'],
+    findsBy: null,
     needsFinalStatus: false,
     takesValue: false,
     // The file has the start and the end of the talk: Skai decides which calls are long enough.

@@ -5,11 +5,10 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
+import type { Change } from '../changes.ts';
 import type { ConversionRules } from '../conversion.ts';
-import { entryOf } from '../entry.ts';
 import { toAdjustments, toSheet } from '../sheet.ts';
 import type { SheetFormat } from '../sheet-format.ts';
-import type { Changes } from './changes.ts';
 import { DeliveryError, strange } from './errors.ts';
 import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
 
@@ -21,19 +20,21 @@ import type { DeliveredFile, Delivery, Ledger } from './ledger.ts';
  *
  * @param sheet absolute path of the sheet. A name that ends in `.gz` gets a compressed file; adjustments are next to it.
  * @example
- * await finishDeliveries(ledger); const changes = await changesSince(ledger.delivered(format.name),
- * conversions(calls, rules, format), format); await deliverSheets(ledger, format.name, changes,
- * format, rules, resolve('clicks.csv'));
+ * await finishDeliveries(ledger);
+ * const changes = await changesToSend(conversions(calls, rules, format, ledger.delivered('ads')));
+ * await deliverSheets(ledger, 'ads', changes, format, rules, resolve('clicks.csv'));
  */
 export async function deliverSheets(
   ledger: Ledger,
   destination: string,
-  { add, adjust }: Changes,
+  changes: readonly Change[],
   format: SheetFormat,
   rules: ConversionRules,
   sheet: string,
 ): Promise<Delivery | null> {
-  if (add.length + adjust.length === 0) return null;
+  const additions = changes.filter(({ kind }) => kind === 'add');
+  const corrections = changes.filter(({ kind }) => kind === 'restate' || kind === 'retract');
+  if (additions.length + corrections.length === 0) return null;
 
   const run = randomUUID().slice(0, 8);
   const parts: { readonly file: DeliveredFile; readonly lines: AsyncIterable<Uint8Array> }[] = [];
@@ -48,9 +49,9 @@ export async function deliverSheets(
   const unlock = await lockFile(`${sheet}.lock`);
   let mayBeNoted = false;
   try {
-    if (add.length > 0) await plan(sheet, toSheet(format, rules)(add));
-    if (format.adjustments && adjust.length > 0)
-      await plan(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(adjust));
+    if (additions.length > 0) await plan(sheet, toSheet(format, rules)(additions));
+    if (format.adjustments && corrections.length > 0)
+      await plan(adjustmentsPath(sheet), toAdjustments(format.adjustments, rules)(corrections));
 
     const files = parts.map(({ file }) => file);
     await ledger.announce(destination, files);
@@ -59,7 +60,7 @@ export async function deliverSheets(
 
     // A retraction comes before the new conversion of the same call, which is then the latest
     // entry.
-    const entries = [...adjust, ...add.map(({ conversion }) => entryOf(conversion))];
+    const entries = [...corrections, ...additions].flatMap(({ entry }) => entry ?? []);
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files
     // are needed.
     mayBeNoted = true;

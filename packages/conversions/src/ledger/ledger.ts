@@ -27,7 +27,7 @@ export interface Delivery {
   readonly host: string;
   /** Its files; empty when it is sent over the network. */
   readonly files: readonly DeliveredFile[];
-  /** What it says about calls. */
+  /** What it says about conversions. */
   readonly entries: readonly LedgerEntry[];
 }
 
@@ -37,7 +37,7 @@ export interface Delivery {
  */
 export interface Ledger {
   /**
-   * The latest entry of each call that was uploaded to a destination, by its session id. A delivery
+   * The latest entry of each conversion that was uploaded to a destination, by its key. A delivery
    * that is not finished counts: it may have left.
    */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
@@ -63,8 +63,8 @@ export interface Ledger {
     files?: readonly DeliveredFile[],
   ): Promise<Delivery>;
   /**
-   * Writes down that a delivery has left, except for the calls that the destination refused. What
-   * is uncertain stays so.
+   * Writes down that a delivery has left, except for what the destination refused. What is
+   * uncertain stays so.
    */
   commit(delivery: Delivery, taken?: Taken): Promise<void>;
   /** Writes down that a delivery did not leave. */
@@ -75,7 +75,7 @@ export interface Ledger {
 
 /** What the destination did not take of a delivery. */
 export interface Taken {
-  /** Session ids of the calls that it refused. */
+  /** Keys of the conversions that it refused. */
   readonly except?: readonly string[];
   /** What it may have taken. */
   readonly uncertain?: readonly LedgerEntry[];
@@ -96,6 +96,10 @@ type Line =
   | ({ readonly type: 'prepared' } & Delivery)
   | ({ readonly type: 'committed'; readonly id: string; readonly at: number } & Taken)
   | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
+
+/** Earlier releases knew a conversion by its call, and wrote no key. */
+const withKey = (entry: LedgerEntry): LedgerEntry =>
+  entry.key === undefined ? { ...entry, key: entry.sid } : entry;
 
 /**
  * Opens a ledger: in a file by its path, or in a journal of a store.
@@ -127,7 +131,7 @@ export async function openLedger(
     if (line.type === 'announced') return;
     if (line.type === 'prepared') {
       const { type: _, ...delivery } = line;
-      open.set(delivery.id, delivery);
+      open.set(delivery.id, { ...delivery, entries: delivery.entries.map(withKey) });
       return;
     }
 
@@ -137,9 +141,9 @@ export async function openLedger(
     const refused = new Set(line.except);
     const entries = delivered.get(delivery.destination);
     for (const entry of delivery.entries)
-      if (!refused.has(entry.sid)) entries?.set(entry.sid, entry);
-    for (const entry of line.uncertain ?? [])
-      entries?.set(entry.sid, { ...entry, uncertain: true });
+      if (!refused.has(entry.key)) entries?.set(entry.key, entry);
+    for (const entry of (line.uncertain ?? []).map(withKey))
+      entries?.set(entry.key, { ...entry, uncertain: true });
   };
 
   const write = async (line: Line): Promise<void> => {
@@ -165,7 +169,7 @@ export async function openLedger(
     delivered(destination) {
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
       const entries = pending(destination)?.entries ?? [];
-      return new Map([...known, ...entries.map((entry) => [entry.sid, entry] as const)]);
+      return new Map([...known, ...entries.map((entry) => [entry.key, entry] as const)]);
     },
     pending,
     destinations: () => [...delivered.keys()],

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { redact } from '@call-attribution/core';
 import type { Acceptance, Consent } from '../conversion.ts';
+import type { LedgerEntry } from '../entry.ts';
 import { usualAcceptance } from '../formats/columns.ts';
 import { askGoogle, type GoogleCredentials } from './google-credentials.ts';
 import {
@@ -17,7 +18,7 @@ import {
   sendingOf,
   sendSigned,
 } from './http.ts';
-import type { ChangeRefusal, ConversionChange, PushTarget } from './push.ts';
+import type { ChangeRefusal, PushTarget, SendOptions } from './push.ts';
 
 /** Where events go: a conversion action of a Google Ads account. */
 export interface DataManagerDestination {
@@ -91,9 +92,10 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   return {
     most: 2_000,
     oneKind: false,
-    async send(changes, { validateOnly, now }) {
+    async send(entries, options) {
+      const { validateOnly } = options;
       const url = new URL('/v1/events:ingest', base);
-      const events = changes.map((change) => dataManagerEvent(change, now));
+      const events = entries.map((entry) => eventOf(entry, options));
       const body = JSON.stringify({
         destinations: [destination],
         events,
@@ -195,45 +197,40 @@ function refusalOf(url: URL, response: SignedResponse) {
 
 /**
  * Which calls the Data Manager API takes. With `phone`, calls without a click ID too: they are
- * matched by the hashed number of the caller, whose click Google remembers for 63 days.
+ * matched by the hashed number of the caller who agreed to it, whose click Google remembers for 63
+ * days.
  */
 export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acceptance {
   return {
     ...usualAcceptance,
     matchBy: ['gclid', 'gbraid', 'wbraid', ...(phone ? (['caller number'] as const) : [])],
+    numberNeedsConsent: true,
+    findsBy: 'id',
     clickWindow: phone ? '63d' : '90d',
   };
 }
 
-/**
- * The event of a change. The number of the caller is in it only when the caller agreed to that, and
- * not next to a `gbraid` or `wbraid`, which stand for many clicks.
- */
-export function dataManagerEvent(change: ConversionChange, now: number): object {
-  const { entry } = change;
+/** The event of an entry. */
+function eventOf(
+  entry: LedgerEntry,
+  { now, numbers }: Pick<SendOptions, 'now' | 'numbers'>,
+): object {
   const { action, click, currency, consent } = entry;
   const value = action === 'retract' ? 0 : entry.value;
-  const phone = phoneOf(change);
+  const phone = numbers.get(entry.key);
   return {
-    transactionId: entry.sid,
+    transactionId: entry.key,
     eventTimestamp: new Date(entry.at).toISOString(),
     ...(action === 'add' ? {} : { lastUpdatedTimestamp: new Date(now).toISOString() }),
     eventSource: 'PHONE',
     ...(click === null ? {} : { adIdentifiers: { [click.kind]: click.id } }),
-    ...(phone === null ? {} : { userData: { userIdentifiers: [{ phoneNumber: sha256(phone) }] } }),
+    ...(phone === undefined
+      ? {}
+      : { userData: { userIdentifiers: [{ phoneNumber: sha256(phone) }] } }),
     ...(consent ? { consent: consentOf(consent) } : {}),
     ...(value === null ? {} : { conversionValue: value }),
     ...(value === null || currency === null ? {} : { currency }),
   };
-}
-
-/**
- * The number of the caller, where it is sent. Without a click ID Google finds a conversion by
- * nothing else.
- */
-export function phoneOf({ entry, callerNumber }: ConversionChange): string | null {
-  const isOneClick = entry.click === null || entry.click.kind === 'gclid';
-  return isOneClick && entry.consent?.adUserData === 'granted' ? callerNumber : null;
 }
 
 const consentOf = ({ adUserData, adPersonalization }: Consent) => ({

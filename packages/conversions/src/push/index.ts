@@ -1,7 +1,6 @@
 // Conversions sent to Google's Data Manager API or to Microsoft Advertising: credentials, batches,
-// and what became of them. Start with createDataManager() or createMicrosoftAds(); changesToPush()
-// finds what is new, pushConversions() sends it.
-export { changesToPush, type PushChanges } from './changes.ts';
+// and what became of them. Start with createDataManager() or createMicrosoftAds(); conversions()
+// and changesToSend() find what is new, pushConversions() sends it.
 export { PushError } from './error.ts';
 export { findGoogleCredentials, type GoogleCredentials } from './google-credentials.ts';
 export {
@@ -22,10 +21,10 @@ export {
 } from './microsoft.ts';
 export {
   type ChangeRefusal,
-  type ConversionChange,
   type PushOptions,
   type PushSummary,
   type PushTarget,
   pushConversions,
   type RefusedCall,
+  type SendOptions,
 } from './push.ts';

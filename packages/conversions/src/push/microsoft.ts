@@ -122,13 +122,13 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   return {
     most: 1_000,
     oneKind: true,
-    async send(changes, { validateOnly, now }) {
+    async send(entries, { validateOnly, now }) {
       if (validateOnly)
         throw badDestination('the check', 'left out: Microsoft Advertising has none');
-      const isAddition = changes[0]?.entry.action === 'add';
+      const isAddition = entries[0]?.action === 'add';
       const refusals = await post(
         isAddition ? 'OfflineConversions' : 'OfflineConversionAdjustments',
-        changes.map(({ entry }) => (isAddition ? conversionOf(entry) : adjustmentOf(entry, now))),
+        entries.map((entry) => (isAddition ? conversionOf(entry) : adjustmentOf(entry, now))),
       );
       return { isTaken: true, refusals, requestId: null };
     },

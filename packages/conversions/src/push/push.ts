@@ -1,17 +1,8 @@
 import { type Clock, systemClock } from '@call-attribution/core/time';
+import type { Change } from '../changes.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './error.ts';
-
-/**
- * A change of what a tool has: a conversion that is new, worth something else, or no longer one.
- */
-export interface ConversionChange {
-  /** What the ledger will say about it. Its action is the kind of the change. */
-  readonly entry: LedgerEntry;
-  /** The number of the caller; null unless it may be used to match the call. */
-  readonly callerNumber: string | null;
-}
 
 /** A change that the tool refused, by its place in the request. */
 export interface ChangeRefusal {
@@ -21,6 +12,16 @@ export interface ChangeRefusal {
   readonly field: string;
   /** The reason, as the tool names it, or its sentence without personal data. */
   readonly reason: string;
+}
+
+/** How changes are sent. */
+export interface SendOptions {
+  /** Only check: the tool stores nothing. */
+  readonly validateOnly: boolean;
+  /** When they were first sent, in milliseconds since 1970. */
+  readonly now: number;
+  /** Numbers of callers by the key of the entry, where they go with it. */
+  readonly numbers: ReadonlyMap<string, string>;
 }
 
 /** An API that takes conversions. */
@@ -33,12 +34,13 @@ export interface PushTarget {
    */
   readonly oneKind: boolean;
   /**
-   * Sends changes in one request, repeated while the API is busy or cannot be reached. `isTaken`:
-   * those that were not refused were taken; otherwise nothing was.
+   * Turns changes, as the ledger notes them, into one request and sends it, repeated while the API
+   * is busy or cannot be reached. `isTaken`: those that were not refused were taken; otherwise
+   * nothing was.
    */
   send(
-    changes: readonly ConversionChange[],
-    options: { readonly validateOnly: boolean; readonly now: number },
+    entries: readonly LedgerEntry[],
+    options: SendOptions,
   ): Promise<{
     readonly isTaken: boolean;
     readonly refusals: readonly ChangeRefusal[];
@@ -63,11 +65,6 @@ export interface PushOptions {
   readonly ledger?: Ledger | undefined;
   /** What the ledger calls the destination. Needed with a ledger. */
   readonly destination?: string | undefined;
-  /**
-   * Numbers of callers, as `changesToPush` found them: what was sent with one is only sent again
-   * with it.
-   */
-  readonly numbers?: ReadonlyMap<string, string> | undefined;
   /** Only check: the tool stores nothing, and the ledger stays as it is. Default false. */
   readonly validateOnly?: boolean | undefined;
   /** The clock. Default: that of the machine. */
@@ -103,44 +100,44 @@ export interface PushSummary {
  * uncertain.
  *
  * @example
- * const { changes } = await changesToPush('google', ledger.delivered('google'), conversions(calls,
- * rules, tool)); const summary = await pushConversions(api, changes, { ledger, destination:
- * 'google' });
+ * const accepts = dataManagerAccepts({ phone: false });
+ * const found = conversions(calls, rules, { accepts }, ledger.delivered('google'));
+ * const summary = await pushConversions(api, await changesToSend(found), { ledger, destination: 'google' });
  */
 export async function pushConversions(
   target: PushTarget,
-  changes: readonly ConversionChange[],
+  changes: readonly Change[],
   options: PushOptions = {},
 ): Promise<PushSummary> {
-  const { validateOnly = false, clock = systemClock, destination = 'push', numbers } = options;
+  const { validateOnly = false, clock = systemClock, destination = 'push' } = options;
   const ledger = validateOnly ? undefined : options.ledger;
   const sent = { add: 0, restate: 0, retract: 0 };
   const refused: RefusedCall[] = [];
   const uncertain: LedgerEntry[] = [];
   const requests: string[] = [];
   const held = new Set<string>();
+  const numbers = new Map<string, string>();
+  for (const { conversion } of changes)
+    if (conversion && conversion.callerNumber !== null)
+      numbers.set(conversion.key, conversion.callerNumber);
 
-  const deliver = async (batch: readonly ConversionChange[], noted?: Delivery): Promise<number> => {
-    const delivery = noted ?? (await ledger?.prepare(destination, batch.map(asSent)));
+  const deliver = async (batch: readonly LedgerEntry[], noted?: Delivery): Promise<number> => {
+    const delivery = noted ?? (await ledger?.prepare(destination, batch));
     try {
-      const outcome = await sendBatch(
-        target,
-        batch,
-        validateOnly,
-        delivery?.preparedAt ?? clock.now(),
-      );
+      const now = delivery?.preparedAt ?? clock.now();
+      const outcome = await sendBatch(target, batch, { validateOnly, now, numbers });
       if (delivery) {
-        const taken = new Set(outcome.taken.map(({ entry }) => entry.sid));
+        const taken = new Set(outcome.taken.map(({ key }) => key));
         // It was taken the first time, or it never can be: there is nothing left to take back.
         for (const { entry } of outcome.refused)
-          if (noted && entry.action === 'retract') taken.add(entry.sid);
-        const others = batch.map(({ entry }) => entry.sid).filter((id) => !taken.has(id));
+          if (noted && entry.action === 'retract') taken.add(entry.key);
+        const others = batch.map(({ key }) => key).filter((key) => !taken.has(key));
         await ledger?.commit(delivery, { except: others, uncertain: noted ? uncertain : [] });
       }
-      for (const { entry } of outcome.taken) sent[entry.action] += 1;
+      for (const { action } of outcome.taken) sent[action] += 1;
       for (const { entry, field, reason } of outcome.refused) {
         refused.push({ sid: entry.sid, field, reason });
-        if (!noted || entry.action !== 'retract') held.add(entry.sid);
+        if (!noted || entry.action !== 'retract') held.add(entry.key);
       }
       if (outcome.requestId !== null) requests.push(outcome.requestId);
       return outcome.taken.length;
@@ -153,45 +150,40 @@ export async function pushConversions(
   let resent = 0;
   const noted = ledger?.pending(destination);
   if (noted && noted.files.length === 0) {
-    const again: ConversionChange[] = [];
+    const again: LedgerEntry[] = [];
     for (const entry of noted.entries) {
-      const callerNumber = (entry.byNumber && numbers?.get(entry.sid)) || null;
-      if (entry.byNumber && callerNumber === null) uncertain.push(entry);
-      else again.push({ entry, callerNumber });
+      const isLost = entry.byNumber && !numbers.has(entry.key);
+      (isLost ? uncertain : again).push(entry);
     }
-    for (const { sid } of uncertain) held.add(sid);
+    for (const { key } of uncertain) held.add(key);
     resent = await deliver(again, noted);
   }
 
-  for (const batch of batchesOf(changes, target)) {
+  const entries = changes.flatMap(({ kind, entry }) =>
+    kind === 'left-out' || entry === null ? [] : [entry],
+  );
+  for (const batch of batchesOf(entries, target)) {
     // Nothing follows a change that the tool refused: a new click would count besides one that was
     // not taken back.
-    const open = batch.filter(({ entry }) => !held.has(entry.sid));
+    const open = batch.filter(({ key }) => !held.has(key));
     if (open.length > 0) await deliver(open);
   }
 
   return { sent, resent, uncertain: uncertain.map(({ sid }) => sid), refused, requests };
 }
 
-/** What the ledger notes of a change, so that it can be sent again as it was. */
-function asSent({ entry, callerNumber }: ConversionChange): LedgerEntry {
-  const { byNumber: _, ...rest } = entry;
-  return callerNumber === null ? rest : { ...rest, byNumber: true };
-}
-
 function* batchesOf(
-  changes: readonly ConversionChange[],
+  entries: readonly LedgerEntry[],
   { most, oneKind }: PushTarget,
-): Generator<readonly ConversionChange[]> {
-  let batch: ConversionChange[] = [];
-  for (const change of changes) {
-    const isOther =
-      oneKind && (batch[0]?.entry.action === 'add') !== (change.entry.action === 'add');
+): Generator<readonly LedgerEntry[]> {
+  let batch: LedgerEntry[] = [];
+  for (const entry of entries) {
+    const isOther = oneKind && (batch[0]?.action === 'add') !== (entry.action === 'add');
     if (batch.length > 0 && (isOther || batch.length >= most)) {
       yield batch;
       batch = [];
     }
-    batch.push(change);
+    batch.push(entry);
   }
 
   if (batch.length > 0) yield batch;
@@ -207,25 +199,24 @@ function isUntaken(error: unknown, isResent: boolean): boolean {
 }
 
 interface Sent {
-  readonly taken: readonly ConversionChange[];
-  readonly refused: readonly (ConversionChange & Omit<RefusedCall, 'sid'>)[];
+  readonly taken: readonly LedgerEntry[];
+  readonly refused: readonly (Omit<RefusedCall, 'sid'> & { readonly entry: LedgerEntry })[];
   readonly requestId: string | null;
 }
 
 async function sendBatch(
   target: PushTarget,
-  batch: readonly ConversionChange[],
-  validateOnly: boolean,
-  now: number,
+  batch: readonly LedgerEntry[],
+  options: SendOptions,
 ): Promise<Sent> {
   const refused: Sent['refused'][number][] = [];
   let taken = batch;
   while (taken.length > 0) {
-    const { isTaken, refusals, requestId } = await target.send(taken, { validateOnly, now });
+    const { isTaken, refusals, requestId } = await target.send(taken, options);
     const bad = new Map(refusals.toReversed().map((refusal) => [refusal.index, refusal]));
-    for (const [index, change] of taken.entries()) {
+    for (const [index, entry] of taken.entries()) {
       const refusal = bad.get(index);
-      if (refusal) refused.push({ ...change, field: refusal.field, reason: refusal.reason });
+      if (refusal) refused.push({ entry, field: refusal.field, reason: refusal.reason });
     }
     taken = taken.filter((_, index) => !bad.has(index));
     if (isTaken) return { taken, refused, requestId };

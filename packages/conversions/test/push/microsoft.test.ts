@@ -6,9 +6,14 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { type ConversionRules, conversions, openLedger, sheetFormats } from '../../src/index.ts';
 import {
-  changesToPush,
+  type ConversionRules,
+  changesToSend,
+  conversions,
+  openLedger,
+  sheetFormats,
+} from '../../src/index.ts';
+import {
   createMicrosoftAds,
   PushError,
   pushConversions,
@@ -123,8 +128,8 @@ async function run(...calls: Call[]) {
   const target = createMicrosoftAds({ credentials, endpoint: url });
   const ledger = await openLedger(join(folder, 'ledger'));
   try {
-    const outcomes = conversions(calls, rules, format);
-    const { changes } = await changesToPush('microsoft', ledger.delivered('microsoft'), outcomes);
+    const found = conversions(calls, rules, format, ledger.delivered('microsoft'));
+    const changes = await changesToSend(found);
     const options = { ledger, destination: 'microsoft', clock: { now: () => now } };
     return await pushConversions(target, changes, options);
   } finally {
@@ -210,7 +215,7 @@ test('it cannot only check, and a file without a field is refused', async () => 
     credentials: await readMicrosoftCredentials(file),
     endpoint: url,
   });
-  await expect(target.send([], { validateOnly: true, now })).rejects.toThrow(
+  await expect(target.send([], { validateOnly: true, now, numbers: new Map() })).rejects.toThrow(
     'Microsoft Advertising has none',
   );
 });

@@ -8,16 +8,16 @@ import { createManualClock } from '@call-attribution/core/testing';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type Change,
   type Consent,
   type ConversionRules,
+  changesToSend,
   conversions,
+  createTally,
   type LedgerEntry,
   openLedger,
 } from '../../src/index.ts';
-import { dataManagerEvent as eventOf } from '../../src/push/google-data-manager.ts';
 import {
-  type ConversionChange,
-  changesToPush,
   createDataManager,
   dataManagerAccepts,
   findGoogleCredentials,
@@ -25,7 +25,6 @@ import {
   pushConversions,
 } from '../../src/push/index.ts';
 import { type DataManagerEvent, type GoogleStub, keys, startGoogleStub } from './google-stub.ts';
-import { violations } from './schema.ts';
 
 let stub: GoogleStub;
 const folder = mkdtempSync(join(tmpdir(), 'push-'));
@@ -73,13 +72,10 @@ async function open(env: Environment = named(serviceAccount()), clock = createMa
   return createDataManager({ credentials, destination, endpoint: stub.url, clock });
 }
 
-interface Facts extends Partial<LedgerEntry> {
-  readonly callerNumber?: string;
-}
-
-function change(number: number, { callerNumber, ...more }: Facts = {}): ConversionChange {
+function change(number: number, more: Partial<LedgerEntry> = {}): Change {
   const entry: LedgerEntry = {
     action: 'add',
+    key: String(number),
     sid: String(number),
     account: '101',
     at: Date.UTC(2026, 10, 20, 19, 3),
@@ -89,17 +85,51 @@ function change(number: number, { callerNumber, ...more }: Facts = {}): Conversi
     currency: 'USD',
     ...more,
   };
-  return { entry, callerNumber: callerNumber ?? null };
+  return { kind: entry.action, entry, conversion: null, why: null };
 }
 
-const dataManagerEvent = (change: ConversionChange) => eventOf(change, now) as DataManagerEvent;
 const at = { clock: { now: () => now } };
-const push = async (...changes: ConversionChange[]) => pushConversions(await open(), changes, at);
+const push = async (...changes: Change[]) => pushConversions(await open(), changes, at);
+
+const call = (number: number, more: object = {}): Call =>
+  callWith({
+    sid: String(number),
+    ani: `20255501${String(number).padStart(2, '0')}`,
+    talk_minutes: '4.0',
+    ppc_gclid: `click-${number}`,
+    first_touch: null,
+    ...more,
+  });
+
+const rules: ConversionRules = {
+  timeZone: 'America/New_York',
+  conversionName: '',
+  now,
+  value: (one) => Number(one.talk_minutes) * 10,
+  currency: 'USD',
+};
+const granted: Consent = { adUserData: 'granted', adPersonalization: 'denied' };
+
+/** The event that a change becomes, found to have the form of the schema. */
+const eventOf = async (one: Change): Promise<DataManagerEvent | undefined> => {
+  await push(one);
+  return stub.taken.at(-1)?.events[0];
+};
+
+/** The events of calls that may be matched by number, and why the others are left out. */
+async function byNumber(consent: Consent | undefined, ...calls: Call[]) {
+  const tool = { accepts: dataManagerAccepts({ phone: true }) };
+  const tally = createTally();
+  const found = conversions(calls, { ...rules, consent }, tool);
+  stub.taken.length = 0;
+  await push(...(await changesToSend(found, tally.add)));
+  const events = stub.taken.flatMap((request) => request.events);
+  return { events, leftOut: Object.fromEntries(tally.summary().leftOut) };
+}
 
 describe('events', () => {
-  test('it writes the ID, time, click, value and currency of a conversion in the form of the schema', () => {
-    const event = dataManagerEvent(change(1));
-    expect(event).toEqual({
+  test('it writes the ID, time, click, value and currency of a conversion in the form of the schema', async () => {
+    expect(await eventOf(change(1))).toEqual({
       transactionId: '1',
       eventTimestamp: '2026-11-20T19:03:00.000Z',
       eventSource: 'PHONE',
@@ -107,48 +137,62 @@ describe('events', () => {
       conversionValue: 25,
       currency: 'USD',
     });
-    expect(violations('Event', event)).toEqual([]);
   });
 
-  test('it sends the hashed number of a caller only when the caller agreed', () => {
-    const callerNumber = '+12025550123';
-    const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
-    const event = dataManagerEvent(change(1, { callerNumber, click: null, consent: granted }));
-    const hash = createHash('sha256').update(callerNumber).digest('hex');
-    expect(event.userData).toEqual({ userIdentifiers: [{ phoneNumber: hash }] });
-    expect(event.consent).toEqual({
+  test('the ID is the key of the conversion, which may be another one than that of its call', async () => {
+    expect(await eventOf(change(1, { key: '1 sale' }))).toMatchObject({ transactionId: '1 sale' });
+  });
+
+  test('it sends the hashed number of a caller only when the caller agreed', async () => {
+    const hash = createHash('sha256').update('+12025550101').digest('hex');
+    const { events } = await byNumber(granted, call(1));
+    expect(events[0]?.userData).toEqual({ userIdentifiers: [{ phoneNumber: hash }] });
+    expect(events[0]?.consent).toEqual({
       adUserData: 'CONSENT_GRANTED',
       adPersonalization: 'CONSENT_DENIED',
     });
-    expect(violations('Event', event)).toEqual([]);
-    const denied = { adUserData: 'denied', adPersonalization: 'denied' } as const;
-    expect(dataManagerEvent(change(1, { callerNumber, consent: denied })).userData).toBeUndefined();
-    expect(dataManagerEvent(change(1, { callerNumber })).userData).toBeUndefined();
-    const braid = change(1, {
-      callerNumber,
-      consent: granted,
-      click: { kind: 'wbraid', id: 'w-1' },
-    });
-    expect(dataManagerEvent(braid).userData).toBeUndefined();
+    for (const consent of [undefined, { ...granted, adUserData: 'denied' } as const]) {
+      const sent = await byNumber(consent, call(1));
+      expect(sent.events.map(({ userData }) => userData)).toEqual([undefined]);
+    }
+    expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
 
-  test('it restates a value and takes a conversion back under the same transaction ID', () => {
-    const restated = dataManagerEvent(change(1, { value: 80, action: 'restate' }));
-    expect(restated).toMatchObject({
+  test('a number does not go beside a click that stands for many', async () => {
+    const braid = call(1, {
+      ppc_gclid: null,
+      first_touch: 'https://shop.example/?wbraid=braid-of-many-clicks',
+    });
+    const { events } = await byNumber(granted, braid);
+    expect(events).toMatchObject([{ adIdentifiers: { wbraid: 'braid-of-many-clicks' } }]);
+    expect(events[0]?.userData).toBeUndefined();
+  });
+
+  test('a call that could be matched only by its number is left out without consent', async () => {
+    const withoutClick = call(1, { ppc_gclid: undefined });
+    expect(await byNumber(undefined, withoutClick)).toEqual({
+      events: [],
+      leftOut: { no_consent: 1 },
+    });
+    expect(await byNumber(granted, withoutClick)).toMatchObject({ events: [{}], leftOut: {} });
+  });
+
+  test('it restates a value and takes a conversion back under the same transaction ID', async () => {
+    expect(await eventOf(change(1, { value: 80, action: 'restate' }))).toMatchObject({
       transactionId: '1',
       conversionValue: 80,
       lastUpdatedTimestamp: '2026-11-21T00:00:00.000Z',
     });
-    expect(dataManagerEvent(change(1, { action: 'retract' }))).toMatchObject({
+    expect(await eventOf(change(1, { action: 'retract' }))).toMatchObject({
       transactionId: '1',
       conversionValue: 0,
     });
   });
 
-  test('it sends braids, and one click ID at most', () => {
+  test('it sends braids, and one click ID at most', async () => {
     for (const kind of ['gbraid', 'wbraid'] as const) {
-      const event = dataManagerEvent(change(1, { click: { kind, id: 'b-1' } }));
-      expect(event.adIdentifiers).toEqual({ [kind]: 'b-1' });
+      const event = await eventOf(change(1, { click: { kind, id: 'b-1' } }));
+      expect(event?.adIdentifiers).toEqual({ [kind]: 'b-1' });
     }
     expect(dataManagerAccepts({ phone: false }).matchBy).toEqual(['gclid', 'gbraid', 'wbraid']);
     expect(dataManagerAccepts({ phone: true })).toMatchObject({ clickWindow: '63d' });
@@ -209,34 +253,18 @@ describe('batches', () => {
 });
 
 describe('the ledger', () => {
-  const call = (number: number, more: object = {}): Call =>
-    callWith({
-      sid: String(number),
-      ani: `20255501${String(number).padStart(2, '0')}`,
-      talk_minutes: '4.0',
-      ppc_gclid: `click-${number}`,
-      first_touch: null,
-      ...more,
-    });
-
-  const rules: ConversionRules = {
-    timeZone: 'America/New_York',
-    conversionName: '',
-    now,
-    value: (one) => Number(one.talk_minutes) * 10,
-    currency: 'USD',
-  };
   const tool = { accepts: dataManagerAccepts({ phone: false }) };
 
   /** One run of a push of these calls. */
   const run = async (path: string, ...calls: Call[]) => {
     const ledger = await openLedger(path);
     try {
-      const outcomes = conversions(calls, rules, tool);
-      const found = await changesToPush('google', ledger.delivered('google'), outcomes);
+      const tally = createTally();
+      const found = conversions(calls, rules, tool, ledger.delivered('google'));
+      const changes = await changesToSend(found, tally.add);
       const options = { ...at, ledger, destination: 'google' };
-      const summary = await pushConversions(await open(), found.changes, options);
-      return { ...found, ...summary, ...summary.sent };
+      const summary = await pushConversions(await open(), changes, options);
+      return { ...tally.summary(), ...summary, ...summary.sent };
     } finally {
       await ledger.close();
     }
@@ -276,7 +304,7 @@ describe('the ledger', () => {
     expect(moved).toMatchObject({
       add: 0,
       retract: 0,
-      unadjusted: [{ sid: '3', change: 'click_changed' }],
+      uncorrected: [{ sid: '3', what: 'click_changed' }],
     });
   });
 
@@ -289,34 +317,13 @@ describe('the ledger', () => {
 
     // As if the process had ended after the note that a batch is about to be sent.
     const ledger = await openLedger(path);
-    await ledger.prepare('google', [change(2).entry]);
+    await ledger.prepare('google', [change(2).entry as LedgerEntry]);
     await ledger.close();
     expect(await run(path, ...calls)).toMatchObject({ add: 1, refused: [{ sid: '1' }] });
     stub.badClicks.clear();
     expect(await run(path, ...calls)).toMatchObject({ add: 1, refused: [] });
     expect(await run(path, ...calls)).toMatchObject({ add: 0 });
     expect([...stub.conversions.keys()].sort()).toEqual(['1', '2']);
-  });
-
-  test('a call that could be matched only by its number is not sent without consent', async () => {
-    const phone = { accepts: dataManagerAccepts({ phone: true }) };
-    const withheld = call(1, { ppc_gclid: undefined });
-
-    const of = (consent?: Consent) =>
-      changesToPush(
-        'google',
-        new Map(),
-        conversions([withheld], { ...rules, ...(consent ? { consent } : {}) }, phone),
-      );
-
-    expect(await of()).toMatchObject({ changes: [], withoutConsent: 1 });
-    const granted = await of({ adUserData: 'granted', adPersonalization: 'granted' });
-    expect(granted).toMatchObject({
-      changes: [{ callerNumber: '+12025550101' }],
-      withoutConsent: 0,
-    });
-    await push(...granted.changes);
-    expect(JSON.stringify(stub.taken)).not.toContain('2025550101');
   });
 });
 

@@ -6,13 +6,14 @@ import { rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
   type ConversionRules,
+  changesToSend,
   conversions,
+  createTally,
   type Journal,
   openLedger,
   sheetFormats,
 } from '../../src/index.ts';
 import {
-  changesToPush,
   createDataManager,
   createMicrosoftAds,
   dataManagerAccepts,
@@ -217,12 +218,14 @@ function pusher(tool: Tool, phone = false) {
     })) as unknown as Call[];
     const ledger = await openLedger(journal);
     try {
-      const outcomes = conversions(calls, phone ? { ...rules, consent: granted } : rules, format);
-      const found = await changesToPush(tool.kind, ledger.delivered('tool'), outcomes);
-      const options = { ledger, destination: 'tool', clock, numbers: found.numbers };
+      const set = phone ? { ...rules, consent: granted } : rules;
+      const tally = createTally();
+      const found = conversions(calls, set, format, ledger.delivered('tool'));
+      const changes = await changesToSend(found, tally.add);
+      const options = { ledger, destination: 'tool', clock };
       const target = { ...(await tool.open()), most };
-      const summary = await pushConversions(target, found.changes, options);
-      return { ...summary, uncertain: [...found.uncertain, ...summary.uncertain] };
+      const summary = await pushConversions(target, changes, options);
+      return { ...summary, uncertain: [...tally.summary().uncertain, ...summary.uncertain] };
     } finally {
       await ledger.close();
     }

@@ -1,3 +1,4 @@
+import type { LeftOutReason } from '@call-attribution/conversions';
 import type { Clock } from '@call-attribution/core';
 import { isLoopback } from '@call-attribution/core/settings';
 import { periodOfText } from '@call-attribution/core/time';
@@ -18,7 +19,7 @@ import {
 import { type Try, unauthorized } from '../http/passwords.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Feed } from './feed.ts';
-import { type FeedReason, makeSheet, noteSent, periodOf, type Sheet, sinceOf } from './sheet.ts';
+import { makeSheet, noteSent, periodOf, type Sheet, sinceOf } from './sheet.ts';
 
 /** For how long a sheet that was made is given to further requests, in milliseconds. */
 const freshMs = 60_000;
@@ -224,7 +225,7 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
     incomplete: verdict && describeCopy(verdict),
     only: verdict && describeScope(verdict),
     rows: latest?.rows ?? null,
-    leftOut: Object.fromEntries(latest?.leftOut ?? []) as Partial<Record<FeedReason, number>>,
+    leftOut: Object.fromEntries(latest?.leftOut ?? []) as Partial<Record<LeftOutReason, number>>,
   };
 }
 

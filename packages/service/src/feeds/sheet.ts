@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Converted, Ledger, LedgerEntry, LeftOutReason } from '@call-attribution/conversions';
+import type { CallChange, Ledger, LedgerEntry, LeftOutReason } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { formatNaive } from '@call-attribution/core/time';
 import { where } from '@call-attribution/query-dsl';
@@ -17,15 +17,12 @@ export interface Sheet {
   readonly madeAt: number;
   readonly rows: number;
   /** How many calls are left out, by reason. */
-  readonly leftOut: ReadonlyMap<FeedReason, number>;
+  readonly leftOut: ReadonlyMap<LeftOutReason, number>;
   /** What the ledger calls this period; null for a feed that repeats its window. */
   readonly period: string | null;
   /** What the ledger will note of this period. */
   readonly entries: readonly LedgerEntry[];
 }
-
-/** Why a call is not in a feed: as for a sheet, or because it was there in an earlier period. */
-export type FeedReason = LeftOutReason | 'sent_before';
 
 /**
  * The time from which on a feed has calls, or reads them, so many days earlier: a midnight, or for
@@ -66,7 +63,7 @@ export async function makeSheet(
   const { format, account, once, path, history } = feed;
 
   // A service without feeds starts without them.
-  const { conversions, entryOf, toSheet } = await import('@call-attribution/conversions');
+  const { conversions, toSheet } = await import('@call-attribution/conversions');
   const rules = { ...feed.rules, now, from: sinceOf(feed, now) };
   const read = where('date_added').from(sinceOf(feed, now, history));
   const calls = store.calls(
@@ -79,23 +76,26 @@ export async function makeSheet(
     .flatMap((name) => [...(once?.ledger.delivered(name).keys() ?? [])]);
   const underWay = sending
     .filter((sheet) => sheet.period !== period)
-    .flatMap(({ entries }) => entries.map(({ sid }) => sid));
+    .flatMap(({ entries }) => entries.map(({ key }) => key));
   const earlier = new Set([...noted, ...underWay]);
   const entries: LedgerEntry[] = [];
-  const leftOut = new Map<FeedReason, number>();
+  const leftOut = new Map<LeftOutReason, number>();
   let rows = 0;
 
-  async function* counted(): AsyncGenerator<Converted> {
-    for await (const outcome of conversions(unhurried(calls), rules, format)) {
-      let reason: FeedReason | null = null;
-      if ('leftOut' in outcome) reason = outcome.leftOut;
-      else if (earlier.has(outcome.conversion.sid)) reason = 'sent_before';
-      else {
+  // The ledger is asked by period and not by call, so each call is new here or left out for a
+  // reason of its own.
+  async function* counted(): AsyncGenerator<CallChange> {
+    for await (const change of conversions(unhurried(calls), rules, format)) {
+      const { entry } = change;
+      if (entry !== null && !earlier.has(entry.key)) {
         rows += 1;
-        if (period !== null) entries.push(entryOf(outcome.conversion));
-        yield outcome;
+        if (period !== null) entries.push(entry);
+        yield change;
+        continue;
       }
-      if (reason !== null) leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
+
+      const reason = entry === null ? (change.why as LeftOutReason) : 'sent_before';
+      leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
     }
   }
 
@@ -151,7 +151,7 @@ export function noteSent(
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);
     const known = ledger.delivered(period);
-    const news = entries.filter(({ sid }) => !known.has(sid));
+    const news = entries.filter(({ key }) => !known.has(key));
     if (news.length > 0) await ledger.commit(await ledger.prepare(period, news));
   };
 
