@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { type JsonObject, sendJson, sendRequest } from '@call-attribution/core/http';
 import { isLoopback } from '@call-attribution/core/settings';
 import {
   type AuthInfo,
@@ -8,7 +9,14 @@ import {
   OAuthErrorCode,
   requireBearerAuth,
 } from '@modelcontextprotocol/server';
-import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
 
 // Who may use the endpoint: a token of its own, or one of an authorization server.
 
@@ -219,7 +227,7 @@ export async function keysOf(
       throw wrong(`its metadata names another issuer, ${String(issuer)}`);
     if (typeof keys !== 'string' || !URL.canParse(keys) || !isSafe(new URL(keys)))
       throw wrong('its metadata names no keys (jwks_uri), so its tokens cannot be checked');
-    return { issuer, find: createRemoteJWKSet(new URL(keys), { timeoutDuration: longestMs }) };
+    return { issuer, find: createRemoteJWKSet(new URL(keys), { [customFetch]: fetchKeys }) };
   }
 
   throw wrong(
@@ -230,17 +238,19 @@ export async function keysOf(
 const isSafe = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 
-async function documentAt(place: string): Promise<Record<string, unknown> | null> {
-  try {
-    const response = await fetch(place, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(longestMs),
-    });
-    const body: unknown = response.ok ? await response.json() : null;
-    return typeof body === 'object' ? (body as Record<string, unknown> | null) : null;
-  } catch {
-    return null;
-  }
+/** Whose answer is not there after five seconds cannot be asked now. */
+const asking = { deadline: longestMs, most: 1024 * 1024 };
+
+async function documentAt(place: string): Promise<JsonObject | null> {
+  const { response } = await sendJson(new URL(place), { method: 'GET' }, asking);
+  return response?.status === 200 ? response.body : null;
+}
+
+/** Keys are asked for as the metadata is: within a limit, and at no other place. */
+async function fetchKeys(place: string): Promise<Response> {
+  const { response, reason } = await sendRequest(new URL(place), { method: 'GET' }, asking);
+  if (response === null) throw new errors.JWKSTimeout(reason);
+  return new Response(new Uint8Array(response.body), { status: response.status });
 }
 
 const unusable = (message: string): ConfigurationError =>

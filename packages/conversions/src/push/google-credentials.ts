@@ -3,15 +3,7 @@ import { join } from 'node:path';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import type { z } from 'zod';
 import { PushError } from './error.ts';
-import {
-  askForToken,
-  type Grant,
-  granted,
-  readKeyFile,
-  type Sending,
-  safeUrl,
-  sendJson,
-} from './http.ts';
+import { askFor, askForToken, type Grant, readKeyFile, type Sending, safeUrl } from './http.ts';
 
 /** Credentials of Google. Nothing prints the key by accident. */
 export interface GoogleCredentials {
@@ -123,7 +115,7 @@ export async function askGoogle(credentials: GoogleCredentials, sending: Sending
     const url = new URL('/computeMetadata/v1/instance/service-accounts/default/token', key.host);
     url.searchParams.set('scopes', scope);
     const headers = { 'metadata-flavor': 'Google' };
-    return granted(url, await sendJson(url, { method: 'GET', headers }, sending));
+    return askFor(url, { method: 'GET', headers }, sending);
   }
 
   const form: Record<string, string> =

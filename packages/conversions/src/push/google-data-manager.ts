@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { redact } from '@call-attribution/core';
+import { isJsonObject, type JsonObject, type SentRequest } from '@call-attribution/core/http';
 import type { Acceptance, Consent } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import { usualAcceptance } from '../formats/columns.ts';
@@ -7,16 +8,12 @@ import { askGoogle, type GoogleCredentials } from './google-credentials.ts';
 import {
   badDestination,
   endpointOf,
-  isJsonObject,
-  type JsonObject,
-  type JsonRequest,
-  type JsonResponse,
   keepToken,
   refused,
   type SendingOptions,
-  type SignedResponse,
   sendingOf,
   sendSigned,
+  type ToolResponse,
 } from './http.ts';
 import type { ChangeRefusal, PushTarget, SendOptions } from './push.ts';
 
@@ -77,7 +74,7 @@ export function createDataManager(options: DataManagerOptions): DataManager {
   const destination = wireDestination(given);
   const token = keepToken(sending.clock, () => askGoogle(credentials, sending));
 
-  const call = (url: URL, request: JsonRequest): Promise<SignedResponse> =>
+  const call = (url: URL, request: SentRequest): Promise<ToolResponse> =>
     sendSigned(url, request, sending, {
       async headers(renew) {
         const { project } = credentials;
@@ -174,7 +171,7 @@ const counts = (value: unknown): { reason: string; count: number }[] =>
  * The events that a refused request names. Empty when it is about something else, such as the
  * destination.
  */
-function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[] {
+function refusalsOf(body: JsonObject, events: number): ChangeRefusal[] {
   const violations = list(object(body.error)?.details).flatMap(({ fieldViolations }) =>
     list(fieldViolations),
   );
@@ -190,7 +187,7 @@ function refusalsOf(body: JsonResponse['body'], events: number): ChangeRefusal[]
   return refusals.every(isAbout) ? refusals : [];
 }
 
-function refusalOf(url: URL, response: SignedResponse) {
+function refusalOf(url: URL, response: ToolResponse) {
   const error = object(response.body.error);
   return refused(url, response, error?.status, error?.message);
 }

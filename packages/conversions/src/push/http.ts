@@ -1,13 +1,13 @@
-import {
-  type Clock,
-  type RetryPolicy,
-  redact,
-  requestedDelay,
-  retryDelay,
-  sleep,
-  systemClock,
-} from '@call-attribution/core';
+import { type Clock, type RetryPolicy, redact, systemClock } from '@call-attribution/core';
 import { codeOf } from '@call-attribution/core/errors';
+import {
+  isBusy,
+  type JsonObject,
+  type JsonResponse,
+  type Sent,
+  type SentRequest,
+  sendJson,
+} from '@call-attribution/core/http';
 import { isLoopback, readSmallFile } from '@call-attribution/core/settings';
 import { PushError } from './error.ts';
 
@@ -31,85 +31,23 @@ export const sendingOf = ({ clock, signal, fetch: send }: SendingOptions) => ({
 /** What every request needs. */
 export type Sending = ReturnType<typeof sendingOf>;
 
-/** A response that was read whole. */
-export interface JsonResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+/** A response of a tool that could be read. */
+export interface ToolResponse extends JsonResponse {
   readonly body: JsonObject;
-}
-
-/** A response to a request that may have been sent more than once. */
-export interface SignedResponse extends JsonResponse {
   /** May an earlier attempt have been taken, whatever this response says? */
   readonly mayBeTaken: boolean;
 }
 
-/** A request of which any number may be sent. */
-export interface JsonRequest {
-  readonly method: 'GET' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-}
-
 const sentLater = 'what was not sent is sent by the next run';
-const attemptMs = 60_000;
-const mostBytes = 4 * 1024 * 1024;
-
-/**
- * Sends one request and reads the JSON of its response. Redirects are not followed: a token must
- * not go anywhere else.
- */
-export async function sendJson(
-  url: URL,
-  request: JsonRequest,
-  sending: Sending,
-): Promise<JsonResponse> {
-  const deadline = AbortSignal.timeout(attemptMs);
-  const { signal } = sending;
-  let status = 0;
-  let text: string;
-  let headers: Record<string, string>;
-  try {
-    const response = await sending.fetch(url, {
-      method: request.method,
-      headers: { accept: 'application/json', ...request.headers },
-      ...(request.body === undefined ? {} : { body: request.body }),
-      redirect: 'manual',
-      signal: signal === null ? deadline : AbortSignal.any([signal, deadline]),
-    });
-    status = response.status;
-    headers = Object.fromEntries(response.headers);
-    text = await textOf(response);
-  } catch (error) {
-    signal?.throwIfAborted();
-    const reason = reasonOf(error, deadline);
-    throw new PushError(
-      'unreachable',
-      { message: `${url.host} cannot be reached: ${reason}`, hint: sentLater },
-      { reason },
-    );
-  }
-
-  const body = status >= 300 && status < 400 ? null : objectOf(text);
-  if (body === null) {
-    // A proxy or a load balancer says in HTML that it is overloaded.
-    if (isPassing(status)) throw refused(url, { status });
-    const message = `${url.host} sent a response with status ${status} that cannot be read`;
-    throw new PushError('refused', { message, hint: sentLater }, { status });
-  }
-
-  return { status, headers, body };
-}
 
 /** When a request is sent again: after 1 s, and up to a minute later each time. */
 const retries: RetryPolicy = { attempts: 5, baseDelay: 1_000, maxDelay: 60_000 };
-const longestWait = 120_000;
 
 /** How requests to an API are signed, and what its refusals mean. */
 interface Signing {
   /** Headers with a token; with `renew`, another one than before. */
   headers(renew: boolean): Promise<Readonly<Record<string, string>>>;
-  refusalOf(url: URL, response: SignedResponse): PushError;
+  refusalOf(url: URL, response: ToolResponse): PushError;
 }
 
 /**
@@ -118,57 +56,40 @@ interface Signing {
  */
 export async function sendSigned(
   url: URL,
-  request: JsonRequest,
+  request: SentRequest,
   sending: Sending,
   { headers, refusalOf }: Signing,
-): Promise<SignedResponse> {
-  const { clock, signal } = sending;
-  let renew = false;
-  let mayBeTaken = false;
-  for (let number = 1; ; number += 1) {
-    let failure: PushError;
-    let requested: number | undefined;
-    let isSent = false;
-    try {
-      const signed = { ...request, headers: { ...(await headers(renew)), ...request.headers } };
-      isSent = true;
-      const response = { ...(await sendJson(url, signed, sending)), mayBeTaken };
-      const { status } = response;
-      // A token may have been revoked before its time; another one is worth one attempt.
-      if (status === 401 && !renew) {
-        renew = true;
-        continue;
-      }
-      renew = false;
-      if (!isPassing(status)) return response;
-      failure = refusalOf(url, response);
-      requested = requestedDelay(response.headers, clock.now());
-    } catch (error) {
-      if (!(error instanceof PushError)) throw error;
-      failure = error;
-    }
-    mayBeTaken ||= isSent && !isUntaken(failure);
-    failure.mayBeTaken = mayBeTaken;
-    const wait = retryDelay(retries, number, requested, Math.random);
-    if (!failure.isRetryable || number >= retries.attempts || wait > longestWait) throw failure;
-    await sleep(clock, wait, signal ?? undefined);
+): Promise<ToolResponse> {
+  const sent = await sendJson(url, request, { ...sending, retry: retries, sign: headers });
+  if (sent.unsigned instanceof PushError) sent.unsigned.mayBeTaken = sent.mayBeTaken;
+  if (sent.unsigned !== undefined) throw sent.unsigned;
+  const response = readableOf(url, sent);
+  if (isBusy(response)) throw refusalOf(url, response);
+  return response;
+}
+
+/** The response to a request; a `PushError` when there is none that can be read. */
+function readableOf(url: URL, { response, reason, mayBeTaken }: Sent<JsonResponse>): ToolResponse {
+  if (response?.body) return { ...response, body: response.body, mayBeTaken };
+  let error: PushError;
+  if (response === null)
+    error = new PushError(
+      'unreachable',
+      { message: `${url.host} cannot be reached: ${reason}`, hint: sentLater },
+      { reason },
+    );
+  // A proxy or a load balancer says in HTML that it is overloaded.
+  else if (isBusy(response)) error = refused(url, response);
+  else {
+    const { status } = response;
+    const message = `${url.host} sent a response with status ${status} that cannot be read`;
+    error = new PushError('refused', { message, hint: sentLater }, { status });
   }
+
+  // What says that it was taken says so although it cannot be read.
+  error.mayBeTaken = mayBeTaken || (response !== null && response.status < 300);
+  throw error;
 }
-
-const neverConnected: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENETUNREACH',
-]);
-
-/** Does the failure of a request say that the tool has not taken it? */
-function isUntaken({ code, reason, status = 0 }: PushError): boolean {
-  return code === 'unreachable' ? neverConnected.has(reason) : status >= 300 && status < 500;
-}
-
-/** May the same request succeed later? */
-const isPassing = (status: number): boolean => status === 429 || status >= 500;
 
 /**
  * What a response says that is not a success: the name of its error, and its sentence without
@@ -189,7 +110,7 @@ export function refused(
       message: `${host} refused the request: ${reason} (status ${status})${said === '' ? '' : `: ${said}`}`,
       ...(hint === undefined ? {} : { hint }),
     },
-    { reason, status, isRetryable: isPassing(status) },
+    { reason, status, isRetryable: isBusy({ status }) },
   );
   error.mayBeTaken = mayBeTaken;
   return error;
@@ -227,42 +148,6 @@ export function safeUrl(text: string): URL | null {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
     ? url
     : null;
-}
-
-async function textOf(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of response.body ?? []) {
-    size += part.length;
-    if (size > mostBytes) throw new Error('the response is too long');
-    parts.push(part);
-  }
-
-  return Buffer.concat(parts).toString('utf8');
-}
-
-/** An object of JSON. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Whether a value of JSON is an object. */
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function objectOf(text: string): JsonObject | null {
-  try {
-    const json: unknown = text === '' ? {} : JSON.parse(text);
-    return isJsonObject(json) ? json : null;
-  } catch {
-    return null;
-  }
-}
-
-function reasonOf(error: unknown, deadline: AbortSignal): string {
-  if (deadline.aborted) return `no response within ${attemptMs / 1000} s`;
-  if (!(error instanceof Error)) return 'the connection failed';
-  const cause = error.cause ?? error;
-  const code = isJsonObject(cause) ? cause.code : undefined;
-  return typeof code === 'string' ? code : error.message;
 }
 
 /** The text of a file of credentials. */
@@ -311,14 +196,21 @@ export async function askForToken(
 ): Promise<JsonObject & Grant> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = new URLSearchParams(form).toString();
-  return granted(url, await sendJson(url, { method: 'POST', headers, body }, sending));
+  return askFor(url, { method: 'POST', headers, body }, sending);
 }
 
 /**
- * The answer of a token server, with the token. The description of an error may quote the account;
- * its code says enough.
+ * Asks for a token. The description of an error may quote the account; its code says enough.
  */
-export function granted(url: URL, { status, body }: JsonResponse): JsonObject & Grant {
+export async function askFor(
+  url: URL,
+  request: SentRequest,
+  sending: Sending,
+): Promise<JsonObject & Grant> {
+  const { status, body } = readableOf(
+    url,
+    await sendJson(url, request, { ...sending, retry: retries }),
+  );
   const { access_token: token, expires_in: seconds, error } = body;
   if (status === 200 && typeof token === 'string' && token !== '')
     return { ...body, token, seconds: Number(seconds) };

@@ -1,4 +1,5 @@
 import { redact } from '@call-attribution/core';
+import { isJsonObject, type SentRequest } from '@call-attribution/core/http';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { writeWholeFile } from '@call-attribution/node-stream/files';
 import type { z } from 'zod';
@@ -9,16 +10,14 @@ import {
   badDestination,
   endpointOf,
   type Grant,
-  isJsonObject,
-  type JsonRequest,
   keepToken,
   readKeyFile,
   refused,
   type Sending,
   type SendingOptions,
-  type SignedResponse,
   sendingOf,
   sendSigned,
+  type ToolResponse,
 } from './http.ts';
 import type { ChangeRefusal, PushTarget } from './push.ts';
 
@@ -92,7 +91,7 @@ export function createMicrosoftAds(options: MicrosoftAdsOptions): PushTarget {
   const post = async (list: string, items: readonly object[]): Promise<ChangeRefusal[]> => {
     const url = new URL(`${service}/${list}/Apply`, base);
     const body = JSON.stringify({ [list]: items });
-    const request: JsonRequest = {
+    const request: SentRequest = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
@@ -196,11 +195,11 @@ function refusalsOf(errors: unknown): ChangeRefusal[] {
 }
 
 /** What is wrong with a request as a whole. */
-function failuresOf({ body }: SignedResponse): readonly unknown[] {
+function failuresOf({ body }: ToolResponse): readonly unknown[] {
   return [body.Errors, body.OperationErrors, body.BatchErrors].filter(Array.isArray).flat();
 }
 
-function refusalOf(url: URL, response: SignedResponse) {
+function refusalOf(url: URL, response: ToolResponse) {
   const [first] = failuresOf(response);
   return isJsonObject(first)
     ? refused(url, response, first.ErrorCode, first.Message)

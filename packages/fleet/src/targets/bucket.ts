@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type RetryPolicy, retryDelay, sleep, systemClock } from '@call-attribution/core';
-import { codeOf } from '@call-attribution/core/errors';
+import type { RetryPolicy } from '@call-attribution/core';
+import { type SentResponse, sendRequest } from '@call-attribution/core/http';
 import type { Environment } from '@call-attribution/core/settings';
 import { AwsClient } from 'aws4fetch';
 import { claimLost, FleetError } from '../errors.ts';
@@ -80,11 +80,7 @@ interface Request {
 /** A request without any of it. */
 const plain: Request = { query: {}, headers: {}, body: null };
 
-interface Reply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Buffer;
-}
+type Reply = SentResponse;
 
 const usualRetry: RetryPolicy = { attempts: 7, baseDelay: 300, maxDelay: 10_000 };
 
@@ -147,7 +143,7 @@ export function openBucket(into: string, env: Environment, retry = usualRetry): 
 
       // An earlier attempt may have been done although its answer was lost.
       const there = await ask('HEAD', key, plain);
-      return there.headers.get('x-amz-meta-claim') === mark ? etagOf(there, name) : null;
+      return there.headers['x-amz-meta-claim'] === mark ? etagOf(there, name) : null;
     },
     async remove(key) {
       await ask('DELETE', key, plain).catch(() => {});
@@ -175,32 +171,31 @@ function senderOf(address: Address, retry: RetryPolicy, closed: AbortSignal) {
       .join('&');
     const hash = createHash('sha256').update(body ?? '');
     const signed = { ...headers, 'x-amz-content-sha256': hash.digest('hex') };
-    for (let attempt = 1; ; attempt += 1) {
-      let failure: FleetError;
-      try {
-        const response = await aws.fetch(url.href, {
-          method,
-          headers: signed,
-          redirect: 'manual',
-          ...(body === null ? {} : { body: new Uint8Array(body) }),
-          signal: AbortSignal.any([closed, AbortSignal.timeout(patience)]),
-        });
-        const bytes = Buffer.from(await response.arrayBuffer());
-        const reply = { status: response.status, headers: response.headers, body: bytes };
-        if (!mayPass(reply)) return reply;
-        failure = refusalOf(address, reply);
-      } catch (error) {
-        if (closed.aborted) throw closed.reason;
-        const cause = error instanceof Error ? (codeOf(error.cause) ?? error.name) : 'unknown';
-        failure = new FleetError(
-          'target_unavailable',
-          `${endpoint.host} does not answer requests for ${name} (${cause}).`,
-          { hint: 'Check the network, and AWS_ENDPOINT_URL when it is not the server of AWS.' },
-        );
-      }
-      if (attempt >= retry.attempts) throw failure;
-      await sleep(systemClock, retryDelay(retry, attempt, undefined, Math.random), closed);
-    }
+    const sent = await sendRequest(
+      url,
+      { method, body },
+      {
+        retry,
+        mayPass,
+        deadline: patience,
+        most: Number.POSITIVE_INFINITY,
+        signal: closed,
+        // A signature holds for some minutes only.
+        async sign() {
+          const request = await aws.sign(url.href, { method, headers: signed });
+          return Object.fromEntries(request.headers);
+        },
+      },
+    );
+    const { response, reason } = sent;
+    if (response === null)
+      throw new FleetError(
+        'target_unavailable',
+        `${endpoint.host} does not answer requests for ${name} (${reason}).`,
+        { hint: 'Check the network, and AWS_ENDPOINT_URL when it is not the server of AWS.' },
+      );
+    if (mayPass(response)) throw refusalOf(address, response);
+    return response;
   };
 }
 
@@ -224,7 +219,7 @@ function refusalOf({ name, endpoint: { host } }: Address, reply: Reply): FleetEr
   if (code === 'NoSuchBucket')
     return error('unfit_place', `has no bucket for ${name}`, 'Create it, or correct the name.');
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
-    const region = headers.get('x-amz-bucket-region') ?? '';
+    const region = headers['x-amz-bucket-region'] ?? '';
     return error(
       'unfit_place',
       `does not have ${name} in this region (${said})`,
@@ -270,7 +265,7 @@ const quoted = (etag: string): string => `"${etag.replace(/^W\/|"/g, '')}"`;
 
 /** The etag of an answer. Without one there are no conditions. */
 function etagOf({ headers }: Reply, name: string): string {
-  const etag = headers.get('etag');
+  const { etag } = headers;
   if (etag) return quoted(etag);
   throw new FleetError('unfit_place', `The server of ${name} sends no ETag with an object.`, {
     hint: 'Use a server that does, or another target.',
