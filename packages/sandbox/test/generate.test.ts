@@ -20,7 +20,7 @@ describe('generated calls', () => {
     for (const call of generate({ records: 1000, seed: 42, accounts: 2 }))
       digest.update(JSON.stringify(call));
     expect(digest.digest('hex')).toBe(
-      '98dcb4255aab25e7efdd319ae1666c6351481832a27ad790033d60deed6c3e7e',
+      'c5f6793372e7e2fac1eaddac53a7256df0591aeb5207e22e362b27932c7abcc7',
     );
   });
 

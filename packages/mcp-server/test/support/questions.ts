@@ -609,10 +609,10 @@ const quality: readonly Question[] = [
     on('2026-10-01', '2026-10-30'),
   ),
   {
-    ask: 'On which days in October was there no call from the seasonal campaign?',
+    ask: 'On which days in October was there no call from the Houston campaign?',
     calls: [
       (_, calls) => {
-        const name = calls.find((call) => call.ppc_campaign?.includes('Seasonal'))?.ppc_campaign;
+        const name = calls.find((call) => call.ppc_campaign?.includes('Houston'))?.ppc_campaign;
         return analyze({
           ...october,
           where: `ppc_campaign = '${name}'`,
@@ -625,7 +625,7 @@ const quality: readonly Question[] = [
     answer: column('day'),
     truth: (calls) => {
       const found = new Set(
-        sites(calls, inOctober, (call) => call.ppc_campaign?.includes('Seasonal') === true).map(
+        sites(calls, inOctober, (call) => call.ppc_campaign?.includes('Houston') === true).map(
           dateOf,
         ),
       );

@@ -1,4 +1,5 @@
 import type { Random } from './random.ts';
+import type { Country } from './reserved.ts';
 import type { Trade } from './trades.ts';
 
 /** A keyword that an account bids on. */
@@ -27,7 +28,15 @@ export interface Campaign {
   readonly groups: readonly AdGroup[];
 }
 
-const kinds = ['Generic', 'Brand', 'Remarketing', 'Seasonal'] as const;
+const kinds = ['Generic', 'Brand', 'Remarketing'] as const;
+
+/** Campaigns for one town are named by it and its zip code, which are also those of callers. */
+const towns: Readonly<Record<Country, string>> = {
+  us: 'Houston 77002',
+  ca: 'Montréal H2X 1Y4',
+  gb: 'London EC1A 1BB',
+};
+
 const matches = ['Exact', 'Phrase', 'Broad'] as const;
 
 /**
@@ -35,7 +44,7 @@ const matches = ['Exact', 'Phrase', 'Broad'] as const;
  * change.
  */
 export function makeCampaigns(random: Random, trade: Trade): readonly Campaign[] {
-  return kinds.map((kind) => ({
+  return [...kinds, towns[trade.country]].map((kind) => ({
     id: random.digits(10),
     name: `${trade.name} | ${kind}`,
     groups: Object.entries(trade.themes).map(([theme, words], at) => ({

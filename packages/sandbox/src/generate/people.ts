@@ -11,6 +11,8 @@ const lastNames = [
   'Smith', 'García', "O'Brien", 'Müller', 'Łuczak', 'Nguyễn', 'Johnson', 'Björklund', 'da Silva', 'Kowalski',
   'Іваненко', 'Brown', '田中', 'Miller', 'Lee', 'St. John', 'Smith, Jr.', 'Okafor', 'Haddad', 'Tremblay',
 ] as const;
+/** Names that are also words of campaigns, keywords and towns: some callers have one of them. */
+const commonWords = ['Price', 'Brand', 'Houston'] as const;
 const streets = [
   'Main St',
   'Oak Ave #4B',
@@ -62,7 +64,7 @@ export function makePerson(random: Random, country: Country, caller: number): Pe
     mobile ? phones : desktops,
   );
   const browser = random.pick(browsers);
-  return {
+  const person = {
     ...callerLine(country, caller),
     firstName: random.pick(firstNames),
     lastName: random.pick(lastNames),
@@ -78,4 +80,9 @@ export function makePerson(random: Random, country: Country, caller: number): Pe
     browser,
     browserVersion: `${browserVersions[browser] - random.below(3)}.0`,
   };
+
+  // One in forty. It is drawn from what was drawn anyway: all else of the call stays as it is.
+  const drawn = Number(person.superId.slice(-6));
+  const word = drawn % 40 === 0 ? commonWords[Math.floor(drawn / 40) % 3] : undefined;
+  return word === undefined ? person : { ...person, lastName: word };
 }
