@@ -5,10 +5,10 @@ const longest = 200;
 
 /**
  * The values of some fields of each record as strings, a list for each field, found in the bytes,
- * which are gone through once: nothing is parsed unless a string has escapes. They are those that
+ * which are gone through once: nothing is parsed unless a string or a key has escapes. They are those that
  * `JSON.parse` finds: not those of an object in the record, and the last one where a key comes
  * twice. Undefined for a record that does not have the field, has neither a number nor a string of
- * less than 200 bytes there, or has escapes in its key.
+ * less than 200 bytes there.
  *
  * @example
  * const [sids, times] = scanFields(page.bytes, page.byteRanges(), ['sid', 'date_added']);
@@ -57,7 +57,38 @@ export function scanFields(
     const values = found[field] as (string | undefined)[];
     values[index] = valueAt(text, keyForm.lastIndex);
   }
+
+  // Nobody writes such a letter with an escape but who hides a key.
+  if (escapedLetter.test(text))
+    for (const [i, range] of ranges.entries())
+      if (escapedLetter.test(text.slice(range.start, range.end)))
+        parseFields(bytes.subarray(range.start, range.end), names, found, i);
   return found;
+}
+
+/** A letter, a digit or an underscore of a name, written as JSON also allows. */
+const escapedLetter = /\\u00(?:3\d|[46][1-9a-f]|[57][\da]|5f)/i;
+
+/** The same of a record that is parsed. One that cannot be parsed keeps what was found. */
+function parseFields(
+  bytes: Uint8Array,
+  names: readonly string[],
+  found: readonly (string | undefined)[][],
+  index: number,
+): void {
+  let record: Readonly<Record<string, unknown>>;
+  try {
+    record = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch {
+    return;
+  }
+
+  for (const [i, name] of names.entries()) {
+    const value = record[name];
+    const isShort = typeof value === 'string' && Buffer.byteLength(value) < longest;
+    const isKnown = (isShort || typeof value === 'number') && Object.hasOwn(record, name);
+    (found[i] as (string | undefined)[])[index] = isKnown ? String(value) : undefined;
+  }
 }
 
 const quoted = (key: string): string => key.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
