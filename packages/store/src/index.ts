@@ -23,6 +23,7 @@ export type { Page, PageQuery, Part } from './read.ts';
 export {
   type EraseOptions,
   type Erasure,
+  type Purge,
   printRemovals,
   type RemovalNote,
   type Removals,

@@ -50,6 +50,14 @@ export interface EraseOptions {
   readonly before?: ((sids: ReadonlySet<string>) => Promise<void>) | undefined;
 }
 
+/** What a purge did. */
+export interface Purge {
+  /** How many calls were deleted. */
+  readonly deleted: number;
+  /** Why bytes of them may still be in the database, as of an erasure. */
+  readonly remains: readonly Remains[];
+}
+
 /** What an erasure did. */
 export interface Erasure {
   /** How many calls were deleted for each number, in the order in which they were given. */
@@ -167,9 +175,9 @@ async function setBorder(session: Session, account: string, before: string): Pro
 export interface StoreRemovals {
   /**
    * Deletes calls added before a time (`YYYY-MM-DD HH:MM:SS`), but none without a usable date, now
-   * and in later writes. Returns the number of deleted calls.
+   * and in later writes.
    */
-  purge(account: string, before: string): Promise<number>;
+  purge(account: string, before: string): Promise<Purge>;
   /**
    * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out
    * of later writes. Only keyed hashes of the numbers stay; what else the database has about these
@@ -219,7 +227,7 @@ async function settle(
   driver: Driver,
   account: string,
   own: string | null,
-  left: 'anywhere' | 'in rows' | 'nowhere',
+  left: 'anywhere' | 'in log' | 'nowhere',
 ): Promise<readonly Remains[]> {
   const marks = await marksOf(driver, account);
   const isInterrupted = marks.some((name) => name !== own);
@@ -232,7 +240,7 @@ async function settle(
   }
 
   const isWhole = isInterrupted || left === 'anywhere';
-  const isAny = isWhole || left === 'in rows';
+  const isAny = isWhole || left === 'in log';
   const remains = isAny ? await driver.overwriteDeleted(isWhole) : [];
   if (marks.length > 0)
     await driver.write(async (session) => {
@@ -263,9 +271,11 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
       await setBorder(session, account, before);
       return mark(session, account);
     });
-    const purged = await deleteBefore(driver, account, before);
-    await settle(driver, account, own, purged > 0 ? 'in rows' : 'nowhere');
-    return purged;
+    const deleted = await deleteBefore(driver, account, before);
+
+    // Without any, an earlier one may have left bytes in the log, which is looked at in any case.
+    const remains = await settle(driver, account, own, deleted > 0 ? 'anywhere' : 'in log');
+    return { deleted, remains };
   },
 
   async erase(account, callers, { before } = {}) {

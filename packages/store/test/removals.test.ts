@@ -120,8 +120,8 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     await using store = await openAt(await newUrl());
     const timeless = smallCall('timeless', 'soon', '1.0');
     await store.upsert('101', [...[0, 10, 20].map(other), timeless]);
-    expect(await store.purge('101', at(10))).toBe(1);
-    expect(await store.purge('101', at(5))).toBe(0);
+    expect(await store.purge('101', at(10))).toMatchObject({ deleted: 1 });
+    expect(await store.purge('101', at(5))).toMatchObject({ deleted: 0 });
     for (const time of ['yesterday', '2026-01-01', '2026-02-31 00:00:00', 5 as never])
       await expect(store.purge('101', time)).rejects.toMatchObject({ code: 'unfit_record' });
     const removals = await store.removals('101');
@@ -165,7 +165,7 @@ describe.each(stores)('what was removed from a $kind store', ({ newUrl }) => {
     expect(await store.erase('101', ['2025550130'])).toMatchObject({ deleted: [1] });
     expect(await sidsOf(store)).toEqual(['other-30']);
     await stopped(() => store.purge('101', at(50)));
-    expect(await store.purge('101', at(50))).toBe(1);
+    expect(await store.purge('101', at(50))).toMatchObject({ deleted: 1 });
     expect(await store.tally('101')).toEqual({ rows: 0, written: 0 });
     expect((await store.removals('101')).isUnfinished).toBe(false);
   });
@@ -300,11 +300,20 @@ test('it says when another process reads for so long that bytes stay in the log;
   });
   reader.exec('COMMIT');
   expect(await store.erase('101', [caller])).toMatchObject({ deleted: [0], remains: [] });
-  reader.close();
-  expect(
-    readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(caller)),
-  ).toEqual([]);
+  const left = (number: string) =>
+    readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(number));
+  expect(left(caller)).toEqual([]);
   expect(await sidsOf(store)).toEqual(['other-20']);
+
+  await store.upsert('101', [other(40)]);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM accounts').all();
+  expect(await store.purge('101', at(30))).toEqual({ deleted: 1, remains: ['in_use'] });
+  reader.exec('COMMIT');
+  expect(await store.purge('101', at(30))).toEqual({ deleted: 0, remains: [] });
+  reader.close();
+  expect(left(other(20).ani)).toEqual([]);
+  expect(left(other(40).ani)).toEqual(['calls.db']);
   await store.close();
 });
 
@@ -343,11 +352,10 @@ test('no byte of an erased caller is left in the files of SQLite, nor of what wa
   for (const needle of ['3125550199', '5550199', '３１２', name, 'erased-sid-'])
     expect([needle, left(needle)]).toEqual([needle, []]);
   expect(left('s999')).not.toEqual([]);
-  await store.purge('101', at(20));
+  expect(await store.purge('101', at(20))).toMatchObject({ remains: [] });
   const bytes = Buffer.concat(readdirSync(folder).map((file) => readFileSync(join(folder, file))));
-  for (const { sid, date_added } of others)
-    if (date_added < at(20) && sid.length === 4)
-      expect([sid, bytes.includes(`${sid}\u001f`)]).toEqual([sid, false]);
+  for (const { ani, date_added } of others)
+    expect([ani, date_added, bytes.includes(ani)]).toEqual([ani, date_added, date_added >= at(20)]);
 
   // Whoever had the file open goes on.
   expect(await follower.count('101')).toBe(

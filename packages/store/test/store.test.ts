@@ -208,7 +208,7 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.count('101', dates)).toBe(field === 'date' ? 30 : 31);
     const withTalk = calls.filter(({ talk_minutes }) => talk_minutes !== null).length;
     expect(await store.count('101', talk)).toBe(field === 'talk' ? withTalk : withTalk + 1);
-    expect(await store.purge('101', '1990-01-01 00:00:00')).toBe(0);
+    expect(await store.purge('101', '1990-01-01 00:00:00')).toMatchObject({ deleted: 0 });
     expect(await store.remove('101', ['odd'])).toBe(1);
   });
 

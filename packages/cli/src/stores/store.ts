@@ -7,7 +7,7 @@ import { isPhoneNumber } from '@call-attribution/core/record';
 import { periodStart } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { type Account, type Store, selectionOf } from '@call-attribution/store';
+import { type Account, type Purge, type Store, selectionOf } from '@call-attribution/store';
 import type { Args, Handler } from '../args.ts';
 import { ask, askHidden, canAsk } from '../config/prompt.ts';
 import { readFileSettings } from '../config/settings.ts';
@@ -142,7 +142,9 @@ export const purge = onStore(async (store, args, io) => {
       throw new UsageError('nothing was deleted', ['--dry-run only counts them']);
   }
 
-  await print(io, { purged: await store.purge(account, border) });
+  const { deleted, remains } = await store.purge(account, border);
+  await print(io, { purged: deleted });
+  sayRemains(remains, store, io);
   return exitCodes.ok;
 });
 
@@ -163,17 +165,7 @@ export const erase: Handler = async (args, io) => {
       );
       for (const [at, { line }] of numbers.entries())
         await print(io, { line, erased: deleted[at] ?? 0 });
-      if (remains.includes('vacuum'))
-        say(
-          io,
-          'PostgreSQL keeps deleted rows until it is told to write the tables again: VACUUM FULL records, claims, journals; then in its ' +
-            'write-ahead log, replicas and backups for as long as you keep these',
-        );
-      if (remains.includes('in_use'))
-        say(
-          io,
-          `another process uses ${store.name}: end it and run the same command again, so that no byte is left in the file`,
-        );
+      sayRemains(remains, store, io);
       say(
         io,
         'not searched, and to be cleaned by you: files that were exported before: export again, or delete them; ' +
@@ -186,6 +178,21 @@ export const erase: Handler = async (args, io) => {
     }
   })(args, io);
 };
+
+/** Says where bytes of what was deleted are left, and how they go. */
+function sayRemains(remains: Purge['remains'], { name }: Pick<Store, 'name'>, io: Io): void {
+  if (remains.includes('vacuum'))
+    say(
+      io,
+      'PostgreSQL keeps deleted rows until it is told to write the tables again: VACUUM FULL records, claims, journals; then in its ' +
+        'write-ahead log, replicas and backups for as long as you keep these',
+    );
+  if (remains.includes('in_use'))
+    say(
+      io,
+      `another process uses ${name}: end it and run the same command again, so that no byte is left in the file`,
+    );
+}
 
 /**
  * The numbers of some lines, each checked, with its line. Never says what a line has: it may be
