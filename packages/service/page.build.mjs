@@ -36,7 +36,11 @@ async function buildPage(outDir) {
   for (const file of ['index.html', 'icon.svg']) copyFileSync(join(from, file), join(outDir, file));
   await build({
     ...shared,
-    entryPoints: { app: join(from, 'main.ts'), style: join(from, 'style.css') },
+    entryPoints: {
+      app: join(from, 'main.ts'),
+      'sign-in': join(from, 'sign-in.ts'),
+      style: join(from, 'style.css'),
+    },
     outdir: outDir,
     minify: true,
     banner: { css: (await chartStyle()).trim() },

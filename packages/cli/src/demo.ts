@@ -65,7 +65,7 @@ export const demo: Handler = async (args, io) => {
     await print(
       '',
       style.bold('Next'),
-      `  a web page over generated calls              ${typedAs} serve`,
+      `  a web page over generated calls              ${typedAs} serve --open`,
       `  the tools for your assistant, over the same  ${typedAs} mcp --sandbox`,
       `  your own account: asks for URL and keys      ${typedAs} init`,
     );

@@ -285,7 +285,9 @@ function noSuchOption(shown: string, command: Calls): UsageError {
   if (secretNames.test(name)) {
     const ofPage = command.spec?.name === 'serve' && name.endsWith('password');
     const hints = ofPage
-      ? ['CALLS_PAGE_PASSWORD is the password of the web page; feeds name theirs in --feeds <file>']
+      ? [
+          'CALLS_PAGE_PASSWORD is the password of the web page; viewers of it have theirs in calls.config.json, and feeds in --feeds <file>',
+        ]
       : [
           'set CALLS_ACCESS_KEY and CALLS_SECRET_KEY (or CALLS_BEARER_TOKEN) in the environment,',
           'or let calls init keep them, or enter them when asked',

@@ -2,10 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Call, fields } from '@call-attribution/core';
+import { scrub } from '@call-attribution/core/record';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../src/index.ts';
 import { agentsSee, createMask, hiddenMark, type Reveal } from '../src/privacy/mask.ts';
-import { pageAddress, scrub } from '../src/privacy/text.ts';
+import { pageAddress } from '../src/privacy/text.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { craftedCalls, leaksInText, leaksOf } from './support/red-team.ts';
 

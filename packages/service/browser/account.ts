@@ -12,8 +12,12 @@ export interface About {
   readonly timeZone: string;
   /** Whether that is the zone of the calls; else it is that of the machine of the service. */
   readonly isZoneKnown: boolean;
-  /** Whether one password opened this page with all accounts: the browser sends it by itself. */
+  /** Whether somebody has signed in with a password: the browser keeps the session. */
   readonly hasPassword: boolean;
+  /** Their user name; empty where there is none. */
+  readonly user: string;
+  /** Fields that they do not see. */
+  readonly hidden: readonly string[];
   /**
    * Accounts to choose from, those of a sandbox with their test keys; empty where keys are asked
    * for.
@@ -79,6 +83,17 @@ export function chooseAccount(
   return { ...account, account: null };
 }
 
+/** Sets up signing out: of a session, or by forgetting the keys. */
+export function offerSigningOut({ hasPassword, user }: About): void {
+  const button = byId('sign-out');
+  button.hidden = !hasPassword;
+  if (user !== '') button.title = `You are signed in as ${user}.`;
+  button.addEventListener('click', async () => {
+    if (hasPassword) await fetch('sign-out', { method: 'POST', redirect: 'manual' });
+    location.reload();
+  });
+}
+
 /**
  * Sets up the sign-in with keys; `enter` is called with what was typed. The keys stay in this page
  * until it is closed.
@@ -98,7 +113,6 @@ export function createSignIn(enter: (keys: Credentials) => void): {
       bearerToken: value('bearer-token'),
     });
   });
-  byId('sign-out').addEventListener('click', () => location.reload());
   return {
     ask(problem) {
       form.hidden = false;

@@ -46,9 +46,12 @@ export function selection({ q, only }: Pick<State, 'q' | 'only'>): Record<string
   };
 }
 
+/** Says that the page asks, which signs in by itself, so that the browser does not. */
+export const fromPage = { 'x-calls-page': '1' };
+
 /** The headers with the keys. */
 function authHeaders(keys: Credentials): Record<string, string> {
-  if (keys.account !== null) return {};
+  if (keys.account !== null) return fromPage;
   if (keys.accessKey !== '') return { access_key: keys.accessKey, secret_key: keys.secretKey };
   return { authorization: `Bearer ${keys.bearerToken}` };
 }

@@ -106,17 +106,21 @@ function cellOf(
   return cell;
 }
 
-/** Sets up the choice of columns. */
+/** Sets up the choice of columns, among those that are not hidden. */
 export function createColumnChoice(
   current: () => State,
+  hidden: readonly string[],
   choose: (columns: readonly string[]) => void,
 ): void {
   const list = byId('columns-list');
+  const groups = [...fieldGroups]
+    .map(([group, names]) => [group, names.filter((name) => !hidden.includes(name))] as const)
+    .filter(([, names]) => names.length > 0);
 
   const draw = () => {
     const chosen = current().columns;
     list.replaceChildren(
-      ...[...fieldGroups].map(([group, names]) =>
+      ...groups.map(([group, names]) =>
         el(
           'fieldset',
           {},

@@ -6,10 +6,11 @@ import {
   formatDate,
   formatDays,
 } from '@call-attribution/questions/chart';
-import { type About, chooseAccount, createSignIn } from './account.ts';
+import { type About, chooseAccount, createSignIn, offerSigningOut } from './account.ts';
 import {
   ApiError,
   type Credentials,
+  fromPage,
   getJson,
   type Listed,
   messageOf,
@@ -54,11 +55,16 @@ const announce = debounced(700, () => {
 
 /** Goes to another state, which becomes an entry of the history. */
 function go(next: Change): void {
-  state = { ...state, ...next };
+  state = visible({ ...state, ...next });
   const address = addressOf(state);
   if (address !== location.hash) history.pushState(null, '', address);
   if (next.account !== undefined) enterAccount();
   void load();
+}
+
+/** The state without the columns of fields that whoever looks does not see. */
+function visible(read: State): State {
+  return { ...read, columns: read.columns.filter((name) => !about.hidden.includes(name)) };
 }
 
 /** Loads what the state says. A newer state cancels an older one. */
@@ -177,6 +183,12 @@ function showBusy(isBusy: boolean): void {
 
 function fail(error: unknown): void {
   const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403);
+  if (isRefused && about.hasPassword) {
+    // The session has ended: the page to sign in comes in place of this one.
+    location.reload();
+    return;
+  }
+
   if (isRefused && about.accounts.length === 0) {
     keys = null;
     signIn.ask(messageOf(error));
@@ -206,10 +218,11 @@ function listen(): void {
   byId('record-close').addEventListener('click', () => byId<HTMLDialogElement>('record').close());
   createColumnChoice(
     () => state,
+    about.hidden,
     (columns) => go({ columns }),
   );
   addEventListener('popstate', () => {
-    state = readAddress(location.hash);
+    state = visible(readAddress(location.hash));
     if (about.accounts.length > 0) enterAccount();
     void load();
   });
@@ -236,7 +249,8 @@ const signIn = createSignIn((entered) => {
   void load();
 });
 const askedAt = performance.now();
-const about = (await (await fetch('page/about.json')).json()) as About;
+const about = (await (await fetch('page/about.json', { headers: fromPage })).json()) as About;
+state = visible(state);
 const isSandbox = about.kind === 'sandbox';
 let kind = 'Your own calls';
 if (isSandbox) kind = `Sandbox with generated calls${about.live ? ', new ones coming in' : ''}`;
@@ -250,6 +264,7 @@ byId('foot').textContent = isSandbox
 // A region that scrolls must be reachable by keyboard.
 byId('calls').tabIndex = 0;
 listen();
+offerSigningOut(about);
 if (about.live)
   offerFollowing(async () => {
     const { now, timeZone } = clock();

@@ -2,7 +2,6 @@
 // people and an OpenAPI document. Start with createService({ store }).listen(); the sandbox package
 // starts one over generated calls.
 export type { LimitOptions, Shape, ShapeOptions } from './defaults.ts';
-export { type Access, hashPassword } from './feeds/access.ts';
 export type { Feed, Once } from './feeds/feed.ts';
 export {
   type CountingRules,
@@ -11,6 +10,7 @@ export {
   readFeeds,
   readRulesFile,
 } from './feeds/read-feeds.ts';
+export { type Access, hashPassword } from './http/access.ts';
 export type {
   Fetch,
   Intercept,
@@ -21,6 +21,7 @@ export type {
   RateLimit,
   ReplyChanges,
   Route,
+  RouteFacts,
 } from './http/public-types.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
@@ -32,4 +33,6 @@ export type {
   PageOptions,
   ServiceOptions,
 } from './options.ts';
+export { readViewers } from './page/read-viewers.ts';
+export type { Viewer } from './page/viewers.ts';
 export { createService, type Listening, type Service } from './service.ts';

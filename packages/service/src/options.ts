@@ -15,6 +15,7 @@ import {
 } from './defaults.ts';
 import type { Feed } from './feeds/feed.ts';
 import type { Intercept, LogEntry, RateLimit, Route } from './http/public-types.ts';
+import type { Viewer } from './page/viewers.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {
@@ -46,11 +47,13 @@ export interface PageOptions {
   /** Are new calls coming in? Default false. */
   readonly live?: boolean | undefined;
   /**
-   * The password of the page: with it, browsers ask for it (HTTP Basic, any user name), whoever has
-   * it sees all accounts, and keys do not open the page any more. The API stays as it is. Default:
-   * the page asks for keys.
+   * The password of the page: with it, people sign in (scripts with HTTP Basic, any user name),
+   * whoever has it sees all accounts, and keys do not open the page any more. The API stays as it
+   * is. Default: the page asks for keys.
    */
   readonly password?: string | null | undefined;
+  /** People with names and passwords of their own, and what each of them sees. Default none. */
+  readonly viewers?: readonly Viewer[] | undefined;
   /**
    * The time zone of the calls' times: words such as `yesterday` are about its days. Default: that
    * of this machine, and the page says so.

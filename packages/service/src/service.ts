@@ -4,22 +4,21 @@ import { limits, serviceDefaults } from './defaults.ts';
 import { refuseOpenFeeds } from './feeds/feed.ts';
 import { feedRoutes } from './feeds/routes.ts';
 import { createAdmission } from './http/admission.ts';
-import { apiRoutes, createApp, ownRoute } from './http/app.ts';
-import { type AppRoute, jsonReply } from './http/context.ts';
+import { createApp } from './http/app.ts';
+import type { AppRoute } from './http/context.ts';
 import { followed } from './http/exchange.ts';
 import { createMetrics, statusRoutes } from './http/metrics.ts';
 import { nodeHandler } from './http/node.ts';
 import { createTries, refuseShortPassword } from './http/passwords.ts';
-import type { Fetch, NodeHandler } from './http/public-types.ts';
+import type { Fetch, NodeHandler, RouteFacts } from './http/public-types.ts';
 import { Refusal } from './http/refusal.ts';
-import { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
 import {
   type ListenOptions,
   type ServiceOptions,
   type ServiceSettings,
   serviceSettings,
 } from './options.ts';
-import { pageRoutes } from './page/page-routes.ts';
+import { serviceRoutes } from './routes.ts';
 
 /** Where a service listens. */
 export interface Listening {
@@ -35,6 +34,8 @@ export interface Service extends AsyncDisposable {
    * Responds to a request: for Hono, Bun, Deno and whatever else speaks in requests and responses.
    */
   readonly fetch: Fetch;
+  /** All its paths: who may use each, and what it shows. */
+  readonly routes: readonly RouteFacts[];
   /** The same for a server of Node.js, for Express and for Fastify. */
   readonly handler: NodeHandler;
   /** Starts a server of its own. */
@@ -82,27 +83,18 @@ export function createService(given: ServiceOptions): Service {
       return own + feeds.metrics() + options.metrics();
     },
   });
-  const routes = [
-    ...options.routes.map(ownRoute),
-    ...feeds.routes,
-    ...(options.page === false
-      ? []
-      : pageRoutes(options.page, { store, clock, tryPassword, admission })),
-    openApiRoute({ ...options, serverUrl: `${prefix}/` }),
-    ...apiRoutes(store, admission, options),
-  ].map(
-    (route): AppRoute => ({
-      ...route,
-      async handle(c) {
-        await prepare();
-        if (isStopping && servers.length === 0)
-          throw new Refusal('closing', 'The service is closing.', {
-            headers: { 'retry-after': '1' },
-          });
-        return route.handle(c);
-      },
-    }),
-  );
+  const whileOpen = (route: AppRoute): AppRoute => ({
+    ...route,
+    async handle(c) {
+      await prepare();
+      if (isStopping && servers.length === 0)
+        throw new Refusal('closing', 'The service is closing.', {
+          headers: { 'retry-after': '1' },
+        });
+      return route.handle(c);
+    },
+  });
+  const routes = serviceRoutes(options, { admission, tryPassword, clock, feeds }).map(whileOpen);
 
   const followOf = (paths: readonly AppRoute[]) =>
     followed({
@@ -138,6 +130,7 @@ export function createService(given: ServiceOptions): Service {
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeAll());
   return {
+    routes: [...admin, ...routes].map(({ handle: _, ...facts }) => facts),
     async fetch(request, env) {
       refuseReachable('');
       return follow(request, env);
@@ -209,17 +202,5 @@ function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<voi
       throw error;
     });
     return added;
-  };
-}
-
-/** Serves the document at `/openapi.json`. */
-function openApiRoute(options: OpenApiOptions): AppRoute {
-  let body: string | undefined;
-  return {
-    path: '/openapi.json',
-    async handle(c) {
-      body ??= JSON.stringify(await openApiDocument(options));
-      return jsonReply(c, body);
-    },
   };
 }

@@ -509,7 +509,7 @@ describe('a file of feeds', () => {
     [
       'a password without a user',
       { user: undefined },
-      'feeds[0].user is missing: the feed has a password',
+      'feeds[0].user is missing: there is a password',
     ],
     [
       'a variable of another kind',

@@ -24,6 +24,8 @@ export interface ConfigFile {
    * when there is nothing.
    */
   readonly service?: unknown;
+  /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
+  readonly page?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
@@ -111,11 +113,11 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, ...plain } = json;
+  const { accounts, service, page, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
-    file: { path, isExposed: holdsCredential && isReadable, service },
+    file: { path, isExposed: holdsCredential && isReadable, service, page },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
   };
@@ -129,7 +131,8 @@ function stringsOf(
   report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
-  const known = kind === 'file' ? [...namesOf.file, 'accounts', 'service'] : namesOf.account;
+  const known =
+    kind === 'file' ? [...namesOf.file, 'accounts', 'service', 'page'] : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {
       if (typeof value === 'string') values.set(name, value);

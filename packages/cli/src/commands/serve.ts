@@ -10,7 +10,7 @@ export const serve = command({
     'your own calls, as calls sync wrote them. With --every it also syncs: /readyz says whether the calls are fresh, /metrics ' +
     'when a sync last succeeded, how far it lags, rows and errors. The connection to the API is then set as for calls sync, ' +
     'in the environment or in calls.config.json. Limits, the log and the form of responses are set in the section "service" of ' +
-    'calls.config.json. CALLS_PAGE_PASSWORD, of 12 characters or more, lets people see the web page with one password instead of keys. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
+    'calls.config.json. CALLS_PAGE_PASSWORD, of 12 characters or more, lets people see the web page with one password instead of keys; the section "page" names viewers with passwords and accounts of their own. After Ctrl-C, responses in progress are finished; a second Ctrl-C ends it at once.',
   options: {
     '--store <url>':
       'serve this store: sqlite:calls.db or postgres://user@host/name (password in PGPASSWORD); none serves generated calls (default: CALLS_STORE, else generated calls)',
@@ -19,9 +19,10 @@ export const serve = command({
     '--every <duration>': 'keep the store up to date with a sync at this interval: 90s, 10m, 1h',
     '--lookback <duration>': 'with --every: read calls again that are younger than this: 24h, 7d',
     '--ready-json': 'print one JSON line on stdout once it listens: URLs, accounts, test keys',
+    '--open': 'open the page in the browser',
     '--sandbox': 'with --store: keep generated calls in that store',
     '--hash-password':
-      'print the hash of the password of a feed, its "passwordHash", and end; asks for it, or reads a line of stdin',
+      'print the hash of a password, the "passwordHash" of a feed or a viewer, and end; asks for it, or reads a line of stdin',
     ...without(listening, '--status-host <name>'),
     ...sandbox,
     ...accounts,

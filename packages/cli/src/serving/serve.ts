@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { codeOf } from '@call-attribution/core/errors';
@@ -11,10 +12,12 @@ import {
   type ListenOptions,
   type LogEntry,
   readFeeds,
+  type Viewer,
 } from '@call-attribution/service';
 import { limits, serviceDefaults } from '@call-attribution/service/defaults';
 import { accountCalled, type Settings } from '@call-attribution/settings';
 import { type Args, type Handler, interval } from '../args.ts';
+import { readPageSection } from '../config/page-section.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { readFileSettings } from '../config/settings.ts';
@@ -39,6 +42,8 @@ interface Serving {
   /** Settings of the service, apart from what it serves. */
   readonly service: Omit<Parameters<typeof createService>[0], 'store' | 'page'>;
   readonly password: string | null;
+  /** People who sign in to the page with a name. */
+  readonly viewers: readonly Viewer[];
   /** What is not as safe as it could be. */
   readonly warnings: readonly string[];
   /** Is stderr a log for programs? */
@@ -93,13 +98,15 @@ export const serve: Handler = async (args, io) => {
   };
   const password = io.env.CALLS_PAGE_PASSWORD || null;
 
-  // It is sent with each request, so nobody may read along.
-  if (password !== null && tls === null && !isLoopback(host))
+  const viewers = await readPageSection(settings, io.env);
+
+  // They are sent through the network, so nobody may read along.
+  if ((password !== null || viewers.length > 0) && tls === null && !isLoopback(host))
     throw new UsageError(
-      `CALLS_PAGE_PASSWORD would cross the network unencrypted: ${host} has no TLS`,
+      `passwords of the page would cross the network unencrypted: ${host} has no TLS`,
       [
         'give --tls-cert and --tls-key, or stay on --host 127.0.0.1 behind a proxy with TLS',
-        'without the variable the page asks for keys',
+        'without CALLS_PAGE_PASSWORD and viewers in calls.config.json the page asks for keys',
       ],
     );
 
@@ -132,6 +139,7 @@ export const serve: Handler = async (args, io) => {
     feeds,
     at,
     password,
+    viewers,
     warnings,
     isLog,
     service: {
@@ -201,19 +209,39 @@ function refuseStrangeAccounts(
   );
 }
 
+/** A viewer of an account that is not there would see nothing, without anybody noticing. */
+function refuseStrangeViewers(
+  viewers: readonly Viewer[],
+  accounts: readonly { readonly id: string; readonly name: string }[],
+): void {
+  const named = viewers.flatMap((viewer) => viewer.accounts ?? []);
+  const strange = named.find(
+    (name) => !accounts.some((one) => one.id === name || one.name === name),
+  );
+  if (strange === undefined || accounts.length === 0) return;
+  throw new UsageError(
+    `page.viewers of the configuration file names account ${strange}, which is not in the store`,
+    [`it has ${accounts.map(({ id }) => id).join(', ')}`],
+  );
+}
+
 /** Prints the line of --ready-json, for which programs wait, and says what people need to know. */
 async function sayReady(
-  { args, io, feeds, password, warnings, isLog, notify, log }: Serving,
+  { args, io, at, feeds, password, viewers, warnings, isLog, notify, log }: Serving,
   url: string,
   accounts: readonly object[],
   lines: readonly string[],
+  keys: string,
 ): Promise<void> {
   if (args.flag('ready-json'))
     await write(io.stdout, `${JSON.stringify({ url, legacyUrl: url, accounts })}\n`);
-  const page = password === null ? 'keys' : 'password';
+  const page = password === null && viewers.length === 0 ? 'keys' : 'password';
   if (isLog) log('info', 'listening', { url, page });
   for (const line of lines) notify(line);
-  if (password !== null) notify('the web page asks for the password of CALLS_PAGE_PASSWORD');
+  const isEverywhere = /^(?:0\.0\.0\.0|::)$/.test(at.host ?? '');
+  const address = isEverywhere ? `${url}, or by the name of this machine,` : url;
+  notify(`open ${address} in a browser${askedBy(password, viewers, keys)}`);
+  if (args.flag('open')) openInBrowser(url, notify);
   for (const line of warnings) {
     if (isLog) log('warn', line, {});
     else notify(`note: ${line}`);
@@ -226,6 +254,27 @@ async function sayReady(
 
   if (feeds.length === 0) return;
   notify(`how they are doing: ${url}/feeds`);
+}
+
+/** What the page asks of whoever opens it. */
+function askedBy(password: string | null, viewers: readonly Viewer[], keys: string): string {
+  const names = viewers.map(({ access }) => access.user).join(', ');
+  if (viewers.length === 0)
+    return password === null ? keys : ': it asks for the password of CALLS_PAGE_PASSWORD';
+  const others = password === null ? '' : ', or for the password of CALLS_PAGE_PASSWORD';
+  return `: it asks for the user name and the password of ${names}${others}`;
+}
+
+/** Opens the page in the browser of this machine; where that fails, the address has been printed. */
+function openInBrowser(url: string, notify: (line: string) => void): void {
+  const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+    darwin: ['open', url],
+    win32: ['cmd', '/c', 'start', '', url],
+  };
+  const [program, ...args] = openers[process.platform] ?? ['xdg-open', url];
+  const child = spawn(program, args, { stdio: 'ignore', detached: true });
+  child.on('error', () => notify(`note: no browser was opened: ${program} cannot be run`));
+  child.unref();
 }
 
 /**
@@ -243,7 +292,7 @@ function explainListening(error: unknown): never {
 
 /** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */
 async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
-  const { args, io, settings, at, password, notify, log, isLog } = serving;
+  const { args, io, settings, at, password, viewers, notify, log, isLog } = serving;
   const named = withIds(serving.feeds, settings.accounts);
   const everyMs = interval(args, 'every');
   const onFailure: OnFailure = isLog
@@ -261,12 +310,14 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     const accounts = await store.accounts();
     const feeds = withIds(named, accounts);
     if (sync === null) refuseStrangeAccounts(feeds, accounts);
+    refuseStrangeViewers(viewers, accounts);
     const service = createService({
       ...serving.service,
       feeds,
       store,
       page: {
         password,
+        viewers,
         ...(settings.timeZone === null ? {} : { timeZone: settings.timeZone.value }),
       },
       ...(sync === null
@@ -276,13 +327,15 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
     try {
       const listening = await service.listen(at).catch(explainListening);
       const shown = accounts.map(({ id, name }) => ({ id, name }));
-      const takers = password === null ? 'the page and the API take' : 'the API takes';
-      await sayReady(serving, listening.url, shown, [
+      const keys =
+        'the keys that calls sync was run with, and those made by calls store accounts key';
+      const lines = [
         `${store.name}: ${plural(accounts.length, 'account')} on ${listening.url}; Ctrl-C stops it`,
         accounts.length > 0 || everyMs !== null
-          ? `${takers} the keys that calls sync was run with, and those made by calls store accounts key`
+          ? `the API takes ${keys}`
           : 'nothing was synced yet; calls sync --store fills it',
-      ]);
+      ];
+      await sayReady(serving, listening.url, shown, lines, ': it asks for the keys of an account');
       if (sync === null || everyMs === null) await stopped(io.signal);
       else {
         notify(`synced every ${duration(everyMs)}; health and metrics on ${listening.adminUrl}`);
@@ -306,7 +359,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
 }
 
 async function serveSandbox(serving: Serving, store: string | null): Promise<number> {
-  const { args, io, feeds, at, password } = serving;
+  const { args, io, feeds, at, password, viewers } = serving;
 
   // A store of your own is served without what makes calls up.
   const { endOfSandbox, startShown } = await import('./sandbox.ts');
@@ -319,7 +372,7 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
     ...endOfSandbox(args, io),
     ...(store === null ? {} : { store }),
     ...at,
-    service: { ...serving.service, page: { password } },
+    service: { ...serving.service, page: { password, viewers } },
   };
   const sandbox = await startShown(options, io).catch(explainListening);
   try {
@@ -327,11 +380,13 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
     const accounts = sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => {
       return { id, accessKey, secretKey, bearerToken };
     });
-    await sayReady(serving, sandbox.url, accounts, [
-      `sandbox with ${count(records)} generated calls on ${sandbox.url} (a web page in a browser); Ctrl-C stops it`,
+    const lines = [
+      `sandbox with ${count(records)} generated calls on ${sandbox.url}; Ctrl-C stops it`,
       '\nPaste into another terminal:\n',
       ...linesToPaste(sandbox, io.typedAs ?? 'calls'),
-    ]);
+      '',
+    ];
+    await sayReady(serving, sandbox.url, accounts, lines, '');
     await stopped(io.signal);
     return exitCodes.ok;
   } finally {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
@@ -141,14 +141,14 @@ describe('calls serve', () => {
     expect((await page()).status).toBe(401);
     const authorization = `Basic ${Buffer.from('boss:open sesame').toString('base64')}`;
     expect((await page({ authorization })).status).toBe(200);
-    await live.until(/the web page asks for the password of CALLS_PAGE_PASSWORD/);
+    await live.until(/asks for the password of CALLS_PAGE_PASSWORD/);
     await live.until(/note: that password has fewer than 12 characters/);
     await live.stop('SIGTERM');
     expect(live.said().stderr).not.toContain('sesame');
     const { code, stderr } = await calls(['serve', '--records', '5', '--host', '0.0.0.0'], { env });
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'CALLS_PAGE_PASSWORD would cross the network unencrypted: 0.0.0.0 has no TLS',
+      'passwords of the page would cross the network unencrypted: 0.0.0.0 has no TLS',
     );
     expect(stderr).not.toContain('sesame');
   });
@@ -175,10 +175,64 @@ describe('calls serve', () => {
 
     // Without a log, for people.
     const local = live(['--config', 'quiet.json'], { CALLS_PAGE_PASSWORD: 'correct horse' });
-    await local.until(/the web page asks for the password of CALLS_PAGE_PASSWORD/);
+    await local.until(/asks for the password of CALLS_PAGE_PASSWORD/);
     await local.until(/the API takes the keys that calls sync was run with/);
     await local.stop();
     expect(local.said().stderr).not.toMatch(/unencrypted|characters/);
+  });
+
+  test('viewers of the configuration file sign in and see their accounts, and --open opens the page', async () => {
+    await using store = await openStore(`sqlite:${join(folder, 'viewed.db')}`);
+    await store.putAccount({ id: '101', name: 'Main' });
+    const config = (page: unknown) =>
+      writeFileSync(
+        join(folder, 'viewers.json'),
+        JSON.stringify({ service: { log: 'off' }, page }),
+      );
+    const args = ['serve', '--store', 'sqlite:viewed.db', '--config', 'viewers.json'];
+    const viewer = { user: 'harbor', passwordEnv: 'CALLS_HARBOR_PASSWORD', accounts: ['Main'] };
+    const programs = stage.folder();
+    const opened = join(programs, 'opened');
+    writeFileSync(join(programs, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, {
+      mode: 0o755,
+    });
+    config({ viewers: [viewer] });
+    const live = startLive(
+      stage,
+      [...args, '--port', '0', '--open'],
+      {
+        CALLS_HARBOR_PASSWORD: 'harbor password 1',
+        PATH: `${programs}:${process.env.PATH}`,
+      },
+      folder,
+    );
+    const [said] = await live.until(
+      /open (\S+) in a browser: it asks for the user name and the password of harbor\n/,
+    );
+    const url = said.split(' ')[1] ?? '';
+    if (process.platform === 'linux')
+      await expect.poll(() => existsSync(opened) && readFileSync(opened, 'utf8')).toBe(url);
+    const authorization = `Basic ${Buffer.from('harbor:harbor password 1').toString('base64')}`;
+    const about = await (
+      await fetch(`${url}/page/about.json`, { headers: { authorization } })
+    ).json();
+    expect(about).toMatchObject({ user: 'harbor', accounts: [{ id: '101', name: 'Main' }] });
+    await live.stop();
+
+    for (const [page, reason] of [
+      [[viewer], /page must be an object with "viewers"/],
+      [{ veiwers: [] }, /page must be an object with "viewers", and has "veiwers"/],
+      [{ viewers: [{ user: 'a' }] }, /page\.viewers: \[0\] has a user without a password/],
+      [
+        { viewers: [{ ...viewer, accounts: ['102'] }] },
+        /names account 102, which is not in the store/,
+      ],
+    ] as const) {
+      config(page);
+      const refused = await calls(args, { env: { CALLS_HARBOR_PASSWORD: 'harbor password 1' } });
+      expect(refused.stderr).toMatch(reason);
+      expect(refused.code).toBe(2);
+    }
   });
 
   test('a port that is in use is refused with the option that names another', async () => {

@@ -14,4 +14,5 @@ export {
 } from './pattern.ts';
 export { isPhoneNumber, type PhoneNumber, phoneKey, readPhone } from './phone.ts';
 export { readCall } from './read-call.ts';
+export { isAscii, longestScrubbed, plainOf, scrub } from './scrub.ts';
 export { toCall } from './to-call.ts';

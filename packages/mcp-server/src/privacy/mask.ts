@@ -1,9 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Call, FieldSpec } from '@call-attribution/core';
 import type { revealChoices } from '@call-attribution/core/fields';
-import { callerOf, phoneKey } from '@call-attribution/core/record';
+import {
+  callerOf,
+  isAscii,
+  longestScrubbed,
+  phoneKey,
+  plainOf,
+  scrub,
+} from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
-import { cleanText, isAscii, longest, pageAddress, plainOf, scrub } from './text.ts';
+import { cleanText, pageAddress } from './text.ts';
 
 // The one place where a record is masked. Everything else, the copy and the questions included,
 // gets records that went through here.
@@ -97,7 +104,7 @@ export function createMask(
 
     if (neededAsTheyAre.has(spec.name))
       return (value) => {
-        const text = cleanText(String(value).slice(0, longest));
+        const text = cleanText(String(value).slice(0, longestScrubbed));
         return token.test(text) || /^[\d\s()+.-]+$/.test(text) ? value : scrub(text);
       };
 
@@ -110,7 +117,7 @@ export function createMask(
     });
     const judge = pages.test(spec.name) ? judgePage : judgeText;
     return (value, own, { dnis }) => {
-      const sent = String(value).slice(0, longest);
+      const sent = String(value).slice(0, longestScrubbed);
 
       // Ids are many, and mostly different.
       if (known.has(sent) || (spec.isId && id.test(sent))) return value;

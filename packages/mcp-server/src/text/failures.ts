@@ -1,10 +1,11 @@
 import type { CallsError } from '@call-attribution/core';
+import { scrub } from '@call-attribution/core/record';
 import {
   type ConditionProblem,
   InvalidCondition,
   QuestionError,
 } from '@call-attribution/questions';
-import { quotable, redactMessage, scrub } from '../privacy/text.ts';
+import { quotable, redactMessage } from '../privacy/text.ts';
 
 /** What an agent reads about a failed tool call. */
 export interface Words {

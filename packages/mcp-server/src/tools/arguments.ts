@@ -1,3 +1,4 @@
+import { scrub } from '@call-attribution/core/record';
 import { findProblem } from '@call-attribution/core/settings';
 import { formatNaive } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -15,7 +16,7 @@ import * as z from 'zod';
 import { findField } from '../fields.ts';
 import { parseJson } from '../messages.ts';
 import { agentsSee, isPseudonym, neededAsTheyAre } from '../privacy/mask.ts';
-import { quotable, scrub } from '../privacy/text.ts';
+import { quotable } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
 import type { Scope } from '../text/words.ts';
 import type { ToolContext } from './tool.ts';

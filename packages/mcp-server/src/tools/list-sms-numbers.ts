@@ -1,6 +1,7 @@
+import { scrub } from '@call-attribution/core/record';
 import { formatCount, formatCounted } from '@call-attribution/questions/chart';
 import * as z from 'zod';
-import { cleanText, cutText, pageAddress, scrub } from '../privacy/text.ts';
+import { cleanText, cutText, pageAddress } from '../privacy/text.ts';
 import { withoutSentence } from '../text/words.ts';
 import { countThatFits } from './table.ts';
 import { tableOutput, tool } from './tool.ts';

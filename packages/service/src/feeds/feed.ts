@@ -1,7 +1,7 @@
 import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import type { Access } from '../http/access.ts';
 import { reachedBy } from '../http/passwords.ts';
-import type { Access } from './access.ts';
 
 /** Has each call in the feed in one period only, for tools that add what they get. */
 export interface Once {

@@ -1,7 +1,5 @@
-import { resolve } from 'node:path';
 import { isCurrency, type SheetFormatName, sheetFormats } from '@call-attribution/conversions';
-import { codeOf } from '@call-attribution/core/errors';
-import { accountNameForm, type Environment, readSmallFile } from '@call-attribution/core/settings';
+import { accountNameForm } from '@call-attribution/core/settings';
 import {
   type Duration,
   day,
@@ -11,26 +9,23 @@ import {
   parseDuration,
 } from '@call-attribution/core/time';
 import * as z from 'zod';
-import { limits } from '../defaults.ts';
-import { type Access, hashedAccess, passwordAccess } from './access.ts';
+import {
+  accessFields,
+  accessOf,
+  type Refuse,
+  refusing,
+  type Surroundings,
+  shaped,
+  text,
+} from '../http/access-schema.ts';
 
 // What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile`
 // import it.
 
-/** Where the names in a file lead to. */
-export interface Surroundings {
-  /** Folder that paths in it start from. */
-  readonly folder: string;
-  /** Variables with passwords. */
-  readonly env: Environment;
-}
-
-const shaped = (form: RegExp, expected: string) => z.string(expected).regex(form, expected);
 const checked = (isGood: (text: string) => boolean, expected: string) =>
   z.string(expected).refine(isGood, expected);
 const span = (isGood: (text: string) => boolean, expected: string) =>
   z.custom<Duration>((value) => typeof value === 'string' && isGood(value), expected);
-const text = z.string().min(1);
 const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
 const isDays = (days: string) => /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/.test(days);
 const days = (example: string) => span(isDays, `must be a duration such as 36h, ${example}`);
@@ -63,17 +58,7 @@ const fields = rules
       'must be a duration of an hour or more, such as 1d',
     ),
     ledger: text,
-    user: shaped(/^[^:\p{Cc}]{1,100}$/u, 'must be at most 100 characters without a colon'),
-    passwordEnv: shaped(
-      /^CALLS_\w*PASSWORD$/,
-      'must be the name of a variable CALLS_..._PASSWORD, which is taken out of the environment',
-    ),
-    passwordFile: text,
-    passwordHash: text,
-    password: z.custom<never>(() => false, {
-      error: 'must not be in the file',
-      params: { hint: passwordWays() },
-    }),
+    ...accessFields,
   })
   .partial()
   .extend({
@@ -124,80 +109,14 @@ export function feedsSchema(timeZone: string | null, surroundings: Surroundings)
     .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
 }
 
-type Refuse = (name: keyof FeedFields | null, message: string, hint?: string) => null;
-
-/** Adds a problem of a name, or of the whole. */
-const refusing =
-  (context: z.RefinementCtx): Refuse =>
-  (name, message, hint) => {
-    context.addIssue({
-      code: 'custom',
-      path: name === null ? [] : [name],
-      message,
-      params: { hint },
-    });
-    return null;
-  };
-
-function passwordWays(): string {
-  return 'use passwordEnv, passwordFile or passwordHash';
-}
-
-/** Who may fetch a feed; null when the file says nothing about it. */
-function accessOf(feed: FeedFields, { folder, env }: Surroundings, refuse: Refuse): Access | null {
-  const { user, passwordEnv, passwordFile, passwordHash } = feed;
-  const given = [passwordEnv, passwordFile, passwordHash].filter((one) => one !== undefined);
-  const [from] = given;
-  if (given.length > 1) return refuse(null, 'has more than one password', passwordWays());
-  if (from === undefined)
-    return user === undefined
-      ? null
-      : refuse(null, 'has a user without a password', passwordWays());
-
-  if (user === undefined) return refuse('user', 'is missing: the feed has a password');
-  if (passwordHash !== undefined)
-    return (
-      hashedAccess(user, passwordHash) ??
-      refuse('passwordHash', 'is not a hash that hashPassword has made')
-    );
-
-  const name = passwordEnv === undefined ? 'passwordFile' : 'passwordEnv';
-  const found =
-    passwordEnv === undefined ? namedFile(from, folder) : { text: env[passwordEnv] ?? '' };
-  if ('problem' in found) return refuse(name, found.problem);
-  const password = found.text.replace(/\r?\n$/, '');
-  if (password === '') return refuse(name, `names ${from}, which holds no password`);
-  const { passwordLength } = limits;
-  if (password.length < passwordLength)
-    return refuse(name, `names ${from}, which must hold at least ${passwordLength} characters`);
-  return passwordAccess(user, password);
-}
-
-/** Most bytes of a file that the file of feeds names: a password, or rules of values. */
-const mostBytes = 1024 * 1024;
-
-/** The content of a file that the file of feeds names, or why it cannot be read. */
-export function namedFile(
-  name: string,
-  folder: string,
-): { readonly text: string } | { readonly problem: string } {
-  try {
-    return { text: readSmallFile(resolve(folder, name), mostBytes).text };
-  } catch (error) {
-    return {
-      problem: `names ${name}, which cannot be read (${codeOf(error) ?? 'unknown reason'})`,
-    };
-  }
-}
-
 /** Refuses two values for one conversion. */
-function checkValue({ value, valueRules }: RuleFields, refuse: Refuse): void {
+function checkValue({ value, valueRules }: RuleFields, refuse: Refuse<keyof FeedFields>): void {
   if (value !== undefined && valueRules !== undefined)
     refuse(null, 'has both value and valueRules', 'keep one of the two');
 }
 
 /** Refuses what does not go together in a feed. */
-function checkFeed(feed: FeedFields, refuse: Refuse): void {
+function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
   const { path, window, once, ledger, conversionName = '', timeZone } = feed;
   const format = sheetFormats[feed.format];
   const { clickWindow } = format.accepts;

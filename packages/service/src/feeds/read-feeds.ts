@@ -3,7 +3,7 @@ import type { ConversionRules, Ledger } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, durationMillis } from '@call-attribution/core/time';
-import type { Access } from './access.ts';
+import type { Access } from '../http/access.ts';
 import type { Feed } from './feed.ts';
 import type { FeedFields, RuleFields } from './feeds-schema.ts';
 
@@ -155,7 +155,7 @@ async function readValue(
   let text = JSON.stringify(valueRules);
   let source = at;
   if (typeof valueRules === 'string') {
-    const { namedFile } = await import('./feeds-schema.ts');
+    const { namedFile } = await import('../http/access-schema.ts');
     const found = namedFile(valueRules, folder);
     if ('problem' in found)
       throw new ConfigurationError('invalid_option', `${at} ${found.problem}`);

@@ -56,10 +56,16 @@ interface FeedOptions {
 }
 
 /** The routes of feeds, one for each and `/feeds` for people, and their metrics. */
+export interface FeedRoutes {
+  readonly routes: readonly AppRoute[];
+  metrics(): string;
+}
+
+/** Makes the routes of feeds. */
 export function feedRoutes(
   feeds: readonly Feed[],
   { store, clock, takePlace, tryPassword }: FeedOptions,
-): { readonly routes: AppRoute[]; metrics(): string } {
+): FeedRoutes {
   const states = feeds.map(
     (feed): FeedState => ({
       feed,
@@ -113,6 +119,9 @@ export function feedRoutes(
   const routes = states.map(
     (state): AppRoute => ({
       path: state.feed.path,
+      who: 'feed',
+      takesPlace: true,
+      shows: 'calls',
       async handle(c) {
         await open(c, [state], tryPassword).catch((error: unknown) => {
           state.refusals += 1;
@@ -129,6 +138,9 @@ export function feedRoutes(
   );
   const status: AppRoute = {
     path: '/feeds',
+    who: 'feed',
+    takesPlace: false,
+    shows: 'counts',
     async handle(c) {
       // Whoever may fetch a feed may see how it is doing.
       const allowed = await open(c, states, tryPassword);

@@ -58,6 +58,9 @@ export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): App
 
   const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({
     path: `/${version}/user/bid-management${path}`,
+    who: 'keys',
+    takesPlace: true,
+    shows: path === '/count' ? 'counts' : 'calls',
     async handle(c) {
       refuseBody(c);
       const account = await admit(c, readCredential(c.req.raw, version));
@@ -71,7 +74,14 @@ export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): App
     route('', 'v2', listReply),
     route('/count', 'v2', (c, account) => countReply(c, account, options)),
     route('/{sid}', 'v2', singleReply),
-    { path: '/ibp_api.php', methods: ['GET', 'POST'], handle: (c) => smsReply(c, store, admit) },
+    {
+      path: '/ibp_api.php',
+      methods: ['GET', 'POST'],
+      who: 'keys',
+      takesPlace: true,
+      shows: 'nothing',
+      handle: (c) => smsReply(c, store, admit),
+    },
   ];
 }
 
@@ -83,7 +93,10 @@ export function ownRoute({ path, methods, handle }: Route): AppRoute {
   return {
     path,
     ...(methods === undefined ? {} : { methods }),
-    handle: async (c) => {
+    who: 'anyone',
+    takesPlace: false,
+    shows: 'nothing',
+    async handle(c) {
       const response = await handle(c.req.raw);
       return new Response(response.body, response);
     },

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { LogEntry, ReplyChanges } from './public-types.ts';
+import type { LogEntry, ReplyChanges, RouteFacts } from './public-types.ts';
 
 /** One request while the service handles it. */
 export interface Exchange {
@@ -32,11 +32,7 @@ export interface AppEnv {
 export type AppContext = Context<AppEnv>;
 
 /** A path of the service. */
-export interface AppRoute {
-  /** The whole path; the name of a parameter is in braces, as in `/calls/{sid}`. */
-  readonly path: string;
-  /** Methods it accepts. Default GET, and with it HEAD. */
-  readonly methods?: readonly string[];
+export interface AppRoute extends RouteFacts {
   readonly handle: (c: AppContext) => Response | Promise<Response>;
 }
 

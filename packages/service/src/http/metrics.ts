@@ -155,6 +155,9 @@ export function statusRoutes({ store, isStopping, ready, metrics }: Reported): A
   };
   return statusPaths.map((path) => ({
     path,
+    who: 'anyone',
+    takesPlace: false,
+    shows: 'nothing',
     async handle(c) {
       const reply = await statusReply(path, { ready: isReady, metrics });
       return reply === null ? c.notFound() : wholeReply(c, reply.body, reply.headers, reply.status);

@@ -51,6 +51,23 @@ export interface Route {
   readonly handle: (request: Request) => Response | Promise<Response>;
 }
 
+/** Who may use a path, what a request costs, and what it shows. */
+export interface RouteFacts {
+  /** The whole path; the name of a parameter is in braces, as in `/calls/{sid}`. */
+  readonly path: string;
+  /** Methods it accepts. Default GET, and with it HEAD. */
+  readonly methods?: readonly string[];
+  /**
+   * `anyone`; who has the `keys` of an account; a `viewer` of the page, which the keys of an account
+   * or a password make; or the tool that fetches a `feed`.
+   */
+  readonly who: 'anyone' | 'keys' | 'viewer' | 'feed';
+  /** Whether a request takes one of the places that its account has at a time. */
+  readonly takesPlace: boolean;
+  /** What it shows: nothing of the store, names of accounts, numbers of calls, or calls. */
+  readonly shows: 'nothing' | 'accounts' | 'counts' | 'calls';
+}
+
 /** What the log says of a request. */
 export interface LoggedRequest {
   /** The id in the header `x-request-id` of the response. */

@@ -68,6 +68,10 @@ const otherProblems = {
   unknown_field: [400, 'There is no such field. Use a name from the field table.'],
   missing_password: [401, 'A feed or the page needs a password. Send it with HTTP Basic.'],
   wrong_password: [401, 'The user name or the password is wrong. Check both.'],
+  other_site: [
+    403,
+    'A form of another website was sent here. Open the page itself, and sign in there.',
+  ],
   strange_host: [
     403,
     'The header Host names another server. Use the name that the service is served under.',

@@ -1,11 +1,11 @@
 import type { SmsEntry, Store } from '@call-attribution/store';
 import type { Admission } from './admission.ts';
 import { type AppContext, queryOf, wholeReply } from './context.ts';
+import { readForm } from './form.ts';
 import { readParameters } from './parameters.ts';
 import { Refusal } from './refusal.ts';
 
 const names = ['action', 'access_key', 'secret_access_key'];
-const mostFormBytes = 8_192;
 
 /**
  * GET or form POST …/ibp_api.php: the SMS numbers of an account as XML; failures are XML too, with
@@ -17,7 +17,8 @@ export async function smsReply(
   admit: Admission['admit'],
 ): Promise<Response> {
   try {
-    const parameters = await readAll(c);
+    const parameters =
+      c.req.method === 'POST' ? await readForm(c, names) : readParameters(queryOf(c), names);
     if (parameters.get('action') !== 'sms.get_numbers') {
       throw new Refusal('unknown_action', 'The parameter action must be sms.get_numbers');
     }
@@ -34,31 +35,6 @@ export async function smsReply(
     const headers = { ...error.details.headers, ...xml };
     return wholeReply(c, documentOf('failed', error.message, []), headers, status);
   }
-}
-
-async function readAll(c: AppContext): Promise<Map<string, string>> {
-  if (c.req.method !== 'POST') return readParameters(queryOf(c), names);
-  const type = c.req.header('content-type') ?? '';
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) {
-    throw new Refusal('unknown_form', 'A POST must be of type application/x-www-form-urlencoded');
-  }
-
-  if (c.env.incoming?.readableDidRead)
-    throw new Refusal('form_lost', 'The form was read before it reached the service');
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of c.req.raw.body ?? []) {
-    size += chunk.length;
-    if (size > mostFormBytes)
-      throw new Refusal('form_too_long', `The form is longer than ${mostFormBytes} bytes`);
-    chunks.push(chunk);
-  }
-
-  // A parameter in both places counts as given twice.
-  return readParameters(
-    [queryOf(c), new TextDecoder().decode(Buffer.concat(chunks))].join('&'),
-    names,
-  );
 }
 
 function required(parameters: ReadonlyMap<string, string>, name: string): string {

@@ -13,8 +13,10 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { PageGate } from './gate.ts';
 import type { PageSource } from './page-source.ts';
 import { type PageCalls, type PageQuestion, pageDimensions } from './question.ts';
+import { hiddenFrom, refuseGuess, type Sight, seenValue } from './viewers.ts';
 
 const selecting = ['q', 'only'] as const;
 const mostRows = 500;
@@ -23,37 +25,33 @@ const mostValues = 200;
 const linesAtOnce = 500;
 const names = fields.map(({ name }) => name);
 
-/** Who may see the page. */
-export interface PageGate {
-  /** Lets a request for a file of the page through. */
-  enter(c: AppContext): Promise<void>;
-  /**
-   * Lets a request for calls through, and returns the account whose calls they are. `wanted` is the
-   * parameter `account`.
-   */
-  admit(c: AppContext, wanted: string | null): Promise<string>;
-  /** Whether one password opens the calls of all accounts, and `account` chooses one. */
-  readonly hasPassword: boolean;
-}
-
 /** The numbers and calls that the page shows, as JSON and CSV. */
 export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
   const choice = gate.hasPassword ? ['account'] : [];
 
-  const route = (path: string, allowed: readonly string[], answer: Responder): AppRoute => ({
+  const route = (
+    path: string,
+    shows: AppRoute['shows'],
+    allowed: readonly string[],
+    answer: Responder,
+  ): AppRoute => ({
     path,
+    who: 'viewer',
+    takesPlace: true,
+    shows,
     async handle(c) {
-      const account = await gate.admit(c, new URLSearchParams(queryOf(c)).get('account'));
+      const wanted = new URLSearchParams(queryOf(c)).get('account');
+      const { account, sight } = await gate.admit(c, wanted);
       const parameters = readParameters(queryOf(c), [...allowed, ...choice]);
-      return answer({ c, source, account, parameters });
+      return answer({ c, source, account, sight, parameters });
     },
   });
 
   return [
-    route('/page/summary.json', [...selecting, 'by'], summary),
-    route('/page/groups.csv', [...selecting, 'field'], groupsCsv),
-    route('/page/calls.json', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
-    route('/page/calls.csv', [...selecting, 'fields'], csv),
+    route('/page/summary.json', 'counts', [...selecting, 'by'], summary),
+    route('/page/groups.csv', 'counts', [...selecting, 'field'], groupsCsv),
+    route('/page/calls.json', 'calls', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
+    route('/page/calls.csv', 'calls', [...selecting, 'fields'], csv),
   ];
 }
 
@@ -62,6 +60,8 @@ interface PageRequest {
   readonly c: AppContext;
   readonly source: PageSource;
   readonly account: string;
+  /** How much of the calls is seen. */
+  readonly sight: Sight;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -74,19 +74,34 @@ function leftSignal({ env, req }: AppContext): AbortSignal {
   return AbortSignal.any([left.signal, req.raw.signal]);
 }
 
-async function summary({ c, source, account, parameters }: PageRequest): Promise<Response> {
-  const question = readQuestion(parameters);
+async function summary({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
+  const question = readQuestion(parameters, sight);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  return jsonReply(c, JSON.stringify(await source.summary(account, question, by, leftSignal(c))));
+  const numbers = await source.summary(account, question, by, leftSignal(c));
+  const groups = pageDimensions.map((field) => [
+    field,
+    numbers.groups[field].map((group) => ({
+      ...group,
+      value: seenValue(sight, field, group.value),
+    })),
+  ]);
+  return jsonReply(c, JSON.stringify({ ...numbers, groups: Object.fromEntries(groups) }));
 }
 
 /** All values of a field with their calls, for people. */
-async function groupsCsv({ c, source, account, parameters }: PageRequest): Promise<Response> {
+async function groupsCsv({
+  c,
+  source,
+  account,
+  sight,
+  parameters,
+}: PageRequest): Promise<Response> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(parameters, 'field', pageDimensions);
-  const groups = await source.groups(account, readQuestion(parameters), field, leftSignal(c));
+  const question = readQuestion(parameters, sight);
+  const groups = await source.groups(account, question, field, leftSignal(c));
   const lines = groups.map(({ value, calls, missed }) =>
-    csvLine([value, calls, missed], { safe: true }),
+    csvLine([seenValue(sight, field, value), calls, missed], { safe: true }),
   );
   return wholeReply(c, [csvLine([field, 'calls', 'missed']), ...lines].join(''), {
     'content-type': 'text/csv; charset=utf-8',
@@ -94,46 +109,61 @@ async function groupsCsv({ c, source, account, parameters }: PageRequest): Promi
   });
 }
 
-async function calls({ c, source, account, parameters }: PageRequest): Promise<Response> {
+async function calls({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
   const sid = parameters.get('sid');
   if (sid !== undefined) {
     const call = await source.call(account, sid);
     if (call === null)
       throw new Refusal('unknown_record', 'This account has no call with that sid.');
-    return jsonReply(c, call);
+    if (sight.personal) return jsonReply(c, call);
+    return jsonReply(c, JSON.stringify(seenCall(sight, JSON.parse(call.toString()))));
   }
 
-  const columns = fieldsOf(parameters);
+  const columns = fieldsOf(parameters, sight);
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
   const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
   const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-  const { total, calls: found } = await source.calls(account, readQuestion(parameters), {
+  const { total, calls: found } = await source.calls(account, readQuestion(parameters, sight), {
     offset,
     limit,
   });
   const all: object[] = [];
   for await (const call of found)
-    all.push(Object.fromEntries(columns.map((name) => [name, propertyOf(call, name) ?? null])));
+    all.push(Object.fromEntries(columns.map((name) => [name, seenIn(call, name, sight)])));
   return jsonReply(c, JSON.stringify({ total, calls: all }));
 }
 
-async function csv({ c, source, account, parameters }: PageRequest): Promise<Response> {
-  const columns = fieldsOf(parameters);
-  const question = readQuestion(parameters);
+/** One call as a viewer sees it: only fields that are known, and not hidden. */
+function seenCall(sight: Sight, call: object): object {
+  const hidden = hiddenFrom(sight);
+  const seen = Object.keys(call).filter((name) => names.includes(name) && !hidden.includes(name));
+  return Object.fromEntries(seen.map((name) => [name, seenIn(call, name, sight)]));
+}
+
+const seenIn = (call: object, name: string, sight: Sight): unknown =>
+  seenValue(sight, name, propertyOf(call, name) ?? null);
+
+async function csv({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
+  const columns = fieldsOf(parameters, sight);
+  const question = readQuestion(parameters, sight);
   const limit = Number.MAX_SAFE_INTEGER;
   const page = await source.calls(account, question, { offset: 0, limit });
-  return streamReply(c, csvLines(page, columns), {
+  return streamReply(c, csvLines(page, columns, sight), {
     'content-type': 'text/csv; charset=utf-8',
     'content-disposition': 'attachment; filename="calls.csv"',
   });
 }
 
 /** The file is for people: no cell of it is run as a formula. */
-async function* csvLines({ calls }: PageCalls, columns: readonly string[]): AsyncGenerator<Buffer> {
+async function* csvLines(
+  { calls }: PageCalls,
+  columns: readonly string[],
+  sight: Sight,
+): AsyncGenerator<Buffer> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   let lines = [csvLine(columns)];
   for await (const call of calls) {
-    const cells = columns.map((name) => propertyOf(call, name) ?? null);
+    const cells = columns.map((name) => seenIn(call, name, sight));
     lines.push(csvLine(cells, { safe: true }));
     if (lines.length < linesAtOnce) continue;
     yield Buffer.from(lines.join(''));
@@ -143,11 +173,13 @@ async function* csvLines({ calls }: PageCalls, columns: readonly string[]): Asyn
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
-function readQuestion(parameters: ReadonlyMap<string, string>): PageQuestion {
+function readQuestion(parameters: ReadonlyMap<string, string>, sight: Sight): PageQuestion {
   const filter = parsedFilter(parameters, 'v3');
   const selection = selectionFor(filter, 'v3');
   const { period = everything } = selection;
-  return { filter, selection, period, only: readOnly(parameters.get('only')) };
+  const only = readOnly(parameters.get('only'));
+  refuseGuess(sight, only);
+  return { filter, selection, period, only };
 }
 
 /** The values to keep of each field, such as `{"ppc_campaign":["Brand",null]}`. */
@@ -178,10 +210,16 @@ function readOnly(text = '{}'): PageQuestion['only'] {
 const isValue = (value: unknown): value is string | null =>
   value === null || (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'));
 
-function fieldsOf(parameters: ReadonlyMap<string, string>): string[] {
+function fieldsOf(parameters: ReadonlyMap<string, string>, sight: Sight): string[] {
+  const hidden = hiddenFrom(sight);
   const text = parameters.get('fields');
-  if (text === undefined) return names;
+  if (text === undefined) return names.filter((name) => !hidden.includes(name));
   const wanted = text.split(',');
+  const unseen = wanted.find((name) => hidden.includes(name));
+  if (unseen !== undefined)
+    throw new Refusal('unknown_field', `You do not see the field ${unseen}.`, {
+      parameter: 'fields',
+    });
   const unknown = wanted.find((name) => !names.includes(name));
   if (unknown === undefined) return wanted;
   const near = nearest(unknown.slice(0, 60), names);

@@ -1,19 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
 import { machineZone } from '@call-attribution/questions';
 import type { Store } from '@call-attribution/store';
-import { auth } from 'hono/utils/basic-auth';
-import { passwordAccess } from '../feeds/access.ts';
-import { type Admission, readCredential } from '../http/admission.ts';
+import { passwordAccess } from '../http/access.ts';
+import type { Admission } from '../http/admission.ts';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
-import { type Try, unauthorized } from '../http/passwords.ts';
-import { Refusal } from '../http/refusal.ts';
+import type { Try } from '../http/passwords.ts';
 import type { PageOptions } from '../options.ts';
-import { type PageGate, pageDataRoutes } from './data-routes.ts';
+import { pageDataRoutes } from './data-routes.ts';
+import { keysGate, viewersGate } from './gate.ts';
 import { PageSource } from './page-source.ts';
+import { createSessions } from './sessions.ts';
+import { signInPage, signInRoutes } from './sign-in.ts';
+import { accountsFor, everythingSeen, hiddenFrom, type Viewer } from './viewers.ts';
 
 /** What the page takes from the service. */
 interface PageParts {
@@ -23,57 +25,13 @@ interface PageParts {
   readonly tryPassword: Try;
 }
 
-/**
- * One password opens the page with the calls of all accounts. Browsers ask for it and remember it.
- */
-function passwordGate(password: string, { store, admission, tryPassword }: PageParts): PageGate {
-  const access = passwordAccess('', password);
-
-  const enter = async (c: AppContext): Promise<void> => {
-    const given = auth(c.req.raw);
-    if (given === undefined)
-      throw unauthorized(
-        'missing_password',
-        'This page needs its password (HTTP Basic, any user name).',
-        'calls',
-      );
-
-    await tryPassword(c, 'calls', async () =>
-      (await access.accepts('', given.password)) ? true : null,
-    );
-  };
-
-  return {
-    enter,
-    hasPassword: true,
-    async admit(c, wanted) {
-      await enter(c);
-      const known = await store.accounts();
-      const account =
-        wanted === null
-          ? known[0]
-          : (known.find(({ id }) => id === wanted) ?? known.find(({ name }) => name === wanted));
-      if (account === undefined)
-        throw new Refusal(
-          'malformed_parameter',
-          'The store has no account of the parameter account.',
-          {
-            parameter: 'account',
-          },
-        );
-
-      await admission.takePlace(c, account.id);
-      return account.id;
-    },
-  };
-}
-
 const built = fileURLToPath(new URL('./assets/', import.meta.url));
+/** Files that everybody may have: they know nothing of the store. */
 const files = [
-  ['/', 'index.html', 'text/html; charset=utf-8'],
-  ['/page/app.js', 'app.js', 'text/javascript; charset=utf-8'],
-  ['/page/style.css', 'style.css', 'text/css; charset=utf-8'],
-  ['/page/icon.svg', 'icon.svg', 'image/svg+xml'],
+  ['/page/app.js', 'text/javascript; charset=utf-8'],
+  ['/page/sign-in.js', 'text/javascript; charset=utf-8'],
+  ['/page/style.css', 'text/css; charset=utf-8'],
+  ['/page/icon.svg', 'image/svg+xml'],
 ] as const;
 
 // Nothing may be loaded from or sent to another host, and nobody may frame the page; it has no
@@ -85,53 +43,90 @@ const policy =
 const keyless = { records: null, accessKey: '', secretKey: '', bearerToken: '' };
 
 /**
- * The routes of the page for people: its files, what it has to know of the service, numbers and
- * calls.
+ * The routes of the page for people: its files, signing in, what it has to know of the service,
+ * numbers and calls.
  */
 export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
-  const { accounts = [], live = false, assets = built, password } = options;
-  const { store, clock, admission } = parts;
-  const kind = accounts.length > 0 ? 'sandbox' : 'mirror';
-  const timeZone = options.timeZone ?? (kind === 'sandbox' ? 'UTC' : null);
+  const { assets = built } = options;
+  const { store, clock, admission, tryPassword } = parts;
+  const viewers = viewersOf(options);
+  const sessions = createSessions(clock);
 
-  // Without a password everybody may see the page, and keys open the calls of their account.
-  const gate: PageGate = password
-    ? passwordGate(password, parts)
-    : {
-        enter: async () => {},
-        admit: (c) => admission.admit(c, readCredential(c.req.raw, 'v3')),
-        hasPassword: false,
-      };
-  const { hasPassword } = gate;
+  // Without viewers everybody may see the page, and keys open the calls of their account.
+  const gate =
+    viewers.length === 0
+      ? keysGate(admission)
+      : viewersGate(viewers, { store, admission, tryPassword, sessions });
+  const open = { who: 'anyone', takesPlace: false, shows: 'nothing' } as const;
   return [
-    ...files.map(([path, file, type]) => ({
-      path,
-      async handle(c: AppContext) {
-        await gate.enter(c);
-        return fileReply(c, join(assets, file), type);
+    {
+      ...open,
+      path: '/',
+      async handle(c) {
+        if (gate.hasPassword && (await gate.visitor(c)) === null) {
+          const isBrowser = /\btext\/html\b/.test(c.req.header('accept') ?? '');
+          if (isBrowser) return signInPage(c, viewers);
+          await gate.enter(c);
+        }
+
+        return fileReply(c, join(assets, 'index.html'), 'text/html; charset=utf-8');
       },
-    })),
+    },
+    ...files.map(
+      ([path, type]): AppRoute => ({
+        ...open,
+        path,
+        handle: (c) => fileReply(c, join(assets, basename(path)), type),
+      }),
+    ),
+    ...(gate.hasPassword ? signInRoutes({ viewers, sessions, tryPassword }) : []),
     {
       path: '/page/about.json',
+      who: gate.hasPassword ? 'viewer' : 'anyone',
+      takesPlace: false,
+      shows: 'accounts',
       async handle(c) {
-        await gate.enter(c);
-        const known = hasPassword ? await store.accounts() : [];
-        const about = {
-          kind,
-          live,
-          hasPassword,
-          accounts: hasPassword
-            ? known.map(({ id, name }) => ({ id, name, ...keyless }))
-            : accounts,
-          now: clock.now(),
-          timeZone: timeZone ?? machineZone(),
-          isZoneKnown: timeZone !== null,
-        };
-        return jsonReply(c, JSON.stringify(about));
+        const viewer = await gate.enter(c);
+        return jsonReply(c, JSON.stringify(await aboutPage(options, parts, viewer)));
       },
     },
     ...pageDataRoutes(new PageSource(store), gate),
   ];
+}
+
+/** Who may see the page by signing in: those with a name, and who has the password of the page. */
+export function viewersOf({ viewers = [], password }: PageOptions): readonly Viewer[] {
+  if (!password) return viewers;
+  return [...viewers, { access: passwordAccess('', password), accounts: null, personal: true }];
+}
+
+/** What the page has to know of the service, and of who looks at it. */
+async function aboutPage(
+  { accounts = [], live = false, timeZone: named }: PageOptions,
+  { store, clock }: PageParts,
+  viewer: Viewer | null,
+) {
+  const kind = accounts.length > 0 ? 'sandbox' : 'mirror';
+  const timeZone = named ?? (kind === 'sandbox' ? 'UTC' : null);
+  const seen =
+    viewer === null
+      ? accounts
+      : accountsFor(viewer, await store.accounts()).map(({ id, name }) => ({
+          id,
+          name,
+          ...keyless,
+        }));
+  return {
+    kind,
+    live,
+    hasPassword: viewer !== null,
+    user: viewer?.access.user ?? '',
+    hidden: hiddenFrom(viewer ?? everythingSeen),
+    accounts: seen,
+    now: clock.now(),
+    timeZone: timeZone ?? machineZone(),
+    isZoneKnown: timeZone !== null,
+  };
 }
 
 async function fileReply(c: AppContext, file: string, type: string): Promise<Response> {
@@ -139,7 +134,7 @@ async function fileReply(c: AppContext, file: string, type: string): Promise<Res
     return wholeReply(c, await readFile(file), {
       'content-type': type,
       'content-security-policy': policy,
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
     });
   } catch (error) {
     if (propertyOf(error, 'code') !== 'ENOENT') throw error;

@@ -23,6 +23,7 @@ openDrill({
   countTests: true,
 });
 
+const pagePassword = 'the password of the page';
 const folder = mkdtempSync(join(tmpdir(), 'proxies-'));
 const store = await openStore('sqlite::memory:');
 const calls = fixtureCalls(5_000);
@@ -31,6 +32,7 @@ const service = createService({
   store,
   accounts: [accountOf('101')],
   proxies: ['127.0.0.1'],
+  page: { password: pagePassword },
   feeds: await feedsOf([feed]),
   routes: [{ path: '/slow', handle: () => new Response(long()) }],
   log: (entry) => log.push(entry),
@@ -109,6 +111,30 @@ function passes(network: string): void {
     });
     expect(packed.headers['content-encoding']).toBe('gzip');
     expect((await text(packed)).length).toBeLessThan(seen.body.length / 3);
+  });
+
+  test('who signs in on the page gets a cookie for TLS only, and the page', async () => {
+    const agent = new Agent({ ca: localhostTls.cert });
+    const asked = request({
+      host: 'localhost',
+      family: 4,
+      port,
+      path: '/sign-in',
+      method: 'POST',
+      agent,
+      headers: {
+        origin: `https://localhost:${port}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+    });
+    asked.end(new URLSearchParams({ password: pagePassword }).toString());
+    const [signedIn] = (await once(asked, 'response')) as [IncomingMessage];
+    signedIn.resume();
+    const [cookie = ''] = signedIn.headers['set-cookie'] ?? [];
+    expect([signedIn.statusCode, cookie]).toEqual([303, expect.stringMatching(/; Secure/)]);
+    const headers = { cookie: cookie.split(';')[0] ?? '' };
+    expect((await ask('/page/calls.json?rows=1', { headers })).status).toBe(200);
+    expect((await ask('/page/calls.json?rows=1')).status).toBe(401);
   });
 
   test('a long filter passes, and wrong keys are refused by the service', async () => {

@@ -1,11 +1,13 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** Who may fetch a feed. It keeps hashes, not the password. */
+/** Who may fetch a feed or see the page. It keeps hashes, not the password. */
 export interface Access {
   /** The user name. */
   readonly user: string;
   /** Is this the user name and the password? It takes the same time whatever the answer. */
   accepts(user: string, password: string): Promise<boolean>;
+  /** What sessions of this user are signed with. Another password makes another key. */
+  sessionKey(): Promise<Buffer>;
 }
 
 // New with each process, so that what is kept in memory is of no use elsewhere.
@@ -16,7 +18,11 @@ const digest = (user: string, password: string): Buffer =>
 /** Access with a password that is known. */
 export function passwordAccess(user: string, password: string): Access {
   const expected = digest(user, password);
-  return { user, accepts: async (name, typed) => timingSafeEqual(digest(name, typed), expected) };
+  return {
+    user,
+    accepts: async (name, typed) => timingSafeEqual(digest(name, typed), expected),
+    sessionKey: sessionKeyOf(password),
+  };
 }
 
 const cost = { N: 16_384, r: 8, p: 1 };
@@ -61,7 +67,18 @@ export function hashedAccess(user: string, hash: string): Access | null {
       if (isRight) known = typed;
       return isRight;
     },
+    sessionKey: sessionKeyOf(hash),
   };
+}
+
+/**
+ * A key that follows from a password or its hash, so that a session outlives a restart and ends
+ * with the password. Making it takes as long as a hash: who has a session does not find the password
+ * by trying.
+ */
+function sessionKeyOf(secret: string): () => Promise<Buffer> {
+  let key: Promise<Buffer> | null = null;
+  return () => (key ??= derive(secret, Buffer.from('call-attribution page session'), 32, cost));
 }
 
 function derive(

@@ -1,0 +1,89 @@
+import { fields } from '@call-attribution/core/fields';
+import { scrub } from '@call-attribution/core/record';
+import type { Access } from '../http/access.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { PageDimension } from './question.ts';
+
+// Who looks at the page, and how much of the calls they see. All that is decided here: the routes of
+// the page ask for an account, for fields and for values, and show what they get.
+
+/** Somebody who may see the page. `readViewers` makes viewers from a configuration file. */
+export interface Viewer {
+  /** The user name and the password. */
+  readonly access: Access;
+  /** IDs or names of the accounts whose calls they see; null for all accounts. */
+  readonly accounts: readonly string[] | null;
+  /** Whether they see numbers and names of callers, and what visitors wrote. */
+  readonly personal: boolean;
+}
+
+/** An account of the store. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The accounts that a viewer sees. */
+export function accountsFor<A extends Account>(viewer: Viewer, known: readonly A[]): readonly A[] {
+  const { accounts } = viewer;
+  if (accounts === null) return known;
+  return known.filter(({ id, name }) => accounts.includes(id) || accounts.includes(name));
+}
+
+/**
+ * The account that a viewer asks for, by ID or name; the first one when they name none. An account
+ * of others is refused like one that is not there.
+ */
+export function accountFor(
+  viewer: Viewer,
+  known: readonly Account[],
+  wanted: string | null,
+): Account {
+  const own = accountsFor(viewer, known);
+  const named = own.find(({ id }) => id === wanted) ?? own.find(({ name }) => name === wanted);
+  const account = wanted === null ? own[0] : named;
+  if (account !== undefined) return account;
+  throw new Refusal('malformed_parameter', 'The store has no account of the parameter account.', {
+    parameter: 'account',
+  });
+}
+
+/** How much somebody sees of calls. */
+export type Sight = Pick<Viewer, 'personal'>;
+
+/** What the holder of an account's keys sees: everything. */
+export const everythingSeen: Sight = { personal: true };
+
+/** Fields that somebody does not see. */
+export function hiddenFrom({ personal }: Sight): readonly string[] {
+  return personal ? [] : hidden;
+}
+
+const hidden = fields.filter(({ agents }) => agents !== 'shown').map(({ name }) => name);
+const visitorText = new Set<string>(
+  fields.filter(({ visitorText, isId }) => visitorText && !isId).map(({ name }) => name),
+);
+
+/**
+ * A value of a field as somebody sees it: of what visitors wrote, without numbers and addresses.
+ * Only fields that are not hidden are asked for.
+ */
+export function seenValue<T>({ personal }: Sight, field: string, value: T): T | string {
+  if (personal || typeof value !== 'string' || !visitorText.has(field)) return value;
+  return scrub(value);
+}
+
+/** Refuses a value to keep that the viewer does not see as it is: it could only be a guess. */
+export function refuseGuess(
+  sight: Sight,
+  only: ReadonlyMap<PageDimension, readonly (string | null)[]>,
+): void {
+  for (const [field, values] of only)
+    for (const value of values)
+      if (seenValue(sight, field, value) !== value)
+        throw new Refusal(
+          'malformed_parameter',
+          `A value of ${field} in the parameter only holds a number or an address, which you do not see.`,
+          { parameter: 'only' },
+        );
+}
