@@ -22,6 +22,7 @@ export type {
   ReplyChanges,
   Route,
   RouteFacts,
+  Viewer,
 } from './http/public-types.ts';
 export { Refusal, type RefusalCode, type RefusalDetails } from './http/refusal.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi/document.ts';
@@ -34,5 +35,4 @@ export type {
   ServiceOptions,
 } from './options.ts';
 export { readViewers } from './page/read-viewers.ts';
-export type { Viewer } from './page/viewers.ts';
 export { createService, type Listening, type Service } from './service.ts';

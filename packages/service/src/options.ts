@@ -14,8 +14,7 @@ import {
   shapeDefaults,
 } from './defaults.ts';
 import type { Feed } from './feeds/feed.ts';
-import type { Intercept, LogEntry, RateLimit, Route } from './http/public-types.ts';
-import type { Viewer } from './page/viewers.ts';
+import type { Intercept, LogEntry, RateLimit, Route, Viewer } from './http/public-types.ts';
 
 /** An account with its keys in plain text, as a sandbox or a test knows it. */
 export interface AccountWithKeys {

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duration } from '@call-attribution/core/time';
 import type { Shape } from '../defaults.ts';
+import type { Access } from './access.ts';
 
 /** Changes to one reply, for tests of clients that have to survive them. */
 export interface ReplyChanges {
@@ -66,6 +67,16 @@ export interface RouteFacts {
   readonly takesPlace: boolean;
   /** What it shows: nothing of the store, names of accounts, numbers of calls, or calls. */
   readonly shows: 'nothing' | 'accounts' | 'counts' | 'calls';
+}
+
+/** Somebody who may see the page. `readViewers` makes viewers from a configuration file. */
+export interface Viewer {
+  /** The user name and the password. */
+  readonly access: Access;
+  /** IDs or names of the accounts whose calls they see; null for all accounts. */
+  readonly accounts: readonly string[] | null;
+  /** Whether they see numbers and names of callers, and what visitors wrote. */
+  readonly personal: boolean;
 }
 
 /** What the log says of a request. */

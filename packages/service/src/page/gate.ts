@@ -5,9 +5,10 @@ import { auth } from 'hono/utils/basic-auth';
 import { type Admission, readCredential } from '../http/admission.ts';
 import type { AppContext } from '../http/context.ts';
 import { type Try, unauthorized } from '../http/passwords.ts';
+import type { Viewer } from '../http/public-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { SessionCookie, Sessions } from './sessions.ts';
-import { accountFor, everythingSeen, type Sight, type Viewer } from './viewers.ts';
+import { accountFor, everythingSeen, type Sight } from './viewers.ts';
 
 /** Who may see the page, and which calls. */
 export interface PageGate {

@@ -9,13 +9,14 @@ import { passwordAccess } from '../http/access.ts';
 import type { Admission } from '../http/admission.ts';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import type { Try } from '../http/passwords.ts';
+import type { Viewer } from '../http/public-types.ts';
 import type { PageOptions } from '../options.ts';
 import { pageDataRoutes } from './data-routes.ts';
 import { keysGate, viewersGate } from './gate.ts';
 import { PageSource } from './page-source.ts';
 import { createSessions } from './sessions.ts';
 import { signInPage, signInRoutes } from './sign-in.ts';
-import { accountsFor, everythingSeen, hiddenFrom, type Viewer } from './viewers.ts';
+import { accountsFor, everythingSeen, hiddenFrom } from './viewers.ts';
 
 /** What the page takes from the service. */
 interface PageParts {

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { readJsonInput } from '@call-attribution/core/settings';
 import type { Surroundings } from '../http/access-schema.ts';
-import type { Viewer } from './viewers.ts';
+import type { Viewer } from '../http/public-types.ts';
 
 /** Where `readViewers` finds what viewers refer to. */
 export interface ViewersContext extends Surroundings {

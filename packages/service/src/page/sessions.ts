@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@call-attribution/core';
 import { day, hour, minute } from '@call-attribution/core/time';
-import type { Viewer } from './viewers.ts';
+import type { Viewer } from '../http/public-types.ts';
 
 // Who has signed in keeps a signed note of it in a cookie. Nothing is stored, so a session goes on
 // after a restart; it is signed with a key that follows from the password, so another password ends

@@ -2,10 +2,10 @@ import { html } from 'hono/html';
 import { type AppContext, type AppRoute, wholeReply } from '../http/context.ts';
 import { readForm } from '../http/form.ts';
 import type { Try } from '../http/passwords.ts';
+import type { Viewer } from '../http/public-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import { clearSession, sessionOf, viewerWith, writeSession } from './gate.ts';
 import type { Sessions } from './sessions.ts';
-import type { Viewer } from './viewers.ts';
 
 // Where people sign in and out.
 

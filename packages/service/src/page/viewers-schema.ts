@@ -6,7 +6,7 @@ import {
   type Surroundings,
   text,
 } from '../http/access-schema.ts';
-import type { Viewer } from './viewers.ts';
+import type { Viewer } from '../http/public-types.ts';
 
 // What a list of viewers may hold. zod is loaded with this, so only `readViewers` imports it.
 

@@ -1,21 +1,11 @@
 import { fields } from '@call-attribution/core/fields';
 import { scrub } from '@call-attribution/core/record';
-import type { Access } from '../http/access.ts';
+import type { Viewer } from '../http/public-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { PageDimension } from './question.ts';
 
 // Who looks at the page, and how much of the calls they see. All that is decided here: the routes of
 // the page ask for an account, for fields and for values, and show what they get.
-
-/** Somebody who may see the page. `readViewers` makes viewers from a configuration file. */
-export interface Viewer {
-  /** The user name and the password. */
-  readonly access: Access;
-  /** IDs or names of the accounts whose calls they see; null for all accounts. */
-  readonly accounts: readonly string[] | null;
-  /** Whether they see numbers and names of callers, and what visitors wrote. */
-  readonly personal: boolean;
-}
 
 /** An account of the store. */
 interface Account {
