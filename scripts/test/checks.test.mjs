@@ -122,7 +122,7 @@ test('snippets: a snippet that fails, does not compile or is not marked fails th
   }
 });
 
-test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, packed literals, long functions and files are refused', {
+test('lint: a Node module in query-dsl, a console call, a floating promise, a nested condition, packed literals, long functions and files, rings of files and packages for tests alone are refused', {
   timeout: 60_000,
 }, () => {
   const dir = tempDir();
@@ -160,6 +160,22 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     join(plain, 'i.ts'),
     'const [a, b] = [1, 2];\nconst [c] = [a, b].map(String);\nexport const i = c;\n',
   );
+
+  // Two files in a ring by their types, two by an import that is loaded later.
+  writeFileSync(join(plain, 'j.ts'), "import type { K } from './k.ts';\nexport type J = K;\n");
+  writeFileSync(join(plain, 'k.ts'), "import type { J } from './j.ts';\nexport type K = J[];\n");
+  writeFileSync(join(plain, 'l.ts'), "export const l = () => import('./m.ts');\n");
+  writeFileSync(join(plain, 'm.ts'), "import { l } from './l.ts';\nexport const m = l;\n");
+
+  const core = join(dir, 'packages/core/src');
+  mkdirSync(core, { recursive: true });
+  writeFileSync(
+    join(dir, 'packages/core/package.json'),
+    '{ "dependencies": { "undici": "1" }, "devDependencies": { "fast-check": "1" } }',
+  );
+  for (const [name, needed] of Object.entries({ n: 'fast-check', o: 'undici', p: 'hono' }))
+    writeFileSync(join(core, `${name}.ts`), `import ${name} from '${needed}';\n${name}();\n`);
+
   const { status, stdout, stderr } = spawnSync(
     join(root, 'node_modules/.bin/biome'),
     ['lint', '--colors=off', '--max-diagnostics=50', '.'],
@@ -178,6 +194,12 @@ test('lint: a Node module in query-dsl, a console call, a floating promise, a ne
     'g: noNestedTernary',
     'h: plugin',
     'i: plugin',
+    'j: noImportCycles',
+    'k: noImportCycles',
+    'l: noImportCycles',
+    'm: noImportCycles',
+    'n: noUndeclaredDependencies',
+    'p: noUndeclaredDependencies',
   ]);
 });
 
