@@ -1,20 +1,18 @@
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { commandsOf, countsIn, measure, ownOptions, tooMuch } from '../shape.mjs';
+import { countsIn, measure, ownOptions, tooMuch } from '../shape.mjs';
 
 const dirs = /** @type {string[]} */ ([]);
 afterAll(() => {
   for (const dir of dirs) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A repository with these files. @param {Record<string, string>} files */
-function repositoryOf(files) {
+/** A folder with these files. @param {Record<string, string>} files */
+function folderOf(files) {
   const dir = mkdtempSync(join(tmpdir(), 'shape-'));
   dirs.push(dir);
-  execFileSync('git', ['init', '-q'], { cwd: dir });
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(dir, dirname(name)), { recursive: true });
     writeFileSync(join(dir, name), text);
@@ -25,61 +23,46 @@ function repositoryOf(files) {
 
 const most = { tokens: 10, codes: 3, absent: 4, commands: 2, options: 5 };
 
-test('counts: tokens without comments, functions, and what may be absent', () => {
+test('counts: tokens without comments, and what may be absent', () => {
   const plain = 'const a = b;';
-  expect(countsIn(plain).counts).toEqual({ tokens: 5, functions: 0, absent: 0 });
+  expect(countsIn(plain).counts).toEqual({ tokens: 5, absent: 0 });
   const long = '/** Why. */\nconst\n  aLongName // why\n  =\n  b;';
   expect(countsIn(long).counts).toEqual(countsIn(plain).counts);
   const source = `
     interface A { a?: string; b: string | undefined; c: string; }
     const options = { size: option.number(3), name: name.optional(), some: string.length };
     function f(each: Partial<A>) {}`;
-  expect(countsIn(source).counts).toMatchObject({ functions: 1, absent: 5 });
+  expect(countsIn(source).counts).toMatchObject({ absent: 5 });
 });
 
 test('packages: sources are counted by package, the test servers of core on their own', () => {
-  const dir = repositoryOf({
-    'packages/core/src/a.ts': 'const a = b;\n',
-    'packages/core/src/bundle.ts': `const a = '${'x'.repeat(2001)}';\n`,
-    'packages/core/src/testing/a.ts': 'a();\n',
-    'packages/core/src/generated/a.ts': 'a();\n',
-    'packages/core/test/a.test.ts': 'a();\n',
-    'packages/core/README.md': '# Core\n',
-    'packages/core/generate.mjs': '',
+  const dir = folderOf({
+    'core/src/a.ts': 'const a = b;\n',
+    'core/src/testing/a.ts': 'a();\n',
+    'core/src/record/generated/a.ts': 'a();\n',
+    'core/test/a.test.ts': 'a();\n',
+    'core/dist/a.js': 'a();\n',
+    'core/README.md': '# Core\n',
+    'core/generate.mjs': 'a();\n',
   });
-  expect(measure(dir, ['packages/core/src/generated/a.ts'])).toEqual({
+  expect(measure(dir)).toEqual({
     packages: {
-      core: { tokens: 5, functions: 0, absent: 0 },
-      'core/testing': { tokens: 4, functions: 0, absent: 0 },
+      core: { tokens: 5, absent: 0 },
+      'core/testing': { tokens: 4, absent: 0 },
     },
     problems: [],
   });
 });
 
-test('places: code outside of src and browser, and by hand in a path that is called generated, is refused', () => {
-  const dir = repositoryOf({
-    'packages/core/lib/a.ts': '',
-    'packages/core/a.mjs': '',
-    'packages/core/src/generated/a.ts': '',
-    'packages/core/program/a.mjs': '',
-    'packages/core/program/package.json': '{}',
-  });
-  expect(measure(dir, []).problems.map((line) => line.split(':')[0])).toEqual([
-    'packages/core/a.mjs',
-    'packages/core/lib/a.ts',
-    'packages/core/src/generated/a.ts',
-  ]);
-});
-
 test('state: a class with more than eight fields that change is refused', () => {
   const fields = (/** @type {number} */ count) =>
     Array.from({ length: count }, (_, i) => `#f${i} = 0;`).join(' ');
-  const dir = repositoryOf({
-    'packages/core/src/a.ts': `class Many { ${fields(9)} readonly a = 1; static b = 2; }`,
-    'packages/core/src/b.ts': `class Few { ${fields(8)} readonly a = 1; static b = 2; }`,
+  const dir = folderOf({
+    'core/src/a.ts': `class Many { ${fields(9)} readonly a = 1; static b = 2; }`,
+    'core/src/b.ts': `class Few { ${fields(8)} readonly a = 1; static b = 2; }`,
   });
-  expect(measure(dir, []).problems).toEqual([
-    'packages/core/src/a.ts: Many has 9 fields that change, at most 8',
+  expect(measure(dir).problems).toEqual([
+    'core/src/a.ts: Many has 9 fields that change, at most 8',
   ]);
 });
 
@@ -94,20 +77,14 @@ test.each([
   expect(tooMuch(most, { ...most, ...more })).toEqual([line]);
 });
 
-const help = {
-  '': 'Usage: calls <command> [options]\n\nCommands:\n  list   show calls\n  store  keep\n\nStart here:\n  calls list  try it\n',
-  list: 'Usage: calls list [options]\n\nOptions:\n  --json     as JSON\n  -h, --help  help\n\nWhich calls:\n  --q FILTER  a filter\n',
-  store: 'Usage: calls store <command> [options]\n\nCommands:\n  accounts add  add one\n',
-  'store accounts add':
-    'Usage: calls store accounts add [options]\n\nAccess:\n  -n, --name NAME  name\n  --key KEY  key\n',
-};
-
-test('commands and their own options are read from the help', async () => {
-  const helpOf = async (/** @type {readonly string[]} */ words) =>
-    help[/** @type {keyof typeof help} */ (words.join(' '))] ?? '';
-  expect([...(await commandsOf(helpOf))]).toEqual([
-    ['list', 1],
-    ['store accounts add', 2],
+test('own options of a command are those that are in no shared group', () => {
+  const commands = [
+    { name: 'list', options: { '--json': 'as JSON', '--q <filter>': 'a filter' } },
+    { name: 'store purge', options: { '--before <time>': 'a day', '--yes': 'does it' } },
+  ];
+  const shared = { Output: { '--json': '' }, 'Which calls': { '--q <filter>': '' } };
+  expect([...ownOptions(commands, shared)]).toEqual([
+    ['list', 0],
+    ['store purge', 2],
   ]);
-  expect(ownOptions(`${help.list}\nOutput:\n  -o, --output FILE  file\n`)).toBe(1);
 });
