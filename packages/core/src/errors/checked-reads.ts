@@ -1,5 +1,3 @@
-import type { Server } from 'node:net';
-
 // Reads of what the compiler cannot know, each with the check in place of a promise.
 
 /**
@@ -22,7 +20,7 @@ export function itemAt<T>(list: ArrayLike<T>, index: number): T {
 }
 
 /** The port that a server listens on. Throws when it does not listen on one. */
-export function portOf(server: Server): number {
+export function portOf(server: { address(): string | { readonly port: number } | null }): number {
   const address = server.address();
   if (typeof address === 'object' && address !== null) return address.port;
   throw new Error('The server does not listen on a port.');
