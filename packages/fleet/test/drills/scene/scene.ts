@@ -8,7 +8,7 @@ import type { Tally } from '@call-attribution/test-tools/drill';
 import { newDatabase, runSql, startPostgres } from '@call-attribution/test-tools/postgres';
 import pg from 'pg';
 import { afterAll, expect } from 'vitest';
-import { fleetEngine } from '../../../../../scripts/fleet-engine.mjs';
+import { fleetEngine } from '../../../../../scripts/nodes.mjs';
 import { engineSchema } from '../../../src/engine/cards.ts';
 import type {
   Engine,
