@@ -83,8 +83,10 @@ async function namesIn(copies: readonly AskedCopy[]) {
   };
 }
 
-/** What the stores know of the accounts. */
-async function statusesOf(copies: readonly AskedCopy[]): Promise<readonly AccountStatus[]> {
+/** What the stores know of the accounts, in their order. */
+export async function statusesOf(
+  copies: readonly Pick<AskedCopy, 'store' | 'account' | 'name'>[],
+): Promise<readonly AccountStatus[]> {
   const stores = [...new Set(copies.map(({ store }) => store))];
   const sizes = new Map(
     await Promise.all(stores.map(async (store) => [store, await store.sizes()] as const)),
@@ -96,7 +98,7 @@ async function statusesOf(copies: readonly AskedCopy[]): Promise<readonly Accoun
 }
 
 /** The size of an account, as answers say it. */
-export function accountStatus(
+function accountStatus(
   { account, calls, oldest, newest, syncedAt }: AccountSize,
   name = account,
 ): AccountStatus {

@@ -37,15 +37,18 @@ export const count = command({
       async ({ name, called, settings, plan: filter, open }) => {
         const counted = await open();
         try {
-          const { total, source, extensions } = await counted.count(filter);
-          const { incomplete } = counted;
-          const lacks = incomplete.length === 0 ? {} : { incomplete };
-          counts.push({ account: name, total, source, ...lacks });
+          const { total, source, extensions, said, lacks } = await counted.count(filter);
+          for (const line of said) say(io, line);
+          const incomplete = lacks.length === 0 ? {} : { incomplete: lacks };
+          counts.push({ account: name, total, source, ...incomplete });
           if (!args.flag('json'))
             await write(io.stdout, several ? `${name}\t${total}\n` : `${total}\n`);
           else if (!several) {
             const account = called === null ? {} : { account: called };
-            await write(io.stdout, `${JSON.stringify({ ...account, total, source, ...lacks })}\n`);
+            await write(
+              io.stdout,
+              `${JSON.stringify({ ...account, total, source, ...incomplete })}\n`,
+            );
           }
           found.counted += extensions?.counted ?? 0;
           found.leftOut += extensions?.leftOut ?? 0;

@@ -1,6 +1,7 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
 import { CliError, exitCodes } from '../errors.ts';
+import { say } from '../io.ts';
 import { accounts, connection, only, output, whichCalls } from '../options.ts';
 import type { Style } from '../terminal/style.ts';
 import { pad, printable } from '../terminal/width.ts';
@@ -34,7 +35,8 @@ export const get = command({
     // Of several accounts, only one has the call.
     const status = await eachAccount(accounts, args, io, async ({ name, settings, open }) => {
       const source = await open();
-      const call = await source.get(sid).finally(() => source.close());
+      const { call, said } = await source.get(sid).finally(() => source.close());
+      for (const line of said) say(io, line);
       if (call === null) return exitCodes.ok;
       const of = name === null ? {} : { account: name };
       found.push({

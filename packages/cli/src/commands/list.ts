@@ -3,6 +3,7 @@ import { type Period, periodOf, textOf } from '@call-attribution/core/time';
 import { type Args, interval } from '../args.ts';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import type { Remarks } from '../input/verdict.ts';
 import { type Io, say, show, write } from '../io.ts';
 import { accounts, connection, output, whichCalls, without } from '../options.ts';
 import type { RowColumn } from '../output/index.ts';
@@ -53,6 +54,11 @@ export const list = command({
     let status: number = exitCodes.ok;
     let shown = 0;
 
+    const note = ({ said, lacks }: Remarks): void => {
+      for (const line of said) say(io, line);
+      for (const line of lacks) incomplete.add(line);
+    };
+
     const rows = async function* () {
       status = yield* inTurn(accounts, args, io, async function* ({ name, plan: filter, open }) {
         const source = await open();
@@ -66,18 +72,20 @@ export const list = command({
         try {
           const before = shown;
           if (args.flag('all')) {
-            const { stream, verdict } = await source.read({ filter });
+            const { stream, ending, said, lacks } = await source.read({ filter });
+            note({ said, lacks });
             for await (const call of stream) {
               shown += 1;
               yield row(call);
             }
-            const ending = await verdict;
-            const isWhole = ending.proof === 'whole';
-            const { verdictText } = await import('../input/verdict.ts');
-            if (!isWhole || isTable) notes.push(`${of}${verdictText(ending)}`);
+            const ended = await ending;
+            note(ended);
+            const isWhole = ended.proof === 'whole';
+            if (!isWhole || isTable) notes.push(`${of}${ended.text}`);
             return isWhole ? exitCodes.ok : exitCodes.incomplete;
           }
-          const { calls, total, isUnordered } = await source.latest(filter, most);
+          const { calls, total, isUnordered, said, lacks } = await source.latest(filter, most);
+          note({ said, lacks });
           for (const call of calls.toReversed()) yield row(call);
           shown += calls.length;
           const isAll = calls.length >= total;
@@ -88,7 +96,6 @@ export const list = command({
           if (!isAll) notes.push(`${of}-n ${most * 10} shows more, --all shows all calls`);
           return exitCodes.ok;
         } finally {
-          for (const line of source.incomplete) incomplete.add(line);
           await source.close();
         }
       });

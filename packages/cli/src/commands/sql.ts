@@ -44,9 +44,9 @@ export const sql = command({
     const chosen = needStore(args, settings, io, 'calls sql');
     const [typed = ''] = args.words;
     const statement = typed === '-' ? await text(io.stdin) : typed;
-    const { openCopySource } = await import('../input/copy-source.ts');
+    const { openCopy } = await import('../input/accounts.ts');
     const { sayCounted, withExtensions } = await import('../input/filter.ts');
-    const source = await openCopySource(chosen, { settings, args, io });
+    const source = await openCopy(chosen, settings, io.signal);
     try {
       const { querySql } = await import('@call-attribution/store');
       const result = await querySql(chosen.url, statement, {
@@ -77,14 +77,13 @@ export const sql = command({
       await writeRows(rows(), columns, target, io).finally(() => result.close());
       say(io, isCut ? `the first ${plural(count, 'row')}; there are more` : plural(count, 'row'));
       if (isCut) say(io, `--limit ${most * 10} shows more, --format csv gives all rows`);
-      await source.sayAnswered();
-      // The API gives fewer calls than the view has.
-      if (/\bcalls\b/i.test(statement))
-        await sayCounted(
-          (await source.counted(withExtensions({ clauses: [] }, settings.apiVersion.value)))
-            .extensions,
-          io,
-        );
+      for (const line of (await source.about()).said) say(io, line);
+      if (/\bcalls\b/i.test(statement)) {
+        // The API gives fewer calls than the view has.
+        const all = withExtensions({ clauses: [] }, settings.apiVersion.value);
+        const { extensions } = await source.count(all);
+        if (extensions) await sayCounted(extensions, io);
+      }
       return exitCodes.ok;
     } catch (error) {
       throw io.signal.aborted ? new Interrupted() : error;

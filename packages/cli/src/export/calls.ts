@@ -7,7 +7,7 @@ import { textOf } from '@call-attribution/core/time';
 import { CheckpointError } from '@call-attribution/node-stream';
 import { FileLockedError, writeWholeFile } from '@call-attribution/node-stream/files';
 import { mapCalls, through } from '@call-attribution/node-stream/operators';
-import { type ReceiptFacts, verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import type { ReceiptFacts } from '@call-attribution/node-stream/receipts';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { removalsEnding } from '@call-attribution/store';
@@ -15,7 +15,7 @@ import type { Args } from '../args.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
-import { isCopy, periodOfFilter, withScope } from '../input/copy-source.ts';
+import { periodOfFilter, withScope } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
 import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
@@ -54,7 +54,8 @@ async function writeStream(
       throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
 
   const { pick, encode, check } = formOfCalls(target, fields, settings.apiVersion.value);
-  const { stream, verdict } = await calls.read({ ...options, check, signal: io.signal });
+  const { stream, ending, said } = await calls.read({ ...options, check, signal: io.signal });
+  for (const line of said) say(io, line);
   try {
     const chunks = through(stream, mapCalls(pick), ...encode) as AsyncIterable<Uint8Array>;
     await saveLines(target.output ?? '-', chunks, io);
@@ -62,7 +63,7 @@ async function writeStream(
     throw io.signal.aborted ? new Interrupted() : error;
   }
 
-  return verdict;
+  return ending;
 }
 
 /**
@@ -78,20 +79,18 @@ async function writeFile(
   const { format } = target;
   const shown = target.output ?? path;
   const version = settings.apiVersion.value;
-  const isResumable = format !== 'parquet' && !isCopy(source);
+  const startsOver =
+    format === 'parquet'
+      ? '--resume: a Parquet file cannot be continued in its middle'
+      : source.startsOver;
   const resume = args.flag('resume');
-  if (resume && !isResumable)
-    throw new UsageError(
-      isCopy(source)
-        ? '--resume is for exports from the API; one from a copy starts over'
-        : '--resume: a Parquet file cannot be continued in its middle',
-      [
-        '--partition month writes a file a month, and the same command writes those that are missing',
-      ],
-    );
+  if (resume && startsOver !== null)
+    throw new UsageError(startsOver, [
+      '--partition month writes a file a month, and the same command writes those that are missing',
+    ]);
 
   const left = existsSync(`${path}.checkpoint`);
-  if (left && !resume && isResumable)
+  if (left && !resume && startsOver === null)
     say(
       io,
       `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`,
@@ -110,10 +109,7 @@ async function writeFile(
   let read = request.filter;
 
   const about = async (accounts: readonly string[]): Promise<ReceiptFacts> => {
-    const ending = (await ended) as Ending;
-
-    // All that a copy has was read, which is proved as far as the copy is.
-    const verdict = 'copies' in ending ? verdictOfCopies(ending.calls, ending.copies) : ending;
+    const { verdict } = (await ended) as Ending;
     const filter = withScope(toFilter(read, { version }), verdict);
     const account = settings.account?.id;
     const where = args.text('where');
@@ -152,18 +148,17 @@ async function writeFile(
       checkpoint,
       signal: io.signal,
     });
-    ended = reading.verdict;
+    for (const line of reading.said) say(io, line);
+    ended = reading.ending;
     await through(reading.stream, mapCalls(pick)).into(sink);
   } catch (error) {
     throw await withNextStep(error, path, shown, args, io);
   }
 
-  if (isCopy(source)) {
-    // A Parquet file has beside it who was erased, for whoever loads it.
-    const removals = format === 'parquet' ? await source.removals() : null;
-    if (removals === null) await rm(`${path}${removalsEnding}`, { force: true });
-    else await writeWholeFile(`${path}${removalsEnding}`, removals);
-  }
+  // A Parquet file has beside it who was erased, for whoever loads it.
+  const removals = format === 'parquet' ? await source.removals() : null;
+  if (removals === null) await rm(`${path}${removalsEnding}`, { force: true });
+  else await writeWholeFile(`${path}${removalsEnding}`, removals);
 
   say(io, `${shown}: ${bytes((await stat(path)).size)}`);
   return ended;

@@ -3,7 +3,7 @@ import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Settings } from '@call-attribution/settings';
 import type { Args } from '../args.ts';
-import { exitCodes, noTimeZone, UsageError } from '../errors.ts';
+import { noTimeZone, UsageError } from '../errors.ts';
 import {
   chooseAccounts,
   contextOf,
@@ -14,8 +14,8 @@ import {
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { askedPeriod, type FilterContext, filterOf, sayPeriod } from '../input/filter.ts';
 import type { Source } from '../input/source.ts';
-import { type Ending, judge, watch } from '../input/verdict.ts';
-import type { Io } from '../io.ts';
+import { type Ending, statusOf, watch } from '../input/verdict.ts';
+import { type Io, say } from '../io.ts';
 import { outputOf } from '../output/index.ts';
 
 /** What writing the calls of one account needs. */
@@ -30,8 +30,8 @@ export interface Job {
   readonly stream: CallStreamOptions;
 }
 
-/** Writes the calls in one way. Resolves with how the reading ended, where there was one. */
-export type Writer = (job: Job) => Promise<Ending | null>;
+/** Writes the calls in one way. Resolves with how the reading ended. */
+export type Writer = (job: Job) => Promise<Ending>;
 
 /** How the calls of one account are written: read from the options, before any request. */
 export interface Plan {
@@ -122,15 +122,16 @@ async function exportAccount(
     async read(options) {
       const reading = await source.read(options);
       const close = () => line.close();
-      void reading.verdict.then(close, close);
+      void reading.ending.then(close);
       return reading;
     },
   };
   try {
     const rows = args.integer('rows');
     const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
-    const verdict = await write({ args, io, settings, source, calls, stream, filter });
-    return verdict === null ? exitCodes.ok : judge(verdict, io);
+    const ended = await write({ args, io, settings, source, calls, stream, filter });
+    for (const text of [...ended.said, ended.text]) say(io, text);
+    return statusOf(ended);
   } catch (error) {
     throw await withWayOut(error);
   } finally {

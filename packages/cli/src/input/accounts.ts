@@ -7,14 +7,16 @@ import {
   missingSettings,
   type Settings,
 } from '@call-attribution/settings';
+import { storeName } from '@call-attribution/store/url';
 import type { Args } from '../args.ts';
 import { askHidden, canAsk } from '../config/prompt.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
 import { CliError, ClosedPipe, exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { explain, report } from '../failures.ts';
 import { type Io, say } from '../io.ts';
-import { chooseStore } from '../stores/open.ts';
+import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
 import { oneOf } from '../terminal/numbers.ts';
+import { whileWaiting } from '../terminal/waiting.ts';
 import { version } from '../version.ts';
 import { type AccountNames, nameIn, namesOfAll } from './account-names.ts';
 import type { CopySource } from './copy-source.ts';
@@ -147,7 +149,7 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   if (stored !== null) return accounts;
   return accounts.map((account) => ({
     ...account,
-    open: async () => sourceWhere(await account.open(), where, account, io),
+    open: async () => sourceWhere(await account.open(), where, account),
   }));
 }
 
@@ -187,7 +189,7 @@ export function accountsOfApi(args: Args, io: Io): ReadAccount[] {
         // Another command may be about another account.
         if (names === null && settings.account !== null && settings.accounts.length > 1)
           say(io, `account ${settings.account.name}, the default`);
-        return apiSource(client, io);
+        return apiSource(client, io.signal);
       },
     };
   });
@@ -202,6 +204,20 @@ export interface Stored {
   open(): Promise<CopySource>;
 }
 
+/** Opens a store that exists, to read all its accounts. */
+export async function openCopy(
+  chosen: ChosenStore,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<CopySource> {
+  const { CopySource } = await import('./copy-source.ts');
+  const shown = storeName(chosen.typed);
+  const store = await whileWaiting(`waiting for the store ${shown}`, () =>
+    openChosen(chosen, settings, { readOnly: true }),
+  );
+  return new CopySource(store, { shown, settings, accounts: [], where: null, signal });
+}
+
 /**
  * The copy that the options or the settings name, and the accounts in it; null when the API is
  * asked.
@@ -211,11 +227,16 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const settings = readStoredSettings(names === null ? undefined : null, args, io);
   const chosen = chooseStore(args, settings, io);
   if (chosen === null) return null;
-  const { openCopySource } = await import('./copy-source.ts');
+  const { CopySource } = await import('./copy-source.ts');
   const { accounts } = settings;
   const nameOf = (id: string) => nameIn(settings, id);
-  const look = await openCopySource(chosen, { settings, args, io });
-  const stored = await look.store.accounts().finally(() => look.close());
+  const shown = storeName(chosen.typed);
+  const openStore = (of: Settings) =>
+    whileWaiting(`waiting for the store ${shown}`, () =>
+      openChosen(chosen, of, { readOnly: true }),
+    );
+  const look = await openStore(settings);
+  const stored = await look.accounts().finally(() => look.close());
   const known = [...accounts, ...stored];
   const namesOf = namesOfAll(known);
 
@@ -227,7 +248,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     const near = nearest(called, [...known.flatMap(({ name, id }) => [name, id]), ...some]);
     const more = some.length > 10 ? ' and more' : '';
     throw new UsageError(
-      `the store ${look.address} has no calls of an account ${JSON.stringify(called)}`,
+      `the store ${shown} has no calls of an account ${JSON.stringify(called)}`,
       [
         ...(near && near !== called ? [`did you mean ${near}?`] : []),
         some.length > 0
@@ -246,7 +267,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     const some = stored.slice(0, 10).map(({ id }) => nameOf(id));
     const all = args.has('all-accounts') ? ', or --all-accounts' : '';
     throw new UsageError(`choose --account ${oneOf(some)}${all}`, [
-      `the store ${look.address} has the calls of ${stored.length} accounts`,
+      `the store ${shown} has the calls of ${stored.length} accounts`,
     ]);
   };
 
@@ -254,8 +275,18 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   if (names === null) ids = usual();
   else ids = names === 'all' ? stored.map(({ id }) => id) : [...new Set(names.map(idOf))];
   const isNamed = names === 'all' || ids.length > 1;
-  const open = (own: readonly string[], of = settings) =>
-    openCopySource(chosen, { settings: of, args, io, namesOf }, own);
+  const where = args.text('where');
+  const open = async (ids: readonly string[], of = settings) => {
+    const store = await openStore(of);
+    return new CopySource(store, {
+      shown,
+      settings: of,
+      accounts: ids,
+      where,
+      namesOf,
+      signal: io.signal,
+    });
+  };
   const chosenAccounts = ids.map((id): ReadAccount => {
     const configured = accounts.find((account) => account.id === id)?.name ?? null;
     const own = readStoredSettings(configured, args, io);

@@ -1,11 +1,12 @@
 import type { Call } from '@call-attribution/core';
-import { everything, type Period, textOf } from '@call-attribution/core/time';
-import type { CallStreamOptions, Verdict } from '@call-attribution/node-stream';
+import { everything, type Period, periodOfText, textOf } from '@call-attribution/core/time';
+import type { CallStreamOptions, Span, Verdict } from '@call-attribution/node-stream';
 import {
   type CopyVerdict,
   describeCopy,
   describeScope,
 } from '@call-attribution/node-stream/copies';
+import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -18,145 +19,111 @@ import {
 } from '@call-attribution/questions';
 import type { Settings } from '@call-attribution/settings';
 import {
-  accountStatus,
   ask,
   printRemovals,
   type Selection,
   type Store,
   selectionOf,
-  storeName,
+  statusesOf,
 } from '@call-attribution/store';
-import type { Args } from '../args.ts';
-import { type Io, say } from '../io.ts';
-import { type ChosenStore, openChosen } from '../stores/open.ts';
-import { plural } from '../terminal/numbers.ts';
-import { beginWaiting, whileWaiting } from '../terminal/waiting.ts';
+import { count, plural } from '../terminal/numbers.ts';
+import { beginWaiting } from '../terminal/waiting.ts';
 import { type AccountNames, nameIn } from './account-names.ts';
-import { type Latest, lastOf, type Source, type Total } from './source.ts';
-import type { CopyEnding, Reading } from './verdict.ts';
+import {
+  type AccountMonths,
+  type Found,
+  type Latest,
+  lastOf,
+  type Months,
+  type Reading,
+  type Source,
+  type Total,
+  withinRange,
+} from './source.ts';
+import type { Ending, Remarks } from './verdict.ts';
 
-/** What opening a copy needs. */
-interface CopyContext {
-  readonly settings: Settings;
-  readonly args: Args;
-  readonly io: Io;
-  /** What else conditions may call it. Default: nothing. */
-  readonly namesOf?: AccountNames;
-}
-
-/** Opens a store that exists, to read the calls of some accounts, or of all when none is named. */
-export async function openCopySource(
-  chosen: ChosenStore,
-  context: CopyContext,
-  accounts: readonly string[] = [],
-): Promise<CopySource> {
-  const shown = storeName(chosen.typed);
-  const open = () => openChosen(chosen, context.settings, { readOnly: true });
-  return new CopySource(
-    await whileWaiting(`waiting for the store ${shown}`, open),
-    shown,
-    accounts,
-    context,
-  );
-}
-
-/** Is the source a copy, and not the API? */
-export const isCopy = (source: Source): source is CopySource => source instanceof CopySource;
-
-/** A store as a source of calls. Whenever it answers, it says how fresh it is. */
-export class CopySource implements Source {
-  readonly store: Store;
+/** What of a copy is read, and how it is called. */
+export interface CopyOptions {
   /** As messages call it: the URL without a password. */
-  readonly address: string;
-  incomplete: readonly string[] = [];
-  readonly #accounts: readonly string[];
-  readonly #version: 'v2' | 'v3';
-  readonly #timeZone: string | undefined;
+  readonly shown: string;
+  readonly settings: Settings;
+  /** IDs of the accounts that are read; empty for all. */
+  readonly accounts: readonly string[];
   /** A condition of questions; null for none. */
-  readonly #where: string | null;
-  readonly #nameOf: (id: string) => string;
+  readonly where: string | null;
+  /** What else conditions may call the accounts. Default: nothing. */
+  readonly namesOf?: AccountNames;
+  readonly signal: AbortSignal;
+}
+
+/** Answers of a copy, and what is to be said of them. */
+export interface CopyAnswers extends Remarks {
+  readonly answers: readonly Answer[];
+  /** Who answered, and how fresh it is. */
+  readonly answered: string;
+}
+
+/** A store as a source of calls. Closing it closes the store. */
+export class CopySource implements Source {
+  readonly address: string;
+  readonly startsOver = '--resume is for exports from the API; one from a copy starts over';
+  readonly #store: Store;
+  readonly #options: CopyOptions;
+  readonly #version: 'v2' | 'v3';
   readonly #namesOf: AccountNames;
-  readonly #io: Io;
   readonly #endWaiting: () => void;
   #statuses: Promise<readonly AccountStatus[]> | undefined;
 
-  constructor(
-    store: Store,
-    shown: string,
-    accounts: readonly string[],
-    { settings, args, io, namesOf = () => [] }: CopyContext,
-  ) {
-    this.store = store;
-    this.address = shown;
-    this.#accounts = accounts;
-    this.#version = settings.apiVersion.value;
-    this.#timeZone = settings.timeZone?.value;
-    this.#where = args.text('where');
-    this.#nameOf = (id) => nameIn(settings, id);
-    this.#namesOf = namesOf;
-    this.#io = io;
-    this.#endWaiting = beginWaiting(`reading the store ${shown}`);
+  constructor(store: Store, options: CopyOptions) {
+    this.address = options.shown;
+    this.#store = store;
+    this.#options = options;
+    this.#version = options.settings.apiVersion.value;
+    this.#namesOf = options.namesOf ?? (() => []);
+    this.#endWaiting = beginWaiting(`reading the store ${options.shown}`);
   }
 
-  /** The accounts that are read. */
-  async accounts(): Promise<readonly string[]> {
-    return this.#accounts.length > 0
-      ? this.#accounts
-      : (await this.store.accounts()).map(({ id }) => id);
-  }
-
-  /**
-   * What was erased and purged from the accounts, which a copy of their calls takes along; null for
-   * nothing.
-   */
-  async removals(): Promise<string | null> {
-    return printRemovals(this.store, await this.accounts());
+  async about(period: Period = everything): Promise<Remarks> {
+    return this.#remarks(await this.#status(), await this.#verdicts(period));
   }
 
   async count(filter: Filter): Promise<Total> {
-    const { calls, extensions } = await this.counted(filter);
-    await this.sayAnswered(periodOfFilter(filter));
-    if (calls === 0) await this.#explainNone(filter);
-    return { total: calls, extensions, source: 'store' };
+    const { calls, extensions } = await this.#counted(filter);
+    return { total: calls, extensions, source: 'store', ...(await this.#ofMatches(calls, filter)) };
   }
 
-  async get(sid: string): Promise<Call | null> {
-    for (const account of await this.accounts()) {
-      const call = await this.store.get(account, sid);
-      if (call === null) continue;
-      await this.sayAnswered();
-      return call;
+  async get(sid: string): Promise<Found> {
+    for (const account of await this.#accounts()) {
+      const call = await this.#store.get(account, sid);
+      if (call !== null) return { call, ...(await this.about()) };
     }
-    return null;
+    return { call: null, said: [], lacks: [] };
   }
 
   async latest(filter: Filter, most: number): Promise<Latest> {
     const calls: Call[] = [];
     let total = 0;
-    for (const account of await this.accounts()) {
+    for (const account of await this.#accounts()) {
       // Of a condition, all calls that the filter has are read.
-      const count = this.#where === null ? await this.store.count(account, this.#rows(filter)) : 0;
-      const last = await lastOf(this.callsOf(filter, [account], Math.max(0, count - most)), most);
+      const { where } = this.#options;
+      const count = where === null ? await this.#store.count(account, this.#rows(filter)) : 0;
+      const last = await lastOf(this.#calls(filter, [account], Math.max(0, count - most)), most);
       calls.push(...last.calls);
-      total += this.#where === null ? count : last.total;
+      total += where === null ? count : last.total;
     }
 
-    await this.sayAnswered(periodOfFilter(filter));
-    if (total === 0) await this.#explainNone(filter);
-    calls.sort((a, b) => Number(a.date_added > b.date_added) - Number(a.date_added < b.date_added));
-    return { calls: calls.slice(-most), total, isUnordered: false };
+    calls.sort(byTime);
+    const remarks = await this.#ofMatches(total, filter);
+    return { calls: calls.slice(-most), total, isUnordered: false, ...remarks };
   }
 
   async read({ filter: input, check, onError = 'fail' }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
-    const { held, copies } = await this.sayAnswered(periodOfFilter(filter));
-    let resolve: (ending: CopyEnding) => void = () => {};
-    const verdict = new Promise<CopyEnding>((done) => {
-      resolve = done;
-    });
-    const found = this.callsOf(filter, await this.accounts());
-    const explainNone = () => this.#explainNone(filter);
-
+    const statuses = await this.#status();
+    const copies = await this.#verdicts(periodOfFilter(filter));
+    const remarks = this.#remarks(statuses, copies);
+    const matching = this.#calls(filter, await this.#accounts());
+    const whyNone = () => this.#whyNone(filter);
     let leftOut = 0;
 
     const isLeftOut = (call: Call): boolean => {
@@ -173,84 +140,182 @@ export class CopySource implements Source {
       }
     };
 
+    let resolve: (ending: Ending) => void = () => {};
+    const ending = new Promise<Ending>((done) => {
+      resolve = done;
+    });
+
     const calls = async function* () {
-      let count = 0;
-      for await (const call of found) {
+      let read = 0;
+      for await (const call of matching) {
         if (isLeftOut(call)) continue;
-        count += 1;
+        read += 1;
         yield call;
       }
 
-      if (count + leftOut === 0) await explainNone();
-      const lacks = leftOut === 0 ? copies : [...copies, withoutCalls(leftOut)];
-      resolve({
-        proof: leftOut === 0 ? 'whole' : 'short',
-        calls: count,
-        leftOut,
-        held,
-        copies: lacks,
-      });
+      const said = read + leftOut === 0 ? await whyNone() : [];
+      const ended = endingOfCopies({ read, leftOut, held: heldIn(statuses), copies });
+      resolve({ ...ended, said, lacks: remarks.lacks });
     };
 
-    return { stream: calls(), verdict };
+    return { ...remarks, stream: calls(), ending };
+  }
+
+  async months({ filter: input }: CallStreamOptions): Promise<Months> {
+    const filter = toFilter(input ?? '');
+    const period = periodOfFilter(filter);
+    const statuses = await this.#status();
+    const remarks = this.#remarks(statuses, await this.#verdicts(period));
+    const accounts: AccountMonths[] = [];
+    for (const account of await this.#accounts()) {
+      const verdict = await this.#store.verdict(account, period);
+      const own = verdict === null ? filter : withScope(filter, verdict);
+      const removals = await printRemovals(this.#store, [account]);
+      const read = (month: Span) => this.#month(account, own, month);
+      accounts.push({ account, filter: own, removals, read });
+    }
+
+    const ending: Months['ending'] = async (read) => {
+      const ended = endingOfCopies({ read, leftOut: 0, held: heldIn(statuses), copies: [] });
+      return { ...ended, said: [], lacks: remarks.lacks };
+    };
+    return { ...remarks, accounts, ending };
+  }
+
+  /** Some calls of an account, which says nothing each time it is read. */
+  #month(account: string, filter: Filter, month: Span): ReturnType<AccountMonths['read']> {
+    const store = this.#store;
+    const found = this.#calls(withinRange(filter, month), [account]);
+    let read = 0;
+
+    const calls = async function* () {
+      for await (const call of found) {
+        read += 1;
+        yield call;
+      }
+    };
+
+    const verdict = async () => {
+      const copy = await store.verdict(account, periodOfText(month));
+      return copy === null ? null : verdictOfCopies(read, [copy]);
+    };
+
+    return { calls: calls(), verdict };
+  }
+
+  async removals(): Promise<string | null> {
+    return printRemovals(this.#store, await this.#accounts());
   }
 
   /**
    * Answers plans about the accounts that were chosen, in one pass over the columns that they
    * need.
    */
-  async ask(plans: readonly Plan[]): Promise<readonly Answer[]> {
-    const copies = (await this.accounts()).map((account) => ({ store: this.store, account }));
-    const statuses = await this.#status();
-    const options = { statuses, signal: this.#io.signal, namesOf: this.#namesOf };
-    return (await ask(plans, copies, options)).answers;
-  }
-
-  /** Says that the copy answers, how fresh it is, and what it lacks of a period. */
-  async sayAnswered(period: Period = everything) {
-    const used = await this.#status();
-    const copies: CopyVerdict[] = [];
-    const incomplete: string[] = [];
-    for (const { account } of used) {
-      const verdict = await this.store.verdict(account, period);
-      if (verdict === null) continue;
-      copies.push(verdict);
-      const copy = `the copy of account ${this.#nameOf(account)}`;
-      const lacks = describeCopy(verdict);
-      const scope = describeScope(verdict);
-      if (lacks !== null)
-        incomplete.push(`INCOMPLETE, ${copy} is not whole: ${lacks}; calls sync reads them again`);
-      if (scope !== null)
-        incomplete.push(`${copy} has ${scope}; calls sync without a filter reads the others`);
-    }
-
-    this.incomplete = incomplete;
-    const text = answeredText(this.address, used, this.#nameOf);
-    for (const line of [text, ...this.incomplete]) say(this.#io, line);
-    return { text, copies, held: used.reduce((sum, { calls }) => sum + calls, 0) };
+  async ask(plans: readonly Plan[]): Promise<CopyAnswers> {
+    const { signal } = this.#options;
+    const options = { signal, namesOf: this.#namesOf, statuses: await this.#status() };
+    const { answers, statuses, verdicts } = await ask(plans, await this.#copies(), options);
+    const remarks = this.#remarks(statuses, verdicts);
+    return { answers, answered: this.#answered(statuses), ...remarks };
   }
 
   close(): Promise<void> {
     this.#endWaiting();
-    return this.store.close();
+    return this.#store.close();
+  }
+
+  /** The accounts that are read. */
+  async #accounts(): Promise<readonly string[]> {
+    const { accounts } = this.#options;
+    return accounts.length > 0 ? accounts : (await this.#store.accounts()).map(({ id }) => id);
+  }
+
+  async #copies() {
+    return (await this.#accounts()).map((account) => ({ store: this.#store, account }));
+  }
+
+  /** What is proved of each account that is read. */
+  async #verdicts(period: Period): Promise<readonly (CopyVerdict | null)[]> {
+    const accounts = await this.#accounts();
+    return Promise.all(accounts.map((account) => this.#store.verdict(account, period)));
+  }
+
+  /** That the copy answered, how fresh it is, and what it lacks. */
+  #remarks(statuses: readonly AccountStatus[], verdicts: readonly (CopyVerdict | null)[]): Remarks {
+    const lacks: string[] = [];
+    for (const [at, { account }] of statuses.entries()) {
+      const verdict = verdicts[at] ?? null;
+      if (verdict === null) continue;
+      const copy = `the copy of account ${nameIn(this.#options.settings, account)}`;
+      const missing = describeCopy(verdict);
+      const scope = describeScope(verdict);
+      if (missing !== null)
+        lacks.push(`INCOMPLETE, ${copy} is not whole: ${missing}; calls sync reads them again`);
+      if (scope !== null)
+        lacks.push(`${copy} has ${scope}; calls sync without a filter reads the others`);
+    }
+
+    return { said: [this.#answered(statuses), ...lacks], lacks };
+  }
+
+  /**
+   * That the copy answered, with what it covers and when it was last brought up to date, in one
+   * line.
+   */
+  #answered(statuses: readonly AccountStatus[]): string {
+    const last = statuses
+      .map((status) => status.last ?? '')
+      .sort()
+      .at(-1);
+    const names = statuses.map(({ account }) => nameIn(this.#options.settings, account));
+    let of = '';
+    if (names.length === 1) of = ` of account ${names[0]}`;
+    if (names.length > 1) of = ` of ${names.length} accounts`;
+    const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
+    const held = plural(heldIn(statuses), 'call');
+    return `answered by the store ${this.address}: ${held}${of}${until}; ${syncedText(statuses)}`;
+  }
+
+  /** The same for so many calls that match a filter; where there are none, also why. */
+  async #ofMatches(calls: number, filter: Filter): Promise<Remarks> {
+    const { said, lacks } = await this.about(periodOfFilter(filter));
+    return { said: calls > 0 ? said : [...said, ...(await this.#whyNone(filter))], lacks };
+  }
+
+  /**
+   * Why no call matches, in the words of an answer to the same question: what a field holds
+   * instead, when the calls begin.
+   */
+  async #whyNone(filter: Filter): Promise<readonly string[]> {
+    const { from, to } = textOf(periodOfFilter(filter));
+    const isPeriod = from === null || to === null || from < to;
+    const timeZone = this.#options.settings.timeZone?.value;
+    const question = {
+      ...this.#question(filter),
+      ...(timeZone && { timeZone }),
+      ...(isPeriod && from && { from }),
+      ...(isPeriod && to && { to }),
+    };
+    const { answers } = await this.ask([planQuestion(question)]);
+    return (answers[0]?.notes ?? []).map(({ message }) => message);
   }
 
   /**
    * How many calls match, and how many of them came through call extensions or are left out because
    * of that.
    */
-  async counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
-    if (this.#where !== null) {
-      const [answer] = await this.ask([planQuestion(this.#selection(filter))]);
-      return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
+  async #counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
+    if (this.#options.where !== null) {
+      const { answers } = await this.ask([planQuestion(this.#question(filter))]);
+      return answers[0] ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
 
     const selection = this.#rows(filter);
     let all = 0;
     let website = 0;
-    for (const account of await this.accounts()) {
-      all += await this.store.count(account, { ...selection, extensions: true });
-      website += await this.store.count(account, { ...selection, extensions: false });
+    for (const account of await this.#accounts()) {
+      all += await this.#store.count(account, { ...selection, extensions: true });
+      website += await this.#store.count(account, { ...selection, extensions: false });
     }
 
     return selection.extensions
@@ -259,9 +324,10 @@ export class CopySource implements Source {
   }
 
   /** The calls that match, in the order of their time. */
-  async *callsOf(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
+  async *#calls(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
+    const { where } = this.#options;
     const selection = this.#rows(filter);
-    const plan = this.#where === null ? null : planCalls({ where: this.#where });
+    const plan = where === null ? null : planCalls({ where });
     const selector = plan && selectCalls(plan, { namesOf: this.#namesOf });
     if (selector && plan.otherCalls !== 'none')
       for (const account of accounts)
@@ -276,8 +342,8 @@ export class CopySource implements Source {
   }
 
   async *#read(account: string, selection: Selection = {}, offset = 0): AsyncGenerator<Call> {
-    for await (const call of this.store.calls(account, selection, { offset })) {
-      this.#io.signal.throwIfAborted();
+    for await (const call of this.#store.calls(account, selection, { offset })) {
+      this.#options.signal.throwIfAborted();
       yield call;
     }
   }
@@ -285,10 +351,11 @@ export class CopySource implements Source {
   /**
    * The calls that match, as a question says it. v2 always has the calls through call extensions.
    */
-  #selection(filter: Filter): CallSelection {
+  #question(filter: Filter): CallSelection {
+    const { where } = this.#options;
     return {
       q: printFilter(filter),
-      ...(this.#where === null ? {} : { where: this.#where }),
+      ...(where === null ? {} : { where }),
       ...(this.#version === 'v2' ? { calls: 'all' } : {}),
     };
   }
@@ -297,38 +364,56 @@ export class CopySource implements Source {
     return selectionOf(filter, { extensions: this.#version === 'v2' });
   }
 
-  /** What is known of each account that is read. */
+  /** What is known of each account that is read, in their order. */
   #status(): Promise<readonly AccountStatus[]> {
-    this.#statuses ??= this.store
-      .sizes()
-      .then((accounts) =>
-        accounts
-          .filter(({ account }) => this.#accounts.length === 0 || this.#accounts.includes(account))
-          .map((size) => accountStatus(size)),
-      );
+    this.#statuses ??= this.#copies().then(statusesOf);
     return this.#statuses;
-  }
-
-  /**
-   * Says why no call matches, in the words of an answer to the same question: what a field holds
-   * instead, when the calls begin.
-   */
-  async #explainNone(filter: Filter): Promise<void> {
-    const { from, to } = textOf(periodOfFilter(filter));
-    const isPeriod = from === null || to === null || from < to;
-    const question = {
-      ...this.#selection(filter),
-      ...(this.#timeZone && { timeZone: this.#timeZone }),
-      ...(isPeriod && from && { from }),
-      ...(isPeriod && to && { to }),
-    };
-    const [answer] = await this.ask([planQuestion(question)]);
-    for (const { message } of answer?.notes ?? []) say(this.#io, message);
   }
 }
 
+function byTime({ date_added: one }: Call, { date_added: other }: Call): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** How many calls copies have, whether they match or not. */
+const heldIn = (statuses: readonly AccountStatus[]): number =>
+  statuses.reduce((sum, { calls }) => sum + calls, 0);
+
+/** All calls of copies that match were read; some may have been left out. */
+function endingOfCopies({
+  read,
+  leftOut,
+  held,
+  copies,
+}: {
+  readonly read: number;
+  readonly leftOut: number;
+  readonly held: number;
+  readonly copies: readonly (CopyVerdict | null)[];
+}): Omit<Ending, keyof Remarks> {
+  const known = copies.filter((copy) => copy !== null);
+  const scope = describeScope({ only: known.flatMap(({ only }) => only) });
+  const only = scope === null ? '' : `; it has ${scope}`;
+  const lacking = leftOut === 0 ? known : [...known, withoutCalls(leftOut)];
+  const verdict = verdictOfCopies(read, lacking);
+  const matching = `complete: ${plural(read, 'call')}`;
+  if (leftOut > 0)
+    return {
+      proof: 'short',
+      verdict,
+      text: `INCOMPLETE: ${plural(read, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out${only}`,
+    };
+
+  const text =
+    read === held
+      ? `${matching}, all that the store has${only}`
+      : `${matching} of ${count(held)} in the store, all that match${only}`;
+  return { proof: 'whole', verdict, text };
+}
+
 /** What a file lacks of a copy because so many calls were left out, as a receipt says it. */
-const withoutCalls = (missing: number): CopyEnding['copies'][0] => ({
+const withoutCalls = (missing: number): Pick<CopyVerdict, 'proof' | 'gaps' | 'only'> => ({
   proof: 'short',
   gaps: [{ from: null, to: null, is: 'short', why: 'unreadable', calls: 0, missing, sids: [] }],
   only: [],
@@ -347,27 +432,6 @@ export function withScope(filter: Filter, { only = [] }: Pick<Verdict, 'only'>):
 /** The period that a filter is about. */
 export const periodOfFilter = (filter: Filter): Period =>
   selectionOf(filter, { extensions: true }).period ?? everything;
-
-/**
- * That the copy answered, with what it covers and when it was last brought up to date, in one line.
- */
-function answeredText(
-  shown: string,
-  statuses: readonly AccountStatus[],
-  nameOf: (id: string) => string,
-): string {
-  const calls = statuses.reduce((sum, status) => sum + status.calls, 0);
-  const last = statuses
-    .map((status) => status.last ?? '')
-    .sort()
-    .at(-1);
-  const names = statuses.map(({ account }) => nameOf(account));
-  let of = '';
-  if (names.length === 1) of = ` of account ${names[0]}`;
-  if (names.length > 1) of = ` of ${names.length} accounts`;
-  const until = last ? `, the latest of ${last.slice(0, 19)}` : '';
-  return `answered by the store ${shown}: ${plural(calls, 'call')}${of}${until}; ${syncedText(statuses)}`;
-}
 
 function syncedText(statuses: readonly AccountStatus[]): string {
   const unsynced = statuses

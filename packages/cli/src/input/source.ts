@@ -1,21 +1,33 @@
 import { type Call, CallsError, type Client, clientDefaults } from '@call-attribution/core';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
+import type { Period } from '@call-attribution/core/time';
+import type {
+  CallStreamOptions,
+  MonthSource,
+  Position,
+  Span,
+  Verdict,
+} from '@call-attribution/node-stream';
 import { describeScope } from '@call-attribution/node-stream/copies';
-import type { Filter } from '@call-attribution/query-dsl';
+import { allOf, type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
-import { type Io, say } from '../io.ts';
-import type { Reading } from './verdict.ts';
+import type { Ending, Remarks } from './verdict.ts';
 
 /** How many calls match, and how that is known. */
-export interface Total {
+export interface Total extends Remarks {
   readonly total: number;
   readonly source: string;
   /** How calls through call extensions are counted; a copy knows it. */
   readonly extensions?: Answer['extensions'];
 }
 
+/** A call that was looked for. */
+export interface Found extends Remarks {
+  /** Null when there is none. */
+  readonly call: Call | null;
+}
+
 /** The latest calls that match, in the order of their time. */
-export interface Latest {
+export interface Latest extends Remarks {
   readonly calls: readonly Call[];
   /** How many match. */
   readonly total: number;
@@ -23,68 +35,139 @@ export interface Latest {
   readonly isUnordered: boolean;
 }
 
-/** Where a command reads calls: the API, or a copy of them. */
+/** Calls that are read. What is known before the first one is said at once. */
+export interface Reading extends Remarks {
+  readonly stream: AsyncIterable<Call>;
+  /** Never rejects: what fails reaches whoever reads the stream. */
+  readonly ending: Promise<Ending>;
+}
+
+/** The calls of an account, period by period, for files of months. */
+export interface AccountMonths extends Pick<MonthSource, 'read' | 'removals'> {
+  /** The ID; null where only its calls tell. */
+  readonly account: string | null;
+  /** Which calls: those that were asked for, of those that there are. */
+  readonly filter: Filter;
+}
+
+/** The calls of each account apart. What is known before they are read is said at once. */
+export interface Months extends Remarks {
+  readonly accounts: readonly AccountMonths[];
+  /** How it ended: so many calls are in files, with these verdicts. */
+  ending(calls: number, verdicts: readonly Verdict<Position>[]): Promise<Ending>;
+}
+
+/** Where a command reads calls: the API of an account, or a copy of one or more. */
 export interface Source {
   /** Address of the API without credentials, or the name of what holds the copy. */
   readonly address: string | null;
-  /**
-   * What a copy that is not whole, or was filled with a filter, lacks of its last answer, in
-   * sentences; also where a server serves such a copy.
-   */
-  readonly incomplete: readonly string[];
+  /** Why a file that was begun cannot be continued; null where it can. */
+  readonly startsOver: string | null;
+  /** Who answers, and what is lacking of a period. */
+  about(period?: Period): Promise<Remarks>;
   count(filter: Filter): Promise<Total>;
-  /** The call with this session ID; null when there is none. */
-  get(sid: string): Promise<Call | null>;
+  /** The call with this session ID. */
+  get(sid: string): Promise<Found>;
   latest(filter: Filter, most: number): Promise<Latest>;
   /**
    * All calls that match, in the order of time, and whether these are all. `check` is called where
    * `onError` leaves out what it refuses.
    */
   read(options: CallStreamOptions): Promise<Reading>;
+  /** The same of each account apart, for files of months. */
+  months(options: CallStreamOptions): Promise<Months>;
+  /**
+   * What was erased and purged here, as JSON, which a file of the calls takes along; null for
+   * nothing.
+   */
+  removals(): Promise<string | null>;
   close(): Promise<void>;
 }
 
-/**
- * The API as a source. Closing it closes the client, and says where the server has answered from a
- * copy that was filled with a filter.
- */
-export function apiSource(client: Client, io: Io): Source {
-  const { signal } = io;
-
-  const incomplete = () => {
+/** The API as a source. Closing it closes the client. */
+export function apiSource(client: Client, signal: AbortSignal): Source {
+  // A server that serves a copy which was filled with a filter says so with its first answer.
+  const about = (): Remarks => {
     const scope = describeScope(client);
-    return scope === null ? [] : [`the server ${client.baseUrl} has ${scope}`];
+    const lacks = scope === null ? [] : [`the server ${client.baseUrl} has ${scope}`];
+    return { said: lacks, lacks };
+  };
+
+  const read = async (options: CallStreamOptions): Promise<Reading> => {
+    const { endingOf, readCalls } = await import('./verdict.ts');
+    const { check, ...others } = options;
+
+    // Where nothing is left out, the encoder notices it, too.
+    const { stream, verdict } = readCalls(client, {
+      signal,
+      ...others,
+      ...(options.onError === 'fail' ? {} : { check }),
+    });
+    return { said: [], lacks: [], stream, ending: verdict.then((each) => endingOf(each, about())) };
   };
 
   return {
     address: client.baseUrl,
-    get incomplete() {
-      return incomplete();
-    },
-    count: (filter) => client.countCalls({ filter, signal }),
-    get: (sid) =>
-      client.getCall(sid, { signal }).catch(async (error: unknown) => {
+    startsOver: null,
+    about: async () => about(),
+    count: async (filter) => ({ ...(await client.countCalls({ filter, signal })), ...about() }),
+    async get(sid) {
+      const call = await client.getCall(sid, { signal }).catch(async (error: unknown) => {
         if (!CallsError.is(error, 'not_found')) throw error;
         // Where the list is not there either, the URL is wrong, and not the session ID.
         await client.listCalls({ rows: 1, signal });
         return null;
-      }),
-    latest: (filter, most) => latestCalls(client, filter, most, signal),
-    async read(options) {
-      const { readCalls } = await import('./verdict.ts');
-      const { check, ...others } = options;
-      // Where nothing is left out, the encoder notices it, too.
-      return readCalls(client, {
-        signal,
-        ...others,
-        ...(options.onError === 'fail' ? {} : { check }),
       });
+      return { call, ...about() };
     },
-    close() {
-      for (const line of incomplete()) say(io, line);
-      return client.close();
+    latest: async (filter, most) => ({
+      ...(await latestCalls(client, filter, most, signal)),
+      ...about(),
+    }),
+    read,
+    months: async (options) => monthsOfReads(read, options, async () => about()),
+    removals: async () => null,
+    close: () => client.close(),
+  };
+}
+
+/** The months of one account, each by a read of its own. */
+export function monthsOfReads(
+  read: Source['read'],
+  options: CallStreamOptions,
+  about: Source['about'],
+): Months {
+  const filter = toFilter(options.filter ?? '');
+  const account: AccountMonths = {
+    account: null,
+    filter,
+    async read(period, signal) {
+      const { stream, ending } = await read({
+        ...options,
+        filter: withinRange(filter, period),
+        ...(signal ? { signal } : {}),
+      });
+      return { calls: stream, verdict: async () => (await ending).verdict };
     },
   };
+  return {
+    said: [],
+    lacks: [],
+    accounts: [account],
+    async ending(_, [verdict]) {
+      const { endingOf } = await import('./verdict.ts');
+      return endingOf(verdict as Verdict<Position>, await about());
+    },
+  };
+}
+
+/** A filter with a range of its own, both ends included, as readers ask for it. */
+export function withinRange(filter: Filter, { from, to }: Span): Filter {
+  if (from === null && to === null) return filter;
+  const end = (text: string | null) => (text === null ? null : { text, inclusive: true });
+  return allOf(filter, {
+    clauses: [{ kind: 'range', field: 'date_added', lower: end(from), upper: end(to) }],
+  });
 }
 
 /**
@@ -96,7 +179,7 @@ async function latestCalls(
   filter: Filter,
   most: number,
   signal: AbortSignal,
-): Promise<Latest> {
+): Promise<Omit<Latest, keyof Remarks>> {
   const rows = Math.min(most, clientDefaults.rows);
   const pagesFrom = (page: number) => client.listCalls({ filter, signal, rows, page }).pages();
   const first = await client.listCalls({ filter, signal, rows });

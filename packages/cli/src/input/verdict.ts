@@ -1,49 +1,43 @@
-import type { Call, Client } from '@call-attribution/core';
+import type { Client } from '@call-attribution/core';
 import {
   type CallStream,
   type CallStreamOptions,
   createCallStream,
   describeVerdict,
+  type Position,
   type Progress,
   type Verdict,
 } from '@call-attribution/node-stream';
-import { type CopyVerdict, describeScope } from '@call-attribution/node-stream/copies';
 import { exitCodes } from '../errors.ts';
-import { type Io, say } from '../io.ts';
-import { count, plural } from '../terminal/numbers.ts';
+import type { Io } from '../io.ts';
 import { type ProgressLine, progressLine } from '../terminal/waiting.ts';
+
+/** What people should know of an answer, a sentence each. Commands say it. */
+export interface Remarks {
+  /** All of it, in the order in which it is said. */
+  readonly said: readonly string[];
+  /** Of it, what the calls lack that answered: files and pages say that, too. */
+  readonly lacks: readonly string[];
+}
+
+/** How a reading ended. */
+export interface Ending extends Remarks {
+  /** Whether these were all the calls that match. */
+  readonly proof: Verdict['proof'];
+  /** The same in a sentence. */
+  readonly text: string;
+  /** What a receipt says of it: that of a copy has its gaps. */
+  readonly verdict: Verdict<Position>;
+}
 
 /** A progress line, and the callback of a stream that updates it. */
 export function watch(
-  io: Io,
+  io: Pick<Io, 'stderr' | 'env'>,
   label: string,
 ): { line: ProgressLine; onProgress: (progress: Progress) => void } {
   const line = progressLine(io, label);
   const onProgress = (progress: Progress): void => line.update({ ...progress, note: '' });
   return { line, onProgress };
-}
-
-/** All calls of a copy that match were read. */
-export interface CopyEnding {
-  /** `short`: some were left out. */
-  readonly proof: 'whole' | 'short';
-  /** How many calls there were. */
-  readonly calls: number;
-  /** How many were left out, because the format has no form for them. */
-  readonly leftOut: number;
-  /** How many the copy has of the accounts, whether they match or not. */
-  readonly held: number;
-  /** What is proved of the copy of each account. */
-  readonly copies: readonly Pick<CopyVerdict, 'proof' | 'gaps' | 'only'>[];
-}
-
-/** How a reading ended. */
-export type Ending = Verdict | CopyEnding;
-
-/** Calls, and how the reading of them ended. */
-export interface Reading {
-  readonly stream: AsyncIterable<Call>;
-  readonly verdict: Promise<Ending>;
 }
 
 /** Reads the API. What fails reaches whoever reads the stream, and not the verdict. */
@@ -58,21 +52,14 @@ export function readCalls(
   return { stream, verdict };
 }
 
-/** Whether all calls were read, in one sentence. */
-export function verdictText(verdict: Ending): string {
-  // Which calls a server has is said by its source, also where a command has no verdict.
-  if (!('held' in verdict)) return describeVerdict({ ...verdict, only: [] });
-  const { calls, held, leftOut, copies } = verdict;
-  const scope = describeScope({ only: copies.flatMap(({ only }) => only) });
-  const only = scope === null ? '' : `; it has ${scope}`;
-  if (leftOut > 0)
-    return `INCOMPLETE: ${plural(calls, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out${only}`;
-  if (calls === held) return `complete: ${plural(calls, 'call')}, all that the store has${only}`;
-  return `complete: ${plural(calls, 'call')} of ${count(held)} in the store, all that match${only}`;
-}
+/** How a read of the API ended. Which calls a server has is said apart from it. */
+export const endingOf = (verdict: Verdict<Position>, remarks: Remarks): Ending => ({
+  proof: verdict.proof,
+  text: describeVerdict({ ...verdict, only: [] }),
+  verdict,
+  ...remarks,
+});
 
-/** Reports the verdict and returns the exit status for it. */
-export function judge(verdict: Ending, io: Io): number {
-  say(io, verdictText(verdict));
-  return verdict.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
-}
+/** The exit status of a command that has read calls. */
+export const statusOf = ({ proof }: Pick<Verdict, 'proof'>): number =>
+  proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;

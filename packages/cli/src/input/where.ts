@@ -2,11 +2,10 @@ import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
 import { createAnswers, planCalls, planQuestion, selectCalls } from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 import type { AccountNames } from './account-names.ts';
-import { lastOf, type Source } from './source.ts';
-import { verdictText } from './verdict.ts';
+import { lastOf, monthsOfReads, type Source } from './source.ts';
+import type { Ending } from './verdict.ts';
 
 /**
  * Refuses a condition with a mistake; of the API, also one that says more than one call can tell.
@@ -26,7 +25,6 @@ export function sourceWhere(
   source: Source,
   where: string,
   { key, namesOf }: { readonly key: string; readonly namesOf: AccountNames },
-  io: Io,
 ): Source {
   const { judge } = selectCalls(planCalls({ where }), { namesOf });
   const answers = createAnswers([planQuestion({ where })], { namesOf });
@@ -40,8 +38,21 @@ export function sourceWhere(
     return isKept;
   };
 
+  /** The end of a reading, with how many calls met the condition. */
+  const explained = (ending: Ending, isOfAll: boolean): Ending => {
+    const said = [...ending.said];
+    if (isOfAll && seen.kept === 0 && ending.proof === 'whole')
+      for (const { code, message } of answers.answers()[0]?.notes ?? [])
+        if (code === 'no_match') said.unshift(message);
+    if (seen.read > 0)
+      said.push(
+        `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,
+      );
+    return { ...ending, said };
+  };
+
   const read: Source['read'] = async ({ check, ...options }) => {
-    const { stream, verdict } = await source.read({
+    const { stream, ending, ...remarks } = await source.read({
       ...options,
       check(call) {
         if (judge(call, key) === 'selected') check?.(call);
@@ -50,39 +61,36 @@ export function sourceWhere(
 
     // Calls that an earlier run has written may have met it.
     const isOfAll = (options.checkpoint ?? null) === null;
-
-    const explained = verdict.then((ending) => {
-      if (isOfAll && seen.kept === 0 && ending.proof === 'whole')
-        for (const { code, message } of answers.answers()[0]?.notes ?? [])
-          if (code === 'no_match') say(io, message);
-      return ending;
-    });
-    return { stream: through(stream, filterCalls(keeps)), verdict: explained };
+    return {
+      ...remarks,
+      stream: through(stream, filterCalls(keeps)),
+      ending: ending.then((each) => explained(each, isOfAll)),
+    };
   };
 
   const latest: Source['latest'] = async (filter, most) => {
-    const { stream, verdict } = await read({ filter });
+    const { stream, ending } = await read({ filter });
     const last = await lastOf(stream, most);
-    const ending = await verdict;
+    const { proof, text, said, lacks } = await ending;
 
     // A part of the calls gives no number.
-    if (ending.proof !== 'whole')
-      throw new CliError(verdictText(ending), { exitCode: exitCodes.incomplete });
-    return { ...last, isUnordered: false };
+    if (proof !== 'whole') throw new CliError(text, { exitCode: exitCodes.incomplete });
+    return { ...last, isUnordered: false, said, lacks };
   };
 
   return {
     ...source,
     latest,
     read,
-    count: async (filter) => ({ total: (await latest(filter, 1)).total, source: 'read' }),
-    async close() {
-      if (seen.read > 0)
-        say(
-          io,
-          `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,
-        );
-      await source.close();
+    async count(filter) {
+      const { total, said, lacks } = await latest(filter, 1);
+      return { total, source: 'read', said, lacks };
+    },
+    async months(options) {
+      const months = monthsOfReads(read, options, () => source.about());
+      const ending: typeof months.ending = async (calls, verdicts) =>
+        explained(await months.ending(calls, verdicts), true);
+      return { ...months, ending };
     },
   };
 }

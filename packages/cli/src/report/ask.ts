@@ -17,7 +17,7 @@ import {
   type Stored,
 } from '../input/accounts.ts';
 import { inPeriod, withExtensions } from '../input/filter.ts';
-import { verdictText, watch } from '../input/verdict.ts';
+import { watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { count } from '../terminal/numbers.ts';
 
@@ -58,13 +58,12 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
 async function askCopy(stored: Stored, plans: readonly Plan[], io: Io): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
-    const asked = await source.ask(plans);
-    const { text } = await source.sayAnswered(neededPeriod(plans));
-    const answers = asked.map((answer) => withNames(withoutEnd(answer), stored.nameOf));
+    const { answers, answered, said, lacks } = await source.ask(plans);
+    for (const line of said) say(io, line);
     return {
-      answers,
-      ends: [text],
-      incomplete: source.incomplete,
+      answers: answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf)),
+      ends: [answered],
+      incomplete: lacks,
       isProved: false,
       status: exitCodes.ok,
     };
@@ -125,7 +124,7 @@ async function askApi(
     const running = createAnswers(plans, { namesOf });
     const { line, onProgress } = watch(io, 'calls');
     try {
-      const { stream, verdict } = await source.read({ filter, onProgress, signal: io.signal });
+      const { stream, ending } = await source.read({ filter, onProgress, signal: io.signal });
       let calls = 0;
       for await (const call of stream) {
         calls += 1;
@@ -134,10 +133,11 @@ async function askApi(
         running.add(call, key);
       }
       line.close();
-      const ending = await verdict;
-      const end = `${isOne ? '' : `account ${name}: `}${verdictText(ending)}`;
+      const { text, proof, said, lacks } = await ending;
+      const end = `${isOne ? '' : `account ${name}: `}${text}`;
       ends.push(end);
-      incomplete.push(...source.incomplete);
+      incomplete.push(...lacks);
+      for (const line of said) say(io, line);
       counted.push(running);
       // How far the calls of the API reach beyond the period is not known, and not needed: it was
       // asked for all of it.
@@ -149,7 +149,7 @@ async function askApi(
         storedAt: null,
         syncedAt: null,
       });
-      if (ending.proof === 'whole') return exitCodes.ok;
+      if (proof === 'whole') return exitCodes.ok;
       say(io, end);
       return exitCodes.incomplete;
     } catch (error) {

@@ -23,7 +23,7 @@ import { exitCodes, Interrupted, UsageError } from '../errors.ts';
 import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../input/accounts.ts';
 import { badRecords, withWayOut } from '../input/bad-records.ts';
 import { askedPeriod, filterOf, inPeriod, sayPeriod, withExtensions } from '../input/filter.ts';
-import { verdictText, watch } from '../input/verdict.ts';
+import { watch } from '../input/verdict.ts';
 import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 import { openNamedLedger } from './ledger.ts';
@@ -124,12 +124,13 @@ async function pushCalls(
   try {
     const matching = withExtensions(filter, settings.apiVersion.value);
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
-    const { stream, verdict } = await source.read(options);
+    const { stream, ending, said } = await source.read(options);
+    for (const text of said) say(io, text);
     const tally = createTally();
     const found = conversions(stream, rules, tool, ledger?.delivered(destination));
     const changes = await changesToSend(found, tally.add).finally(() => line.close());
-    const ending = await verdict;
-    const status = ending.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+    const ended = await ending;
+    const status = ended.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
     const summary = tally.summary();
     const { uncorrected, unchanged, uncertain } = summary;
     say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
@@ -138,7 +139,8 @@ async function pushCalls(
       say(io, `cannot be corrected in ${tool.title}: ${plural(uncorrected.length, 'call')}`);
     for (const text of uncorrectedLines(summary)) say(io, text);
     // A call that is missing would look like one that was never there, but what was read is right.
-    if (ending.proof !== 'whole') say(io, verdictText(ending));
+    for (const text of ended.said) say(io, text);
+    if (ended.proof !== 'whole') say(io, ended.text);
     if (target === null) {
       const { add, restate, retract } = summary.changes;
       const count = plural(add + restate + retract, 'change');

@@ -78,11 +78,12 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
         for (const file of [path, ...(format.adjustments ? [adjustmentsPath(path)] : [])])
           refuseExisting(file);
       }
-      const { stream, verdict } = await calls.read({
+      const { stream, ending, said } = await calls.read({
         ...options,
         filter: matching,
         signal: io.signal,
       });
+      for (const line of said) say(io, line);
       const tally = createTally();
       const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
       const seen = (change: CallChange): void => {
@@ -130,7 +131,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       for await (const line of toSheet(format, rules)(changes)) lines.push(line);
       if (isDryRun) {
         say(io, 'dry run: nothing was written');
-        return await verdict;
+        return await ending;
       }
       if (ledger) await deliverSheets(ledger, destination, changes, format, rules, path);
       else
@@ -144,7 +145,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       const notes = add > 0 ? format.notes : [];
       const more = restate + retract > 0 ? (format.adjustments?.notes ?? []) : [];
       for (const note of [...notes, ...more]) say(io, `note: ${note}`);
-      return await verdict;
+      return await ending;
     } finally {
       await ledger?.close();
     }

@@ -12,13 +12,14 @@ import {
   second,
   textOf,
 } from '@call-attribution/core/time';
+import { describeVerdict } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { inPeriod } from '../input/filter.ts';
-import { readCalls, verdictText, watch } from '../input/verdict.ts';
+import { readCalls, watch } from '../input/verdict.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 
@@ -299,7 +300,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   if (ended.proof !== 'whole')
     check.findings.push({
       code: 'api_not_whole',
-      text: `the API could not be read whole: ${verdictText(ended)}`,
+      text: `the API could not be read whole: ${describeVerdict({ ...ended, only: [] })}`,
     });
 
   for (const difference of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])
