@@ -89,10 +89,25 @@ test('the days of a period cut by their weeks or months add up to it', () => {
 
 test('what was read ends a period earlier than it says', () => {
   const period = { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' };
-  expect(covered(period, '2026-10-05 12:00:00').to).toBe('2026-10-05 12:00:00');
-  expect(covered(period, '2026-12-05 12:00:00').to).toBe(period.to);
-  expect(covered({ from: null, to: null }, '2026-10-05 12:00:00')).toEqual({
+  const answer = (from: string | null, to: string | null, known = { from: null, to: null }) => ({
+    period: { from, to, timeZone: null },
+    known,
+  });
+  const october = answer(period.from, period.to);
+  expect(covered(october, '2026-10-05 12:00:00').to).toBe('2026-10-05 12:00:00');
+  expect(covered(october, '2026-12-05 12:00:00').to).toBe(period.to);
+  expect(covered(answer(null, null), '2026-10-05 12:00:00')).toEqual({
     from: null,
+    to: '2026-10-05 12:00:00',
+  });
+});
+
+test('days in which calls are known end a period too', () => {
+  const known = { from: '2026-10-03 00:00:00', to: '2026-10-20 00:00:00' };
+  const period = { from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00', timeZone: null };
+  expect(covered({ period, known })).toEqual(known);
+  expect(covered({ period, known }, '2026-10-05 12:00:00')).toEqual({
+    ...known,
     to: '2026-10-05 12:00:00',
   });
 });

@@ -44,6 +44,248 @@ const refusalOf = async (question: Question): Promise<string> =>
     (error: QuestionError) => error.message,
   );
 
+const at = Date.parse('2026-11-27T12:00:00Z');
+
+/** Calls at 9, 12 and 15 o'clock of each day, so many each time; a day may have others. */
+function daily(
+  first: string,
+  last: string,
+  {
+    each = 10,
+    values = () => ({}),
+    days = {},
+  }: {
+    readonly each?: number;
+    readonly values?: (i: number) => Readonly<Record<string, unknown>>;
+    readonly days?: Readonly<Record<string, number>>;
+  } = {},
+): Call[] {
+  const made: Call[] = [];
+  for (let day = Date.parse(first); day <= Date.parse(last); day += 86_400_000) {
+    const date = new Date(day).toISOString().slice(0, 10);
+    for (let i = 0; i < (days[date] ?? each * 3); i += 1) {
+      const clock = ['09', '12', '15'][i % 3];
+      const own = { date_added: `${date} ${clock}:00:00`, ...values(made.length) };
+      made.push(call(`${date} ${i}`, own));
+    }
+  }
+
+  return made;
+}
+
+/** The codes of the notes on what a number is counted of. */
+async function traps(question: Question, of: readonly Call[]): Promise<string[]> {
+  const { notes } = await answerQuestion({ timeZone: 'UTC', ...question }, of, { now: at });
+  return notes.map(({ code }) => code).filter((code) => code !== 'unfinished');
+}
+
+/** The one note of a code. */
+async function noteOf(code: string, question: Question, of: readonly Call[]) {
+  const { notes } = await answerQuestion({ timeZone: 'UTC', ...question }, of, { now: at });
+  return notes.find((note) => note.code === code)?.message;
+}
+
+describe('a negation leaves out calls without a value', () => {
+  const third = daily('2026-10-01', '2026-11-26', {
+    values: (i) => ({
+      state: i % 3 === 0 ? null : ['TX', 'CA'][i % 2],
+      ppc_campaign: i % 3 === 0 ? null : 'Brand',
+    }),
+  });
+  const rare = daily('2026-10-01', '2026-11-26', {
+    values: (i) => ({ state: i % 200 === 0 ? null : 'TX' }),
+  });
+
+  test.each([
+    "state <> 'CA'",
+    "NOT state = 'CA'",
+    "state NOT IN ('CA', 'NY')",
+    "state NOT LIKE 'C%'",
+    "NOT (state = 'CA' OR state = 'NY')",
+    "talk_minutes >= 0 AND NOT (state LIKE 'C%' AND talk_minutes >= 0)",
+  ])('%s', async (where) => {
+    const { calls } = await ask({ where }, third);
+    const note = (await noteOf('no_value', { where }, third)) ?? '';
+    expect(note).toMatch(/^570 calls without state are left out.*OR state IS NULL\) adds them\.$/);
+    const added = await ask(
+      { where: `(${where}) OR (talk_minutes >= 0 AND state IS NULL)` },
+      third,
+    );
+    expect(added.calls - calls).toBe(570);
+  });
+
+  test('in a measure they count as no', async () => {
+    const measures = ["share(state <> 'TX')"];
+    expect(await noteOf('no_value', { measures }, third)).toBe(
+      "In share(state <> 'TX') 570 calls without state count as no, since a negation is not true of them either: (… OR state IS NULL) counts them.",
+    );
+    expect(await traps({ measures: ["share(state = 'TX')"] }, third)).toEqual([]);
+  });
+
+  test.each([
+    "state = 'TX'",
+    "NOT (state <> 'TX')",
+    "state <> 'CA' OR state IS NULL",
+    "state <> 'CA' AND state IS NOT NULL",
+    "state IN ('TX')",
+    "weekday NOT IN ('Sat', 'Sun')",
+    "rank = 77 AND state <> 'TX'",
+  ])('%s leaves out none unsaid', async (where) => {
+    expect(await noteOf('no_value', { where }, third)).toBeUndefined();
+  });
+
+  test('of a few in a hundred nothing is said', async () => {
+    expect(await noteOf('no_value', { where: "state <> 'CA'" }, rare)).toBeUndefined();
+    expect(await noteOf('no_value', { where: "state <> 'CA'" }, third.slice(0, 9))).toBeUndefined();
+  });
+
+  test('parts that are merged say it as one', async () => {
+    const plan = planQuestion({ where: "state <> 'CA'" });
+    const part = createAnswers([plan]);
+    const whole = createAnswers([plan]);
+    for (const [i, each] of third.entries()) (i % 2 === 0 ? part : whole).add(each);
+    whole.merge(part);
+    expect(said(whole.answers()[0] as Answer)).toContainEqual(expect.stringMatching(/^570 calls/));
+  });
+});
+
+describe('where the data begins and ends', () => {
+  const all = daily('2026-08-30', '2026-11-27');
+  const stopped = daily('2026-08-30', '2026-11-04');
+  const weekdays = daily('2026-08-31', '2026-11-27').filter(
+    ({ date_added: time }) =>
+      ![0, 6].includes(new Date(`${String(time).slice(0, 10)}Z`).getUTCDay()),
+  );
+
+  test('a month, a week or a day that lies partly before the first call is no whole one', async () => {
+    const months = await answerQuestion({ groupBy: ['month'], timeZone: 'UTC' }, all, { now: at });
+    expect(months.known).toEqual({ from: '2026-08-30 00:00:00', to: null });
+    const { known } = await answerQuestion(
+      { groupBy: ['week'], from: '2026-09-07', timeZone: 'UTC' },
+      stopped,
+      { now: at },
+    );
+    expect(known).toEqual({ from: null, to: '2026-11-05 00:00:00' });
+  });
+
+  test('it is said when calls stop before the period ends', async () => {
+    expect(await traps({ from: '2026-09-07', groupBy: ['week'] }, stopped)).toEqual(['last_call']);
+    expect(await traps({ period: 'this month' }, stopped)).toEqual(['last_call']);
+    expect(await traps({ period: '2026' }, all)).toEqual(['first_call']);
+  });
+
+  test('a closed weekend, a night and a period that was over are no end of the data', async () => {
+    const monday = Date.parse('2026-11-30T07:00:00Z');
+    const { notes, known } = await answerQuestion(
+      { period: 'this month', groupBy: ['week'], timeZone: 'UTC' },
+      weekdays,
+      { now: monday },
+    );
+    expect(notes.map(({ code }) => code)).toEqual(['unfinished']);
+    expect(known).toEqual({ from: null, to: null });
+    expect(await traps({ period: '2026-10', groupBy: ['month'] }, stopped)).toEqual([]);
+    expect(await traps({ groupBy: ['state'] }, stopped)).toEqual([]);
+  });
+});
+
+describe('first-time callers near the begin of the data', () => {
+  const long = daily('2026-05-01', '2026-11-27', { each: 1 });
+
+  test.each<Question>([
+    { measures: ['first_time_callers'], period: '2026-06' },
+    { groupBy: ['caller_type'], from: '2026-06-10' },
+    { where: 'caller_nth = 1', period: '2026-07' },
+    { groupBy: ['caller_first_campaign'] },
+  ])('%j', async (question) => {
+    expect(await noteOf('new_callers', question, long)).toBe(
+      'Calls are known from 2026-05-01 on: who called before that counts as new.',
+    );
+  });
+
+  test.each<Question>([
+    { measures: ['first_time_callers'], period: '2026-10' },
+    { groupBy: ['caller_type'], from: '2026-08-01' },
+    { measures: ['callers'], period: '2026-05' },
+    { measures: ['called_again_within(24)'], period: '2026-06' },
+  ])('%j needs none', async (question) => {
+    expect(await noteOf('new_callers', question, long)).toBeUndefined();
+  });
+});
+
+describe('days with hardly a call', () => {
+  const lost = daily('2026-10-01', '2026-11-26', { days: { '2026-11-19': 1, '2026-11-02': 0 } });
+  const named =
+    'Few calls on 2026-11-02 (0, usually 30), 2026-11-19 (1, usually 30): less than a tenth of what the day of the week has.';
+
+  test.each<Question>([
+    { period: '2026-11', compare: 'previous' },
+    { from: '2026-10-01', measures: ['per_day'] },
+    { from: '2026-10-01', groupBy: ['week'] },
+    { from: '2026-10-01', groupBy: ['weekday'], where: "state = 'TX'" },
+  ])('%j', async (question) => {
+    expect(await noteOf('few_calls', question, lost)).toBe(named);
+  });
+
+  test('a day without any is named once where each day has a row', async () => {
+    const question: Question = { from: '2026-10-01', to: '2026-11-26', groupBy: ['day'] };
+    expect(await traps(question, lost)).toEqual(['few_calls', 'empty_days']);
+    expect(await noteOf('few_calls', question, lost)).toContain('on 2026-11-19 (1, usually 30):');
+  });
+
+  test('numbers that are not of days, days a condition leaves out, and small accounts are silent', async () => {
+    expect(await traps({ from: '2026-10-01', groupBy: ['state'] }, lost)).toEqual([]);
+    const where = "weekday NOT IN ('Mon', 'Thu')";
+    expect(
+      await noteOf('few_calls', { from: '2026-10-01', measures: ['per_day'], where }, lost),
+    ).toBeUndefined();
+    const small = daily('2026-10-01', '2026-11-26', { each: 3, days: { '2026-11-19': 0 } });
+    expect(
+      await noteOf('few_calls', { from: '2026-10-01', measures: ['per_day'] }, small),
+    ).toBeUndefined();
+    const week: Question = { period: '2026-11-16 to 2026-11-22', compare: 'previous' };
+    expect(await noteOf('few_calls', week, lost)).toBeUndefined();
+  });
+});
+
+test('minutes are said where a condition calls them otherwise', async () => {
+  expect(await noteOf('minutes', { where: 'duration >= 60' }, calls)).toBe(
+    'The condition compares talk_minutes, which is in minutes: 60 seconds are 1.',
+  );
+  expect(await noteOf('minutes', { where: 'talk_minutes >= 60' }, calls)).toBeUndefined();
+  expect(await noteOf('minutes', { where: 'missed' }, calls)).toBeUndefined();
+});
+
+test('an answer has three of these notes at most, the one that changes the number most first', async () => {
+  const many = daily('2026-08-30', '2026-11-10', {
+    values: (i) => ({ state: i % 10 === 0 ? null : 'TX' }),
+    days: { '2026-10-19': 1 },
+  });
+  const question: Question = {
+    from: '2026-08-01',
+    groupBy: ['week'],
+    measures: ['first_time_callers', 'per_day'],
+    where: "state <> 'CA' AND duration >= 0",
+  };
+  expect(await traps(question, many)).toEqual(['minutes', 'new_callers', 'first_call']);
+});
+
+test('a day that a condition leaves out is no day of per_day', async () => {
+  const all = daily('2026-11-02', '2026-11-15');
+  const perDay = async (question: Question) =>
+    (
+      await answerQuestion({ timeZone: 'UTC', measures: ['per_day'], ...question }, all, {
+        now: at,
+      })
+    ).total.per_day;
+  const period = { from: '2026-11-02', to: '2026-11-15' };
+  expect(await perDay({ ...period, where: "weekday NOT IN ('Sat', 'Sun')" })).toBe(30);
+  expect(await perDay({ ...period, where: "weekday = 'Sat'" })).toBe(30);
+  expect(await perDay({ ...period, where: 'hour = 9' })).toBe(10);
+  expect(await perDay({ ...period, where: "date_added >= '2026-11-09'" })).toBe(30);
+  expect(await perDay({ ...period, where: "state = 'TX'" })).toBe(30);
+  expect(await perDay({ ...period, where: "weekday = 'Sat' OR state = 'TX'" })).toBe(30);
+});
+
 test('a note has a code beside its sentence', async () => {
   expect((await ask({ period: '2026-10' })).notes.map(({ code }) => code)).toEqual([
     'no_time_zone',

@@ -157,13 +157,16 @@ function changeOf(column: ReportColumn, text = '', value: AnswerValue = null): s
  */
 export function headOf(
   { q = '', where }: Question,
-  { period, compared, accounts: counted }: Answer,
+  answer: Answer,
   now: number,
   read: string | null,
 ): [name: string, text: string][] {
+  const { period, compared, accounts: counted } = answer;
   const names = counted.map(({ account }) => account).filter((name) => name !== '');
   const span = formatPeriod(
-    period.from === null && period.to === null ? period : covered(period, read),
+    period.from === null && period.to === null
+      ? period
+      : covered({ ...answer, known: { from: null, to: null } }, read),
   );
   const written = formatPeriod({
     from: formatNaive(naiveAt(now, period.timeZone ?? 'UTC')),

@@ -88,7 +88,7 @@ export function reportOf(
 ): Report {
   const [, cells, axis] = across === null ? [] : answers;
   const { columns, rows, total, calls, leftOut } = main;
-  const period = covered(main.period, until);
+  const period = covered(main, until);
   const partOf = (name: string, value: AnswerValue | undefined) =>
     partOfBucket(name, shownValue(value), period);
   const pictured = across

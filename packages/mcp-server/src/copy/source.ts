@@ -27,7 +27,7 @@ import { ask } from '@call-attribution/store';
 import type { MaskedCall } from '../privacy/mask.ts';
 import { fence, quotable } from '../privacy/text.ts';
 import { apiError, noClient, ToolError } from '../text/failures.ts';
-import { notesWorthSaying, sentencesOf } from '../text/words.ts';
+import { isSaidElsewhere, sentencesOf } from '../text/words.ts';
 import {
   type Copy,
   filterOf,
@@ -140,14 +140,13 @@ export class Source {
     return this.#inTurn(run.signal, async () => {
       const { from: begin } = hull(periods);
       const statuses = await Promise.all(ready.map((held) => this.#statusOf(held, begin, run)));
-      const last = newestOf(statuses.map((status) => status.last));
       const asked = await ask(plans, ready, {
         signal: run.signal,
         statuses,
         namesOf: this.#namesOf,
       });
       const answers = asked.answers.map((answer): Answer => {
-        const notes = notesWorthSaying(answer.notes, answer.period.to, last);
+        const notes = answer.notes.filter((note) => !isSaidElsewhere(note));
         return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
       });
       return { ...originOf(ready, failed), answers };

@@ -93,20 +93,6 @@ export function tableNotes(
 export const isSaidElsewhere = ({ code }: Note): boolean =>
   ['no_time_zone', 'not_synced', 'local_clock', 'unfinished'].includes(code);
 
-/**
- * The notes of an answer, without what is said elsewhere. The last call of a period is usually some
- * time before its end.
- */
-export function notesWorthSaying(
-  notes: readonly Note[],
-  to: string | null,
-  last: string | null,
-): readonly Note[] {
-  const isNear =
-    to === null || last === null || Date.parse(`${to}Z`) - Date.parse(`${last}Z`) < day;
-  return notes.filter((note) => !isSaidElsewhere(note) && !(isNear && note.code === 'last_call'));
-}
-
 /** What is said beside an answer, as sentences. */
 export const sentencesOf = (said: readonly Pick<Note, 'message'>[]): string[] =>
   said.map(({ message }) => message);

@@ -204,8 +204,9 @@ function tableOf(
  * The days, weeks or months that the period does not cover whole, with how much there is: nobody
  * takes the last one for a drop.
  */
-function partialOf({ columns, rows, period }: Answer, asOf: string): (readonly [string, string])[] {
-  const { timeZone } = period;
+function partialOf(answer: Answer, asOf: string): (readonly [string, string])[] {
+  const { columns, rows } = answer;
+  const { timeZone } = answer.period;
   const read = Date.parse(asOf);
   const until =
     timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
@@ -213,7 +214,7 @@ function partialOf({ columns, rows, period }: Answer, asOf: string): (readonly [
   return times.flatMap(({ name }) =>
     rows.flatMap((row) => {
       const value = String(row[name] ?? '');
-      const part = partOfBucket(name, value, covered(period, until));
+      const part = partOfBucket(name, value, covered(answer, until));
       return part === null ? [] : [[value, part] as const];
     }),
   );

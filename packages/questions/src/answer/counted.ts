@@ -30,10 +30,22 @@ export interface Counted {
   readonly otherChannel: number;
   /** Calls without a time, when there is a period. */
   readonly noTime: number;
+  /** Calls of the period that a negation leaves out because they have no value, by the field. */
+  readonly withoutValue: ReadonlyMap<string, number>;
   /**
    * How often each value occurs of the texts that conditions compare, in all calls of the accounts.
    */
   readonly values: ReadonlyMap<string, ReadonlyMap<Value, number>>;
+  /**
+   * How many calls were read of each hour, by its number since 1970 on the clock of the answer:
+   * whatever the conditions leave of them.
+   */
+  readonly hours: ReadonlyMap<number, number>;
+  /** The first and the last call of the accounts, on that clock; null where that is not known. */
+  readonly first: number | null;
+  readonly last: number | null;
+  /** Up to when all calls are known, on that clock; null where nobody knows. */
+  readonly until: number | null;
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
 }

@@ -1,11 +1,11 @@
-import { day, hour, type Period, periodOf } from '@call-attribution/core/time';
-import type { Value } from '../conditions/condition.ts';
+import { day, hour, type Period, periodOf, second } from '@call-attribution/core/time';
+import { fieldsOf, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { Batch, readLists } from '../fields/batch.ts';
 import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
-import { type Alignment, bucketStart, timeKey, unmoved } from '../question/buckets.ts';
+import { type Alignment, bucketStart, isTimeSpan, timeKey, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import type { ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
@@ -31,14 +31,19 @@ export function countedStretch(
   return periodOf(first, to === null ? plan.now : Math.min(to, plan.now));
 }
 
-/** How many days of a stretch lie in a group, part days as parts. Null where that is not known. */
+/**
+ * How many days of a stretch lie in a group, part days as parts; those that the conditions leave
+ * out, such as weekends, are none. Null where that is not known.
+ */
 export function daysIn(
-  { groups }: Pick<ReadPlan, 'groups'>,
+  plan: Pick<ReadPlan, 'groups' | 'conditions'>,
   { from, to }: Period,
   moved: Alignment = unmoved,
 ): (key: readonly Value[]) => number | null {
+  const { groups } = plan;
+  const isPossible = possible(plan, true);
   const dated = groups.flatMap(({ name }, i) =>
-    isBucket(name) || name === 'weekday' ? [{ i, keyAt: timeKey(name, moved) }] : [],
+    isTimeSpan(name) ? [{ i, keyAt: timeKey(name, moved) }] : [],
   );
   let found: Map<string, number> | null = null;
 
@@ -47,7 +52,8 @@ export function daysIn(
     for (let at = start; at < end; ) {
       const next = Math.min(end, startOfDay(dayNumber(at) + 1));
       const id = dated.map(({ keyAt }) => keyAt(at)).join(' ');
-      millis.set(id, (millis.get(id) ?? 0) + next - at);
+      const own = isPossible === null || isOfHours(at, next, isPossible) ? next - at : 0;
+      millis.set(id, (millis.get(id) ?? 0) + own);
       at = next;
     }
 
@@ -56,7 +62,7 @@ export function daysIn(
 
   return (key) => {
     if (from === null || to === null) return null;
-    if (dated.length === 0) return Math.max(0, to - from) / day;
+    if (dated.length === 0 && isPossible === null) return Math.max(0, to - from) / day;
 
     // Calls without a time are of no day.
     const own = dated.map(({ i }) => key[i] ?? null);
@@ -64,6 +70,13 @@ export function daysIn(
     found ??= count(from, to);
     return (found.get(own.join(' ')) ?? 0) / day;
   };
+}
+
+/** Is there an hour between two times of which a condition can be true? */
+function isOfHours(start: number, end: number, isPossible: (time: number) => boolean): boolean {
+  for (let at = start; at < end; at += hour)
+    if (isPossible(at) || isPossible(Math.min(end, at + hour) - second)) return true;
+  return false;
 }
 
 /**
@@ -111,7 +124,7 @@ function pointsOf(plan: ReadPlan, counted: Counted, names: readonly string[]): n
   if (range === null) return [];
   if (range.last - range.first > mostFilled) return null;
   const keys = names.map((name) => timeKey(name));
-  const isPossible = possible(plan, hasDates);
+  const isPossible = possible(plan, hasDates) ?? (() => true);
   const points = new Map<string, number[]>();
   const allowed = new Set<string>();
   const first = startOfDay(range.first);
@@ -152,12 +165,19 @@ function dayRange(
 }
 
 /**
- * Can a call at a time meet the condition? Without dates among the groups only its weekday and its
- * hour are known.
+ * Can a call at a time meet the conditions? Without dates among the groups only its weekday and its
+ * hour are known. Null where they say nothing of the time.
  */
-function possible({ conditions }: ReadPlan, hasDates: boolean): (time: number) => boolean {
+function possible(
+  { conditions }: Pick<ReadPlan, 'conditions'>,
+  hasDates: boolean,
+): ((time: number) => boolean) | null {
   const lists = readLists({ length: 1, columns: {} }, '', new Numbering());
   const known = ['weekday', 'hour', ...(hasDates ? ['date_added', 'day', 'week', 'month'] : [])];
+  const isOfTime = conditions.some((condition) =>
+    [...fieldsOf(condition)].some((name) => known.includes(allFields.get(name)?.name ?? '')),
+  );
+  if (!isOfTime) return null;
   const judges = conditions.map((condition) =>
     compileCondition(condition, allFields, (name) => {
       const field = allFields.get(name);

@@ -8,6 +8,7 @@ import { shownTime } from '../question/period.ts';
 import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
+import { dataEnds, knownDays } from './data-ends.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut } from './left-out.ts';
 import { notesOf } from './notes.ts';
@@ -57,6 +58,8 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
       null,
     accounts: counted.accounts,
   };
+  const ends = dataEnds(plan, counted);
+  const known = knownDays(ends);
   const leftOut: LeftOut[] = [];
 
   const leave = (code: LeftOut['code'], count: number, detail = ''): void => {
@@ -79,8 +82,9 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   leftOut.push(...(spend?.leftOut ?? []));
   return {
     ...answer,
+    known: { from: shownTime(known.from), to: shownTime(known.to) },
     leftOut,
-    notes: notesOf(plan, answer, { ...counted, groups: filled.groups }),
+    notes: notesOf(plan, answer, { ...counted, groups: filled.groups }, ends),
   };
 }
 

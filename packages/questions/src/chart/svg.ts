@@ -1,7 +1,7 @@
 import { formatCount, formatCounted } from '@call-attribution/core/errors';
 import { shownValue } from '../answer/left-out.ts';
 import { weekdays } from '../fields/calendar.ts';
-import type { AnswerValue } from '../question/answer.ts';
+import type { Answer, AnswerValue } from '../question/answer.ts';
 import { longTime, partOfBucket, type Stretch, shortTime, withPart } from './time.ts';
 import { columnTitle, formatValue, markup, type ShownColumn } from './words.ts';
 
@@ -207,9 +207,14 @@ function byTime(a: AnswerValue, b: AnswerValue): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** The period as far as calls of it could be read. */
-export function covered({ from, to }: Stretch, until: string | null = null): Stretch {
-  return { from, to: until !== null && (to === null || until < to) ? until : to };
+/** The period of an answer as far as calls of it are known. `until` is when they were read. */
+export function covered(
+  { period, known }: Pick<Answer, 'period' | 'known'>,
+  until: string | null = null,
+): Stretch {
+  const ends = [period.to, known.to, until].filter((end) => end !== null).sort();
+  const begins = [period.from, known.from].filter((begin) => begin !== null).sort();
+  return { from: begins.at(-1) ?? null, to: ends[0] ?? null };
 }
 
 /** A value of the drawn column in words: `3 calls`, `2.5 minutes`, `12.0%`. */

@@ -128,7 +128,7 @@ export class RunningAnswers {
       }
 
     return this.#all.map((count) =>
-      finishAnswer(count.plan, (late.get(count) ?? count).counted(known)),
+      finishAnswer(count.plan, (late.get(count) ?? count).counted(known, this.#seen.hours)),
     );
   }
 }

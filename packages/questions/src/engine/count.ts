@@ -1,5 +1,6 @@
 import {
   everything,
+  hour,
   instantOf,
   isIn,
   minute,
@@ -12,6 +13,7 @@ import type { Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge, type ReaderOf } from '../conditions/holds.ts';
 import { Batch, type CallLists, type Sequence, type Shift } from '../fields/batch.ts';
 import { allFields } from '../fields/vocabulary.ts';
+import { timeOf } from '../fields/wire-values.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import { alignmentOf, unmoved } from '../question/buckets.ts';
 import type { Zones } from '../question/period.ts';
@@ -24,6 +26,8 @@ export class QuestionCount {
   readonly #shift: Shift;
   readonly #tested: ReaderOf<Batch>;
   readonly #judges: readonly Judge<Batch>[];
+  /** The same, but that a negated test is true of a call without a value; null without such tests. */
+  readonly #lenient: readonly Judge<Batch>[] | null;
   readonly #now: GroupTable;
   readonly #past: GroupTable | null;
   /** How often each value occurs of the texts that conditions compare. */
@@ -33,6 +37,8 @@ export class QuestionCount {
   #extensions = 0;
   #otherChannel = 0;
   #noTime = 0;
+  /** Calls of the period that a negation leaves out because they have no value, by the field. */
+  readonly #withoutValue = new Map<string, number>();
 
   constructor(plan: ReadPlan, bytes: number, namesOf: AccountNames) {
     const { groups, compared, period } = plan;
@@ -46,6 +52,13 @@ export class QuestionCount {
     this.#shift = shiftOf(plan.zones);
     this.#tested = testedBy(namesOf);
     this.#judges = judgesOf(plan, namesOf);
+    this.#lenient =
+      plan.lenient === null
+        ? null
+        : judgesOf(
+            { ...plan, conditions: [plan.lenient.lenient, ...plan.conditions.slice(1)] },
+            namesOf,
+          );
     this.#values = new Map(Array.from(comparedFields(plan, 0), (name) => [name, new Map()]));
   }
 
@@ -60,6 +73,7 @@ export class QuestionCount {
     this.#otherChannel += other.#otherChannel;
     this.#noTime += other.#noTime;
     this.#found += other.#found;
+    for (const [field, calls] of other.#withoutValue) this.#leave(field, calls);
     for (const [name, counts] of this.#values)
       for (const [value, count] of other.#values.get(name) ?? [])
         counts.set(value, (counts.get(value) ?? 0) + count);
@@ -85,7 +99,10 @@ export class QuestionCount {
       const isNow = isOfPeriod(time);
       const isPast = isOfCompared(time);
       if (!isNow && !isPast && !Number.isNaN(time)) continue;
-      if (!this.#judges.every((judge) => judge(calls) === true)) continue;
+      if (!this.#judges.every((judge) => judge(calls) === true)) {
+        if (isNow && this.#isLeftByNegation(calls)) this.#leaveWithoutValue(calls);
+        continue;
+      }
       if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
         if (isNow) this.#otherChannel += 1;
         continue;
@@ -115,8 +132,25 @@ export class QuestionCount {
     }
   }
 
+  /** Would a call be counted, but that it has no value where a test is negated? */
+  #isLeftByNegation(calls: Batch): boolean {
+    const { calls: channel } = this.plan;
+    if (this.#lenient === null) return false;
+    if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) return false;
+    return this.#lenient.every((judge) => judge(calls) === true);
+  }
+
+  #leaveWithoutValue(calls: Batch): void {
+    for (const field of this.plan.lenient?.fields ?? [])
+      if ((this.#tested(field)(calls) ?? null) === null) this.#leave(field, 1);
+  }
+
+  #leave(field: string, calls: number): void {
+    this.#withoutValue.set(field, (this.#withoutValue.get(field) ?? 0) + calls);
+  }
+
   /** What was counted, for `finishAnswer`. More calls can come after it. */
-  counted(accounts: readonly AccountStatus[]): Counted {
+  counted(accounts: readonly AccountStatus[], seenHours: ReadonlyMap<number, number>): Counted {
     const now = this.#now.results();
     const past = this.#past?.results();
     const groups = new Map<string, CountedGroup>();
@@ -133,8 +167,41 @@ export class QuestionCount {
       extensions: this.#extensions,
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
+      withoutValue: this.#withoutValue,
       values: this.#values,
       accounts,
+      ...this.#known(accounts, seenHours),
+    };
+  }
+
+  /** What is known of all calls, in the zone of the answer. */
+  #known(
+    accounts: readonly AccountStatus[],
+    seenHours: ReadonlyMap<number, number>,
+  ): Pick<Counted, 'hours' | 'first' | 'last' | 'until'> {
+    const shift = this.#shift ?? ((naive: number) => naive);
+    const hours = new Map<number, number>();
+    for (const [at, calls] of seenHours) {
+      const shown = Math.floor(shift(at * hour) / hour);
+      hours.set(shown, (hours.get(shown) ?? 0) + calls);
+    }
+
+    const momentsOf = (end: 'first' | 'last'): number[] =>
+      accounts.flatMap((status) => {
+        const time = status.calls > 0 ? timeOf(status[end]) : null;
+        return time === null ? [] : [shift(time)];
+      });
+    const firsts = momentsOf('first');
+    const lasts = momentsOf('last');
+    const [readAt] = accounts
+      .flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? [])
+      .sort();
+    const zone = this.plan.zones.inZone ?? this.plan.zones.timeZone;
+    return {
+      hours,
+      first: firsts.length === 0 ? null : Math.min(...firsts),
+      last: lasts.length === 0 ? null : Math.max(...lasts),
+      until: readAt === undefined || zone === null ? null : naiveAt(Date.parse(readAt), zone),
     };
   }
 }

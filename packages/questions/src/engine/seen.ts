@@ -1,4 +1,4 @@
-import { naiveAt } from '@call-attribution/core/time';
+import { hour, naiveAt } from '@call-attribution/core/time';
 import type { AccountStatus } from '../question/answer.ts';
 import { shownMoment } from '../question/measures.ts';
 
@@ -10,6 +10,8 @@ const none = { calls: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_
  */
 export class SeenAccounts {
   readonly #seen = new Map<string, typeof none>();
+  /** How many calls there were in each hour of all accounts, by its number since 1970. */
+  readonly #hours = new Map<number, number>();
 
   #of(account: string): typeof none {
     const seen = this.#seen.get(account) ?? { ...none };
@@ -21,10 +23,28 @@ export class SeenAccounts {
   add(account: string, calls: number, times: Iterable<number>): void {
     const seen = this.#of(account);
     seen.calls += calls;
+
+    // Most calls are of the same hour as the one before.
+    let at = Number.NaN;
+    let ofHour = 0;
     for (const time of times) {
       if (time < seen.first) seen.first = time;
       if (time > seen.last) seen.last = time;
+      const own = Math.floor(time / hour);
+      if (own !== at) {
+        this.#addHour(at, ofHour);
+        at = own;
+        ofHour = 0;
+      }
+
+      ofHour += 1;
     }
+
+    this.#addHour(at, ofHour);
+  }
+
+  #addHour(at: number, calls: number): void {
+    if (!Number.isNaN(at)) this.#hours.set(at, (this.#hours.get(at) ?? 0) + calls);
   }
 
   /** Sees what another one has seen, which may be calls without a time alone. */
@@ -35,6 +55,13 @@ export class SeenAccounts {
       seen.first = Math.min(seen.first, first);
       seen.last = Math.max(seen.last, last);
     }
+
+    for (const [at, calls] of other.#hours) this.#addHour(at, calls);
+  }
+
+  /** How many calls there were in each hour, by its number since 1970, on the clock of the records. */
+  get hours(): ReadonlyMap<number, number> {
+    return this.#hours;
   }
 
   /** The accounts in order. Nothing is known of when they were synced. */

@@ -68,6 +68,10 @@ export interface Note {
     | 'empty_days'
     | 'no_match'
     | 'missing_field'
+    | 'no_value'
+    | 'new_callers'
+    | 'few_calls'
+    | 'minutes'
     | 'first_call'
     | 'last_call'
     | 'not_synced';
@@ -120,6 +124,11 @@ export interface Answer {
     readonly to: string | null;
     readonly timeZone: string | null;
   };
+  /**
+   * The days in which calls are known, where they begin or end within the period: days, weeks and
+   * months that lie partly beyond are no whole ones. Null where an end is that of the period.
+   */
+  readonly known: { readonly from: string | null; readonly to: string | null };
   /** The period the measures are compared with; null without `compare`. */
   readonly compared: { readonly from: string; readonly to: string } | null;
   /**

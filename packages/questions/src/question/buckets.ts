@@ -25,6 +25,9 @@ import { shownMoment } from './measures.ts';
 
 type Bucket = 'day' | 'week' | 'month';
 
+/** Is a group one of days, weeks or months, or of days of the week? */
+export const isTimeSpan = (name: string): boolean => isBucket(name) || name === 'weekday';
+
 /** The number of the day, week or month that holds a naive time. */
 function bucketOf(name: Bucket, millis: number): number {
   if (name === 'day') return dayNumber(millis);

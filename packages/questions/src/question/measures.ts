@@ -143,7 +143,8 @@ const withoutOf = (field: string): Part =>
   part(`without ${field}`, field, (value) => Number(value === null || value === ''));
 const distinctOf = (field: string): Part =>
   part(`distinct ${field}`, field, (value) => value, { result: { times: 1 } });
-const holds = (condition: Condition): Part =>
+/** The calls of which a condition is true. */
+export const holds = (condition: Condition): Part =>
   part(JSON.stringify(condition), condition, (value) => Number(value === true));
 
 /**

@@ -65,6 +65,14 @@ export function otherCallsOf(named: Named): 'none' | 'earlier' | 'all' {
   return all.includes('earlier') ? 'earlier' : 'none';
 }
 
+/** Does it depend on who has called before, such as first-time callers do? */
+export function dependsOnEarlier(named: Named): boolean {
+  return (
+    namedFields(named).some((name) => allFields.get(name)?.otherCalls === 'earlier') ||
+    named.parts.some(({ needs }) => needs === 'earlier')
+  );
+}
+
 /** What it needs of the calls of its own period. */
 function ownFields(named: Named): readonly string[] {
   const needsCaller =

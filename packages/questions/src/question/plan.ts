@@ -1,7 +1,8 @@
 import { type ClosedPeriod, everything, naiveAt, type Period } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
-import type { Condition, Term, Vocabulary } from '../conditions/condition.ts';
+import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
 import { selectedBy } from '../conditions/filter.ts';
+import { type LeavesWithoutValue, leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
@@ -63,6 +64,10 @@ export interface ReadPlan extends Plan {
   readonly periodNotes: ReturnType<typeof periodNotes>;
   /** All must hold. */
   readonly conditions: readonly Condition[];
+  /** The calls without a value that they leave out by a negation. */
+  readonly lenient: LeavesWithoutValue | null;
+  /** Fields in minutes that they compare under a name that does not say so, such as `duration`. */
+  readonly minutes: readonly string[];
   /**
    * When calls were made by the clock of their records: a filter of the API is about the times as
    * they were sent, whatever zone the answer is in.
@@ -101,6 +106,12 @@ export interface ReadOptions {
   readonly now?: number | undefined;
 }
 
+/** The fields in minutes that a condition compares with numbers, where its text does not say minutes. */
+function minutesIn(condition: Condition, text: string): readonly string[] {
+  if (/minute/i.test(text)) return [];
+  return [...fieldsOf(condition)].filter((name) => name.endsWith('_minutes'));
+}
+
 /** Reads which calls are meant. */
 function readSelection(selection: CallSelection, now: number) {
   const zones = readZones(selection);
@@ -118,6 +129,8 @@ function readSelection(selection: CallSelection, now: number) {
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     q: selection.q,
+    minutes: where === null ? [] : minutesIn(where, String(selection.where)),
+    lenient: where && leavesWithoutValue(where),
     conditions: [where, filter?.condition ?? null].filter((each) => each !== null),
     sent: filter?.period ?? everything,
   };

@@ -2,11 +2,12 @@ import { nearest } from '@call-attribution/query-dsl';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
+import { leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { Argument, CountedMeasure, Part } from './measures.ts';
-import { measures as allMeasures, measureForms } from './measures.ts';
+import { measures as allMeasures, holds, measureForms } from './measures.ts';
 
 const meantOr = (meant: string | undefined, otherwise: string): string =>
   meant === undefined ? otherwise : `Did you mean ${meant}?`;
@@ -38,6 +39,11 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
   readonly parts: readonly number[];
   /** The place of the part that counts the calls it can take into account. */
   readonly counted: number | null;
+  /**
+   * Of a measure with a condition that leaves out calls without a value: their fields, and the place
+   * of the part that counts these calls in.
+   */
+  readonly lenient: { readonly fields: readonly string[]; readonly part: number } | null;
 }
 
 /**
@@ -60,7 +66,7 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     );
   }
 
-  const { name, unit, meaning, leaves } = measure;
+  const { name, unit, meaning } = measure;
   const condition: Condition = { kind: 'and', parts: [] };
   const argument: Argument = { field: '', scale: measure.scale, condition, hours: 0 };
   let column = name;
@@ -85,6 +91,8 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     column = `${name}_${about}`;
   }
 
+  const parts = measure.parts(argument).map(placeOf);
+  const leaves = measure.argument === 'condition' ? leavesWithoutValue(argument.condition) : null;
   if (as !== undefined) column = as.toLowerCase();
 
   // Rows are objects: a column of this name would be lost, or found where there is none.
@@ -96,8 +104,9 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
     scale: argument.scale,
     unit: unit === 'number' && argument.field.endsWith('_minutes') ? 'minutes' : unit,
     meaning: meaning.replaceAll('{}', () => about),
-    parts: measure.parts(argument).map(placeOf),
-    counted: leaves === undefined ? null : placeOf(leaves.counted),
+    parts,
+    counted: measure.leaves === undefined ? null : placeOf(measure.leaves.counted),
+    lenient: leaves && { fields: leaves.fields, part: placeOf(holds(leaves.lenient)) },
   };
 }
 

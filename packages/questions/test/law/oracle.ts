@@ -314,11 +314,20 @@ function daysOf(
     const isIn = dated.every(
       (i) => groupOf({ at } as Seen, asked.groupBy[i] ?? '', mistakes) === key[i],
     );
-    if (isIn) millis += Math.min(to, at + day) - Math.max(from, at);
+    const start = Math.max(from, at);
+    const end = Math.min(to, at + day);
+    if (isIn && isAllowed(asked, start, end)) millis += end - start;
   }
 
   if (dated.some((i) => key[i] === null)) return null;
   return millis / day;
+}
+
+/** Does the condition on time allow an hour between two times? */
+function isAllowed({ time }: Asked, start: number, end: number): boolean {
+  for (let at = start; at < end; at += hour)
+    if (time === null || time.holds(at) || time.holds(Math.min(end, at + hour) - 1000)) return true;
+  return false;
 }
 
 const all = { from: Date.UTC(2026, 7, 1), to: Date.UTC(2026, 11, 1) };
