@@ -1,3 +1,4 @@
+import { formatCounted } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { day, formatNaive, hour } from '@call-attribution/core/time';
 import { wordList } from '../conditions/condition.ts';
@@ -11,7 +12,6 @@ import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import type { DataEnds } from './data-ends.ts';
 import { daysOfFewCalls, type FewCalls } from './few-calls.ts';
-import { formatCounted } from './left-out.ts';
 import { explainNothing } from './nothing-found.ts';
 
 // What a number is counted of, where that could mislead. The one table of such notes is `kinds`: a
