@@ -191,10 +191,20 @@ export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = na
   },
 );
 
-/** What the view `calls` shows: the account, and each field under its name. */
+/**
+ * When a call came into the store, and when what is stored of it was last written otherwise: UTC,
+ * with milliseconds. Rows that an earlier release has written have neither.
+ */
+export const changeColumns: ReadonlyMap<string, string> = new Map([
+  ['stored_at', 'timestamp'],
+  ['changed_at', 'timestamp'],
+]);
+
+/** What the view `calls` shows: the account, each field under its name, and when it changed. */
 export const viewColumns: string = [
   'account',
   ...fieldColumns.map(({ name, kind }) => kind.shown(name)),
+  ...changeColumns.keys(),
 ].join(', ');
 
 /** The versions that a call was read with. */

@@ -10,6 +10,7 @@ export type {
 } from './accounts/accounts.ts';
 export type { AccountTally, Claim, Note } from './accounts/claims.ts';
 export { type AskedCopy, type AskOptions, ask, statusesOf } from './ask.ts';
+export type { RemovedCall } from './changes.ts';
 export type { ColumnBatch } from './columns.ts';
 export type { Remains } from './database/driver.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';

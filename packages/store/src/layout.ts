@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { propertyOf } from '@call-attribution/core/errors';
 import { countOfAccount, moveOn } from './accounts/claims.ts';
+import { timeOfChange } from './changes.ts';
 import {
   type Cell,
+  changeColumns,
   fieldColumns,
   learnedCells,
   recordColumns,
@@ -36,21 +38,21 @@ const table = (key: string, columns: string): Table => ({
  * byte.
  *
  * `erased` has hashes of the numbers of erased callers, with the key that they were made with, and `purged_before` the time before
- * which an account has no calls; its `revision` grows with each change of its calls, and `calls` says how many its writes have left.
- * `credentials`
+ * which an account has no calls; its `revision` grows with each change of its calls, `changed_at` is the time of the last one, and
+ * `calls` says how many its writes have left. `removed` has the keys of calls that were deleted, with the time. `credentials`
  * tells those that a sync reads with from those that somebody added; `claims` also has the states
  * of syncs as their notes, and `journals` the lines of append-only lists.
  */
 const tables: Readonly<Record<string, Table>> = {
   accounts: table(
     'account',
-    'account key NOT NULL, name text NOT NULL, disabled smallint NOT NULL, purged_before text, revision bigint NOT NULL DEFAULT 0, calls bigint NOT NULL DEFAULT 0',
+    'account key NOT NULL, name text NOT NULL, disabled smallint NOT NULL, purged_before text, revision bigint NOT NULL DEFAULT 0, calls bigint NOT NULL DEFAULT 0, changed_at timestamp',
   ),
   credentials: table(
     'id',
     'id key NOT NULL, account key NOT NULL, kind text NOT NULL, secret_hash text, revoked smallint NOT NULL, synced smallint NOT NULL',
   ),
-  records: { key: 'account, sid', columns: recordColumns },
+  records: { key: 'account, sid', columns: new Map([...recordColumns, ...changeColumns]) },
   sms_numbers: table(
     'account, number',
     'account key NOT NULL, number key NOT NULL, sms_enabled text NOT NULL, url text NOT NULL',
@@ -58,6 +60,10 @@ const tables: Readonly<Record<string, Table>> = {
   erased: table(
     'account, made_with, caller',
     'account key NOT NULL, made_with key NOT NULL, caller key NOT NULL',
+  ),
+  removed: table(
+    'account, sid',
+    'account key NOT NULL, sid key NOT NULL, removed_at timestamp NOT NULL',
   ),
   claims: table(
     'account, name',
@@ -69,11 +75,22 @@ const tables: Readonly<Record<string, Table>> = {
 /**
  * The index of times has what pages and counts are found by, and what questions ask of every call,
  * so that none of them reads the rows for it. That of odd rows has no entries as long as servers
- * send what the field table says.
+ * send what the field table says, and that of changes none for rows of earlier releases.
  */
 const indexes: Readonly<Record<string, string>> = {
-  records_time: 'records (account, date_added, sid, talk_minutes, extension, ani)',
+  records_time: 'records (account, date_added, sid, talk_minutes, extension, ani, changed_at)',
   records_odd: 'records (account) WHERE odd IS NOT NULL',
+  records_changed: 'records (account, changed_at) WHERE changed_at IS NOT NULL',
+  removed_time: 'removed (account, removed_at, sid)',
+};
+
+/**
+ * What programs ask in SQL. A call that was removed and came back is in `calls` alone.
+ */
+const views: Readonly<Record<string, string>> = {
+  calls: `SELECT ${viewColumns} FROM records`,
+  removals: `SELECT account, sid, removed_at FROM removed WHERE NOT EXISTS
+    (SELECT 1 FROM records WHERE records.account = removed.account AND records.sid = removed.sid)`,
 };
 
 /** What tells a layout from others. */
@@ -82,6 +99,7 @@ const layout = createHash('sha256')
     JSON.stringify([
       Object.entries(tables).map(([name, { columns, key }]) => [name, [...columns], key]),
       indexes,
+      views,
     ]),
   )
   .digest('hex')
@@ -113,12 +131,12 @@ export async function prepareTables(
       if (missing === null) throw noStore(name);
       if (missing.length === 0) return;
       throw new StoreError('store_url', {
-        message: `${name} lacks the columns ${missing.map(({ column }) => column).join(', ')} of this release.`,
+        message: `${name} lacks ${namesOf(missing)} of this release.`,
         hint: `Open it to write once, which adds them: calls sync --store ${name}.`,
       });
     }
     try {
-      await driver.write((session) => makeTables(session, driver.dialect, missing));
+      await driver.write((session) => makeTables(session, driver, missing));
       return;
     } catch (error) {
       const code = propertyOf(propertyOf(error, 'cause'), 'code');
@@ -139,21 +157,33 @@ async function layoutOf(driver: Driver): Promise<string | null> {
   }
 }
 
-/** A column that a store of an earlier release lacks. */
-interface MissingColumn {
+/** What a store of an earlier release lacks: a column, or a whole table. */
+interface Missing {
   readonly of: string;
-  readonly column: string;
+  readonly column: string | null;
 }
 
-/** Columns that a store may lack: those of fields, and what came with a later release. */
-const isAddable = ({ of, column }: MissingColumn): boolean =>
-  of === 'records' || (of === 'accounts' && column === 'calls');
+/** What a store may lack: columns of fields, and what came with a later release. */
+const isAddable = ({ of, column }: Missing): boolean => {
+  if (of === 'accounts') return column === 'calls' || column === 'changed_at';
+  return of === 'records' ? column !== null : of === 'removed';
+};
+
+/** What is missing, in words. */
+function namesOf(missing: readonly Missing[]): string {
+  const columns = new Set(missing.flatMap(({ column }) => column ?? []));
+  const whole = missing.flatMap(({ of, column }) => (column === null ? of : []));
+  return [
+    ...(columns.size === 0 ? [] : [`the columns ${[...columns].join(', ')}`]),
+    ...(whole.length === 0 ? [] : [`the table ${whole.join(', ')}`]),
+  ].join(' and ');
+}
 
 /**
- * Columns that are not there yet; null for a database without a store. Any other difference is
- * refused by its name.
+ * What is not there yet; null for a database without a store. Any other difference is refused by its
+ * name.
  */
-async function differences(driver: Driver, name: string): Promise<MissingColumn[] | null> {
+async function differences(driver: Driver, name: string): Promise<Missing[] | null> {
   const found = new Map<string, Map<string, string>>();
   for (const row of await driver.all(
     driver.dialect.columnsQuery([...Object.keys(tables), 'meta']),
@@ -176,10 +206,14 @@ async function differences(driver: Driver, name: string): Promise<MissingColumn[
   if (!found.get('meta')?.has('layout'))
     throw refuse('it has tables of a store, and none "meta" that says of which kind');
   if ((await layoutOf(driver)) === null) throw refuse('its table "meta" is empty');
-  const missing: MissingColumn[] = [];
+  const missing: Missing[] = [];
   for (const [of, { columns }] of Object.entries(tables)) {
     const there = found.get(of);
-    if (there === undefined) throw refuse(`it has no table "${of}"`);
+    if (there === undefined) {
+      if (!isAddable({ of, column: null })) throw refuse(`it has no table "${of}"`);
+      missing.push({ of, column: null });
+      continue;
+    }
     for (const [column, type] of there) {
       const wanted = columns.get(column)?.split(' ')[0]?.replace('key', 'text');
       if (wanted === undefined) throw refuse(`its table "${of}" has a column "${column}"`);
@@ -196,12 +230,20 @@ async function differences(driver: Driver, name: string): Promise<MissingColumn[
   return missing;
 }
 
-/** Makes all tables, or adds columns, in one transaction. */
+/** What columns mean, for whoever looks at them in the database. */
+const comments: readonly (readonly [name: string, meaning: string])[] = [
+  ...fieldColumns.map(({ name, meaning }) => [name, meaning] as const),
+  ['stored_at', 'When the call came into the store, in UTC.'],
+  ['changed_at', 'When what is stored of the call changed last, in UTC.'],
+];
+
+/** Makes all tables, or adds what is missing, in one transaction. */
 async function makeTables(
   session: Session,
-  dialect: Dialect,
-  missing: readonly MissingColumn[] | null,
+  driver: Driver,
+  missing: readonly Missing[] | null,
 ): Promise<void> {
+  const { dialect } = driver;
   const { schema } = dialect;
   await session.run(
     `CREATE TABLE IF NOT EXISTS ${schema}meta (id smallint NOT NULL PRIMARY KEY, layout text NOT NULL)`,
@@ -209,35 +251,39 @@ async function makeTables(
   await session.run("INSERT INTO meta (id, layout) VALUES (1, '') ON CONFLICT (id) DO NOTHING");
   const [row] = await session.all(`SELECT layout FROM meta WHERE id = 1 ${dialect.lock}`);
   if (row?.layout === layout) return;
-  if (missing === null)
-    for (const [name, { columns, key }] of Object.entries(tables)) {
-      const parts = [...columns].map(([column, type]) => sqlOf(column, type, dialect));
+  const added = missing ?? Object.keys(tables).map((of) => ({ of, column: null }));
+  for (const { of, column } of added) {
+    const { columns, key } = tables[of] as Table;
+    if (column === null) {
+      const parts = [...columns].map(([each, type]) => sqlOf(each, type, dialect));
+      await session.run(`CREATE TABLE ${schema}${of} (${parts.join(', ')}, PRIMARY KEY (${key}))`);
+    } else
       await session.run(
-        `CREATE TABLE ${schema}${name} (${parts.join(', ')}, PRIMARY KEY (${key}))`,
+        `ALTER TABLE ${schema}${of} ADD COLUMN ${sqlOf(column, columns.get(column) ?? '', dialect)}`,
       );
-    }
-
-  for (const { of, column } of missing ?? [])
-    await session.run(
-      `ALTER TABLE ${schema}${of} ADD COLUMN ${sqlOf(column, tables[of]?.columns.get(column) ?? '', dialect)}`,
-    );
+  }
 
   for (const name of Object.keys(indexes))
     await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
-  const ofRecords = (missing ?? []).flatMap(({ of, column }) => (of === 'records' ? column : []));
-  if (ofRecords.length > 0) await fillColumns(session, dialect, ofRecords);
+  const ofRecords = (missing ?? []).flatMap(({ of, column }) =>
+    of === 'records' ? (column ?? []) : [],
+  );
+  if (ofRecords.length > 0) await fillColumns(session, driver, ofRecords);
   for (const [name, of] of Object.entries(indexes))
     await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);
 
   // Of what an earlier release has written, what is there counts.
-  if (missing?.some(({ of }) => of === 'accounts'))
+  if (missing?.some(({ of, column }) => of === 'accounts' && column === 'calls'))
     await session.run(`UPDATE accounts SET calls = ${countOfAccount}`);
 
-  await session.run(`DROP VIEW IF EXISTS ${schema}calls`);
-  await session.run(`CREATE VIEW ${schema}calls AS SELECT ${viewColumns} FROM records`);
+  for (const [name, query] of Object.entries(views)) {
+    await session.run(`DROP VIEW IF EXISTS ${schema}${name}`);
+    await session.run(`CREATE VIEW ${schema}${name} AS ${query}`);
+  }
+
   if (dialect.hasComments)
     for (const of of ['records', 'calls'])
-      for (const { name, meaning } of fieldColumns)
+      for (const [name, meaning] of comments)
         await session.run(
           `COMMENT ON COLUMN ${of}."${name}" IS '${meaning.replaceAll("'", "''")}'`,
         );
@@ -254,26 +300,29 @@ const callsAtOnce = 1_000;
  */
 async function fillColumns(
   session: Session,
-  dialect: Dialect,
+  driver: Driver,
   columns: readonly string[],
 ): Promise<void> {
-  const changed = new Set<string>();
+  const times = new Map<string, string>();
   let last: readonly [account: string, sid: string] = ['', ''];
   for (;;) {
-    const rows = await oddRowsAfter({ session, driver: { dialect } }, last, callsAtOnce);
-    const learned: (readonly Cell[])[] = [];
+    const rows = await oddRowsAfter({ session, driver }, last, callsAtOnce);
+    const learned = new Map<string, (readonly Cell[])[]>();
     for (const row of rowsOf(rows)) {
       const account = String(row.values[0]);
       last = [account, row.key];
       const cells = learnedCells(row, columns);
       if (cells === null) continue;
-      learned.push(cells);
-      changed.add(account);
+      const some = learned.get(account) ?? [];
+      some.push(cells);
+      learned.set(account, some);
     }
 
-    if (learned.length > 0) {
-      await session.stage(learned);
-      await session.put(false);
+    for (const [account, some] of learned) {
+      const time = times.get(account) ?? (await timeOfChange(driver, session, account));
+      times.set(account, time);
+      await session.stage(some);
+      await session.put(time, false);
     }
 
     if (rows.length < callsAtOnce) break;
@@ -281,5 +330,5 @@ async function fillColumns(
     await nextTurn();
   }
 
-  for (const account of changed) await moveOn(session, account, 0);
+  for (const [account, time] of times) await moveOn(session, account, { time, added: 0 });
 }

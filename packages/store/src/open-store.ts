@@ -36,7 +36,7 @@ export async function openLimitedStore(
   try {
     const name = storeName(url);
     await prepareTables(driver, name, settings.readOnly);
-    return createSqlStore(driver, name, settings.clock);
+    return createSqlStore(driver, name);
   } catch (error) {
     await driver.close();
     throw error;

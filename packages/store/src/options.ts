@@ -23,7 +23,7 @@ export interface StoreOptions {
   readonly poolSize?: number | undefined;
   /** PostgreSQL: how long a statement may run. 0: no limit. Default `30s`. */
   readonly statementTimeout?: Duration | undefined;
-  /** The clock for the times of syncs. Default: that of the machine. */
+  /** The clock for the times of syncs and changes. Default: that of the machine. */
   readonly clock?: Pick<Clock, 'now'> | undefined;
 }
 

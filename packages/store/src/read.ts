@@ -164,7 +164,9 @@ async function rowsIn(
   const lists = names.map((name, i) => {
     const { kind, isTenthsOfSeconds } = columnOf.get(name) ?? {};
     const value =
-      kind?.type === 'timestamp' ? dialect.text(`"${name}"`, isTenthsOfSeconds) : `"${name}"`;
+      kind?.type === 'timestamp'
+        ? dialect.text(`"${name}"`, isTenthsOfSeconds ? 1 : 0)
+        : `"${name}"`;
     return `, ${dialect.jsonOf(value)} AS c${i}`;
   });
   const [row] = await session.all(

@@ -5,6 +5,7 @@ import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
 import { withoutCalls, withoutRecords } from '@call-attribution/node-stream/copies';
 import { moveOn, writeHeld } from './accounts/claims.ts';
+import { type RemovedCall, removedSince, timeOfChange } from './changes.ts';
 import { keyOf } from './columns.ts';
 import type { Driver, Remains, Session } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -180,12 +181,21 @@ export interface StoreRemovals {
   purge(account: string, before: string): Promise<Purge>;
   /**
    * Deletes the calls of callers by their numbers, written in any way, and leaves these callers out
-   * of later writes. Only keyed hashes of the numbers stay; what else the database has about these
-   * calls goes, too.
+   * of later writes. Only keyed hashes of the numbers stay, and the sids of the calls with the time;
+   * what else the database has about these calls goes, too.
    */
   erase(account: string, callers: readonly string[], options?: EraseOptions): Promise<Erasure>;
   /** What was erased and purged from an account. */
   removals(account: string): Promise<Removals>;
+  /**
+   * The calls that were erased, purged or removed from an account after a time, in milliseconds
+   * since 1970, and have not come back: what a copy elsewhere has to delete. The view `removals` has
+   * them for SQL.
+   *
+   * @example
+   * for await (const { sid } of store.removedSince('101', last)) await deleteCopyOf(sid);
+   */
+  removedSince(account: string, time: number): AsyncIterable<RemovedCall>;
   /**
    * Takes over what was removed from a copy whose calls come into this account, and deletes the
    * calls of callers who were erased there. Where the account has calls from before a purge, they
@@ -311,6 +321,7 @@ export const removalsIn = (driver: Driver): StoreRemovals => ({
   },
 
   removals: (account) => driver.read((session) => readRemovals(session, account)),
+  removedSince: (account, time) => removedSince(driver, account, time),
 
   async addRemovals(account, { erased, purgedBefore }) {
     const own = await writeHeld(driver, account, async (session) => {
@@ -347,18 +358,28 @@ async function deleteBefore(driver: Driver, account: string, before: string): Pr
   return sum;
 }
 
-/** Deletes calls by key, in a transaction that holds the account. */
+/**
+ * Deletes calls by key, in a transaction that holds the account. Their keys stay in `removed`, with
+ * the time, so that copies elsewhere learn of it.
+ */
 export async function deleteKeys(
-  { dialect }: Driver,
+  driver: Driver,
   session: Session,
   account: string,
   keys: readonly string[],
 ): Promise<number> {
-  const deleted = await session.run(
-    `DELETE FROM records WHERE account = $1 AND ${dialect.isIn('sid', '$2')}`,
-    [account, dialect.list(keys)],
+  const { dialect } = driver;
+  const wanted = `account = $1 AND ${dialect.isIn('sid', '$2')}`;
+  const list = dialect.list(keys);
+  const time = await timeOfChange(driver, session, account);
+  await session.run(
+    `INSERT INTO removed (account, sid, removed_at)
+       SELECT account, sid, ${dialect.timestamp('$3')} FROM records WHERE ${wanted}
+       ON CONFLICT (account, sid) DO UPDATE SET removed_at = excluded.removed_at`,
+    [account, list, time],
   );
-  if (deleted > 0) await moveOn(session, account, -deleted);
+  const deleted = await session.run(`DELETE FROM records WHERE ${wanted}`, [account, list]);
+  if (deleted > 0) await moveOn(session, account, { time, added: -deleted });
   return deleted;
 }
 

@@ -6,6 +6,7 @@ import {
   filterTests,
   selectedBy,
 } from '@call-attribution/questions/filter';
+import { changeText } from './changes.ts';
 import { columnOf } from './columns.ts';
 import type { Value } from './database/driver.ts';
 import { StoreError } from './database/errors.ts';
@@ -28,6 +29,11 @@ export interface Selection {
   readonly extensions?: boolean;
   /** What other fields have to be. Default: anything. */
   readonly ranges?: readonly FieldRange[];
+  /**
+   * Only calls that were stored or changed after this time, in milliseconds since 1970. Default:
+   * any. See `changedAt` of the store.
+   */
+  readonly changedSince?: number;
 }
 
 /**
@@ -129,7 +135,7 @@ export function stretchesOf({ period = everything }: Selection): readonly Stretc
 
 /** The conditions on anything but the time. */
 export function otherConditions(
-  { extensions = true, ranges = [] }: Selection,
+  { extensions = true, ranges = [], changedSince }: Selection,
   put: (value: Value) => string,
 ): string {
   const parts = extensions ? [] : [' AND extension = 0'];
@@ -139,6 +145,7 @@ export function otherConditions(
     if (before !== null) parts.push(` AND "${field}" < ${put(before)}`);
   }
 
+  if (changedSince !== undefined) parts.push(` AND changed_at > ${put(changeText(changedSince))}`);
   return parts.join('');
 }
 

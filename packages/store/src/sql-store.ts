@@ -1,4 +1,4 @@
-import type { Call, Clock } from '@call-attribution/core';
+import type { Call } from '@call-attribution/core';
 import { textOf } from '@call-attribution/core/time';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import type { Answer } from '@call-attribution/questions';
@@ -15,6 +15,7 @@ import {
   writeHeld,
 } from './accounts/claims.ts';
 import { ask } from './ask.ts';
+import { lastChange } from './changes.ts';
 import { keyOf, recordsOf } from './columns.ts';
 import type { Dialect, Driver } from './database/driver.ts';
 import { openJournal, type StoreJournal } from './journal.ts';
@@ -24,7 +25,8 @@ import type { AccountSize, Store } from './store.ts';
 import { callRows, upsertCalls, writeCalls } from './write.ts';
 
 /** A store over a driver whose database has the tables of this release. */
-export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 'now'>): Store {
+export function createSqlStore(driver: Driver, name: string): Store {
+  const { clock } = driver;
   let closed: Promise<void> | undefined;
   const journals = new Set<StoreJournal>();
   const accounts = accountsIn(driver);
@@ -67,6 +69,7 @@ export function createSqlStore(driver: Driver, name: string, clock: Pick<Clock, 
       return { ...known, answer: answers[0] as Answer };
     },
     revision: (account) => revisionOf(driver, account),
+    changedAt: (account) => lastChange(driver, driver, account),
     tally: (account) => tallyOf(driver, account),
     noteLoss: (account) => noteLoss(driver, account),
 

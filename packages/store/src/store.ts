@@ -113,6 +113,19 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   ask(question: Question, options?: StoreQuestion): Promise<StoreAnswer>;
   /** A number that grows with each change of the calls of an account. */
   revision(account: string): Promise<number>;
+  /**
+   * When the calls of an account changed last, in milliseconds since 1970; null when they did not
+   * since a release that notes it. Every later change has a later time, also when the clock goes
+   * back, so that a run that asks for it first, and then for what changed since the last run, misses
+   * nothing.
+   *
+   * @example
+   * const now = await store.changedAt('101');
+   * for await (const call of store.calls('101', { changedSince: last })) await copy(call);
+   * for await (const { sid } of store.removedSince('101', last)) await deleteCopyOf(sid);
+   * await save(now);
+   */
+  changedAt(account: string): Promise<number | null>;
   /** How many calls an account has, and how many its writes have left: both from one snapshot. */
   tally(account: string): Promise<AccountTally>;
   /** Notes that calls of an account are lost, and will be added again: the others count now. */

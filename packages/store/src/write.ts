@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { isCallExtension, isTooDeep } from '@call-attribution/core/record';
 import { holdAccount, moveOn } from './accounts/claims.ts';
+import { timeOfChange } from './changes.ts';
 import {
   type CallRow,
   type Cell,
@@ -135,6 +136,7 @@ export async function writeCalls<T>(
   for (const key of unwanted) batch.delete(key);
 
   // A call that is now said to be of an erased caller was stored when it had another number.
+  const time = await timeOfChange(driver, session, account);
   if (unwanted.length > 0) await deleteKeys(driver, session, account, unwanted);
   const { dialect } = driver;
   const before = await session.all(dialect.lookUp('sid, versions'), [
@@ -152,9 +154,9 @@ export async function writeCalls<T>(
     }
 
   if (unwanted.length + mixed.length > 0) await send();
-  const written = batch.size === 0 ? 0 : await session.put(before.length === 0);
+  const written = batch.size === 0 ? 0 : await session.put(time, before.length === 0);
   const added = batch.size - before.length;
-  if (written > 0) await moveOn(session, account, added);
+  if (written > 0) await moveOn(session, account, { time, added });
   return {
     stored: { stored: batch.size, added, changed: written - added, leftOut: unwanted.length },
     held,

@@ -90,7 +90,7 @@ function naiveResult({
   offset,
   rows,
 }: {
-  selection: Required<Selection>;
+  selection: Required<Omit<Selection, 'changedSince'>>;
   offset: number;
   rows: number;
 }) {

@@ -47,7 +47,12 @@ describe.each(testStores())('the view of a $kind store', ({ kind, newUrl }) => {
         expect(comments).toEqual([{ text: fields.find(({ name }) => name === 'city')?.meaning }]);
       }
 
-    expect(Object.keys(first ?? {})).toEqual(['account', ...fields.map(({ name }) => name)]);
+    expect(Object.keys(first ?? {})).toEqual([
+      'account',
+      ...fields.map(({ name }) => name),
+      'stored_at',
+      'changed_at',
+    ]);
     expect(first).toMatchObject({
       account: '101',
       city: calls[0]?.city,

@@ -148,14 +148,23 @@ export const writeHeld = <T>(
     return body(session);
   });
 
-/**
- * Notes that the calls of an account have changed, and how many were added, less those that were
- * deleted, in a transaction that holds it.
- */
-export async function moveOn(session: Session, account: string, added: number): Promise<void> {
+/** A change of the calls of an account. */
+export interface Change {
+  /** When, as {@link timeOfChange} says. */
+  readonly time: string;
+  /** How many calls were added, less those that were deleted. */
+  readonly added: number;
+}
+
+/** Notes that the calls of an account have changed, in a transaction that holds it. */
+export async function moveOn(
+  session: Session,
+  account: string,
+  { time, added }: Change,
+): Promise<void> {
   await session.run(
-    'UPDATE accounts SET revision = revision + 1, calls = calls + $2 WHERE account = $1',
-    [account, added],
+    'UPDATE accounts SET revision = revision + 1, calls = calls + $2, changed_at = $3 WHERE account = $1',
+    [account, added, time],
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '@call-attribution/core';
 import { recordColumns } from '../columns.ts';
 
 /** A parameter of a statement. Lists go through {@link Dialect.list}. */
@@ -19,9 +20,10 @@ export interface Session {
   stage(rows: readonly (readonly Value[])[]): Promise<void>;
   /**
    * Adds the rows that were sent, or replaces those that are there and differ; where all are new,
-   * without looking for them. Returns the number of rows that were written.
+   * without looking for them. Rows that are written have changed at `time`; others keep theirs.
+   * Returns the number of rows that were written.
    */
-  put(areNew: boolean): Promise<number>;
+  put(time: string, areNew: boolean): Promise<number>;
 }
 
 /** The few points in which the SQL of the two databases differs. */
@@ -41,8 +43,10 @@ export interface Dialect {
   list(values: readonly string[]): Value;
   /** An aggregate: the values of a column as one text of JSON. */
   jsonOf(column: string): string;
-  /** A timestamp as text, with tenths of seconds or without. */
-  text(column: string, tenths?: boolean): string;
+  /** A timestamp as text, with so many digits of a fraction of the second. Default none. */
+  text(column: string, digits?: 0 | 1 | 3): string;
+  /** A text of that form as a timestamp. */
+  timestamp(placeholder: string): string;
   /** Can columns have comments? */
   readonly hasComments: boolean;
   /** Appended to a `SELECT` that has to keep others from writing the same account. */
@@ -61,6 +65,8 @@ export type Remains = 'vacuum' | 'in_use';
 /** A database, as the store uses it. Its errors are `StoreError`s. */
 export interface Driver {
   readonly dialect: Dialect;
+  /** The clock for the times of syncs and changes. */
+  readonly clock: Pick<Clock, 'now'>;
   /** Rows of a transaction when many are written. */
   readonly writesAtOnce: number;
   /** Runs a statement that only reads, and returns its rows. */
@@ -96,9 +102,9 @@ export const recordNames: string = names.join(', ');
 
 /**
  * What follows the rows of an insert into `records`: a row that is there is replaced, unless it is
- * the same.
+ * the same. The time when it was stored stays.
  */
-export const orReplace: string = `ON CONFLICT (account, sid) DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+export const orReplace: string = `ON CONFLICT (account, sid) DO UPDATE SET ${[...others, 'changed_at'].map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
 /**
  * The condition that a row differs from the one that is there, with the operator of the database.

@@ -15,8 +15,9 @@ const dialect: Dialect = {
       (SELECT ${columns} FROM records WHERE account = $1 AND sid = list.value OFFSET 0) AS found`,
   list: (values) => values,
   jsonOf: (column) => `json_agg(${column})::text`,
-  text: (column, tenths = false) =>
-    `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS${tenths ? '.FF1' : ''}')`,
+  text: (column, digits = 0) =>
+    `to_char(${column}, 'YYYY-MM-DD HH24:MI:SS${digits === 0 ? '' : `.FF${digits}`}')`,
+  timestamp: (placeholder) => `${placeholder}::timestamp`,
   hasComments: true,
   lock: 'FOR UPDATE',
   now: '(extract(epoch from clock_timestamp()) * 1000)::bigint',
@@ -130,6 +131,7 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
 
   return {
     dialect,
+    clock: settings.clock,
     // A transaction costs a dozen round trips.
     writesAtOnce: 5_000,
     all: (sql, values) => patiently(() => once((session) => session.all(sql, values))),
@@ -190,10 +192,11 @@ function sessionOf(client: pg.PoolClient, limitMs: number): Session {
         throw fromPostgres(signal?.aborted ? new Error('Query read timeout') : cause);
       }
     },
-    async put(areNew) {
-      const insert = `INSERT INTO records (${recordNames}) SELECT ${recordNames} FROM incoming`;
+    async put(time, areNew) {
+      const insert = `INSERT INTO records (${recordNames}, stored_at, changed_at)
+        SELECT ${recordNames}, $1::timestamp, $1::timestamp FROM incoming`;
       const sql = areNew ? insert : `${insert} ${orReplace} WHERE ${differs('IS DISTINCT FROM')}`;
-      return (await query(sql)).rowCount ?? 0;
+      return (await query(sql, [time])).rowCount ?? 0;
     },
   };
 }

@@ -31,6 +31,7 @@ const dialect: Dialect = {
   list: (values) => JSON.stringify(values),
   jsonOf: (column) => `json_group_array(${column})`,
   text: (column) => column,
+  timestamp: (placeholder) => placeholder,
   hasComments: false,
   lock: '',
   now: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
@@ -56,7 +57,7 @@ const forWriting = [
 
 /** Opens a database file: a connection that writes and one that reads, both in this thread. */
 export async function openSqlite(file: string, settings: StoreSettings): Promise<Driver> {
-  const { busyTimeout: patienceMs, synchronous, readOnly } = settings;
+  const { busyTimeout: patienceMs, synchronous, readOnly, clock } = settings;
   const to = (path: string, pragmas: readonly string[], access?: Access) =>
     connect(path, file, patienceMs, pragmas, access);
   if (file === inMemory) {
@@ -66,6 +67,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
       file,
       path: null,
       patienceMs,
+      clock,
       writer: only,
       reader: only,
       access: 'write',
@@ -77,7 +79,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
     if (!existsSync(path)) throw noStore(`sqlite:${file}`);
     const access = await accessTo(path, file, patienceMs);
     const reader = await to(path, forReading, access);
-    return new SqliteDriver({ file, path, patienceMs, writer: reader, reader, access });
+    return new SqliteDriver({ file, path, patienceMs, clock, writer: reader, reader, access });
   }
 
   // SQLite would write into them, wherever they lead.
@@ -92,7 +94,7 @@ export async function openSqlite(file: string, settings: StoreSettings): Promise
   const writer = await to(path, [...forWriting, `store.synchronous = ${synchronous}`]);
   try {
     const reader = await to(path, forReading, 'read');
-    return new SqliteDriver({ file, path, patienceMs, writer, reader, access: 'read' });
+    return new SqliteDriver({ file, path, patienceMs, clock, writer, reader, access: 'read' });
   } catch (error) {
     writer.close();
     throw error;
@@ -118,6 +120,7 @@ interface OpenFile {
   /** Null for a database in memory. */
   readonly path: string | null;
   readonly patienceMs: number;
+  readonly clock: Driver['clock'];
   readonly writer: Connection;
   /** The same as the writer where there is one connection only. */
   readonly reader: Connection;
@@ -127,6 +130,7 @@ interface OpenFile {
 
 class SqliteDriver implements Driver {
   readonly dialect = dialect;
+  readonly clock: Driver['clock'];
   /** They are written in this thread: more would keep other work waiting. */
   readonly writesAtOnce = 1_000;
   readonly #open: OpenFile;
@@ -139,6 +143,7 @@ class SqliteDriver implements Driver {
 
   constructor(open: OpenFile) {
     this.#open = open;
+    this.clock = open.clock;
     this.#opened = open.path === null ? undefined : statOf(open.path);
     this.#size = this.#opened?.size ?? 0n;
   }
@@ -401,7 +406,9 @@ async function connect(
   });
 }
 
-const upsert = `INSERT INTO records (${recordNames}) VALUES (${Array.from(recordColumns, () => '?').join(', ')})
+const timeAt = recordColumns.size + 1;
+const upsert = `INSERT INTO records (${recordNames}, stored_at, changed_at)
+  VALUES (${Array.from(recordColumns, () => '?').join(', ')}, ?${timeAt}, ?${timeAt})
   ${orReplace} WHERE ${differs('IS NOT')}`;
 
 function sessionOf(database: Database, prepared: Map<string, SqliteStatement>): Session {
@@ -423,10 +430,10 @@ function sessionOf(database: Database, prepared: Map<string, SqliteStatement>): 
     async stage(rows) {
       staged = rows;
     },
-    async put() {
+    async put(time) {
       let written = 0;
       const put = statement(upsert);
-      for (const row of staged) written += Number(put.run(...row).changes);
+      for (const row of staged) written += Number(put.run(...row, time).changes);
       staged = [];
       return written;
     },
