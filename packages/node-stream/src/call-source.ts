@@ -17,9 +17,8 @@ import {
   toFilter,
 } from '@call-attribution/query-dsl';
 import { StreamError } from './errors.ts';
-import type { Answer, Ask, ListSource } from './judge.ts';
 import type { Span } from './proof.ts';
-import { Misplaced } from './slices.ts';
+import { type Answer, type Ask, type Item, type ListSource, Misplaced } from './reader/list.ts';
 import { type PageTotal, type Rows, Totals } from './totals.ts';
 
 /** The part of core's client that a read uses. Any client with it will do. */
@@ -78,7 +77,8 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
   };
 }
 
-export interface RawRecord {
+/** A record as it came. */
+export interface RawRecord extends Item {
   readonly page: RawPage;
   readonly index: number;
   /** The range that was asked for. */
@@ -146,11 +146,15 @@ export class CallSource implements ListSource<RawRecord> {
     }
 
     return {
-      // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
-      ids: sids.map((sid, i) => sid ?? bytes.toString('utf8', ranges[i]?.start, ranges[i]?.end)),
-      ats: times.map(parseNaive),
+      items: ranges.map(({ start, end }, index) => ({
+        // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
+        id: sids[index] ?? bytes.toString('utf8', start, end),
+        at: parseNaive(times[index]),
+        page: answer,
+        index,
+        slice,
+      })),
       total: await this.#totals.of(totalOf(answer), this.#rowsOf(filter, signal)),
-      item: (index) => ({ page: answer, index, slice }),
     };
   }
 

@@ -13,8 +13,6 @@ export {
   StreamError,
   type StreamErrorCode,
 } from './errors.ts';
-// Sync: a copy that is kept up to date.
-export type { Pace } from './judge.ts';
 export {
   exportMonths,
   type MonthFile,
@@ -46,6 +44,8 @@ export {
   createCallStream,
   type DeadRecord,
 } from './read.ts';
+// Sync: a copy that is kept up to date.
+export type { Pace } from './reader/list.ts';
 export type { Progress } from './reading.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/plan.ts';
 export {

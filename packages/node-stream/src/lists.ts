@@ -2,12 +2,12 @@
 // has everything, as far as the list can be counted, and says what it cannot prove.
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkWhole } from '@call-attribution/core/options';
-import type { Answer, Ask, ListSource } from './judge.ts';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import type { Checkpoint, Page, Source } from './page.ts';
 import type { Span, Verdict } from './proof.ts';
+import type { Answer, Ask, Item, ListSource } from './reader/list.ts';
 import { allOf, Reading, takingOf } from './reading.ts';
 
 /** What a list is asked for: one page of a range. */
@@ -68,6 +68,10 @@ export interface List<T> {
   readonly cap?: number | undefined;
 }
 
+interface Listed<T> extends Item {
+  readonly item: T;
+}
+
 /** Settings of `createListReader`. */
 export interface ListReaderOptions {
   /** First position to read. Default: from the first item on. */
@@ -119,20 +123,22 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     );
   };
 
-  const source: ListSource<T> = {
-    async ask({ range, rows, ...request }: Ask): Promise<Answer<T>> {
+  const source: ListSource<Listed<T>> = {
+    async ask({ range, rows, ...request }: Ask): Promise<Answer<Listed<T>>> {
       const { items, total = null, next } = await fetch({ ...range, ...request, size: rows });
       return {
-        ids: items.map((item) => String(list.id(item))),
-        ats: items.map((item) => list.position?.(item) ?? Number.NaN),
+        items: items.map((item) => ({
+          id: String(list.id(item)),
+          at: list.position?.(item) ?? Number.NaN,
+          item,
+        })),
         // A total that is all that the list tells may stand for more.
         total: total !== null && total >= cap ? Math.max(total, cap + 1) : total,
         next,
-        item: (index) => items[index] as T,
       };
     },
   };
-  const reading = new Reading<T, T, number>({
+  const reading = new Reading<Listed<T>, T, number>({
     source,
     asked: { from, to },
     rows: size,
@@ -144,7 +150,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     hasPositions: list.position !== undefined,
     read: (at) => at,
     spanOf: (span: Span<number>) => ({ from: span.from, to: span.to }),
-    take: takingOf,
+    take: (items) => takingOf(items.map(({ item }) => item)),
     count: async (range, stop) => {
       const { total = null } = await fetch({
         ...range,

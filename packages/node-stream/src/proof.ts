@@ -196,6 +196,39 @@ export function add<P extends Position>(list: Stretches<P>, stretch: Stretch<P>)
   return [...parts, stretch].sort(byBegin);
 }
 
+/**
+ * A proved stretch in two, where the time lies in it up to which calls are counted at the end, and
+ * no item lies at that time.
+ *
+ * @param items what the stretch has.
+ * @param fresh what was delivered with it.
+ */
+export function splitAt(
+  whole: Stretch<number>,
+  { until, step }: { readonly until: number | null; readonly step: number },
+  items: readonly { readonly at: number }[],
+  fresh: readonly { readonly at: number }[],
+): Stretch<number>[] {
+  const isInside =
+    until !== null &&
+    (whole.from === null || whole.from < until) &&
+    (whole.to === null || until < whole.to) &&
+    whole.is === 'proved';
+  if (!isInside || items.some(({ at }) => !(Math.abs(at - until) >= step))) return [whole];
+  const counted = items.filter(({ at }) => at < until).length;
+  const calls = fresh.filter(({ at }) => at < until).length;
+  return [
+    { ...whole, to: until, counted, calls },
+    {
+      ...whole,
+      from: until,
+      counted: items.length - counted,
+      calls: whole.calls - calls,
+      shared: 0,
+    },
+  ];
+}
+
 /** The parts of a period that none of these ranges covers, in order. */
 export function missing<P extends Position>(list: readonly Span<P>[], period: Span<P>): Span<P>[] {
   const gaps: Span<P>[] = [];

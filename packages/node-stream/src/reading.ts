@@ -1,7 +1,6 @@
 import type { CopyScope } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
-import type { ListSource, SliceOptions } from './judge.ts';
 import type { Checkpoint, Page } from './page.ts';
 import {
   add,
@@ -18,7 +17,8 @@ import {
   verdictOf,
   withLost,
 } from './proof.ts';
-import { type Slice, slices } from './slices.ts';
+import type { Item, ListSource, SliceOptions } from './reader/list.ts';
+import { type Slice, slices } from './reader/slices.ts';
 
 /** How far a read has come. */
 export interface Progress {
@@ -53,7 +53,7 @@ export function allOf<T>(taking: Taking<T>): T[] {
 }
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
-export interface ReadingOptions<R, T, P extends Position>
+export interface ReadingOptions<R extends Item, T, P extends Position>
   extends Omit<
     SliceOptions,
     'until' | 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'
@@ -105,7 +105,7 @@ class Outcome<V> extends Promise<V> {
 const mostStretches = 64;
 
 /** One read of a list, from begin to end, with what it proves. */
-export class Reading<R, T, P extends Position> {
+export class Reading<R extends Item, T, P extends Position> {
   readonly verdict: Promise<Verdict<P>>;
   readonly options: ReadingOptions<R, T, P>;
   readonly #stop = new AbortController();

@@ -23,8 +23,8 @@ import {
   withLost,
 } from '../proof.ts';
 import { Parsing } from '../read.ts';
+import { type Slice, slices } from '../reader/slices.ts';
 import { allOf, rateOf } from '../reading.ts';
-import { type Slice, slices } from '../slices.ts';
 import { askedOf, bounding, dueOf, inOrder, mayChange, type SyncSettings } from './plan.ts';
 import {
   checkState,

@@ -1,8 +1,8 @@
 import type { Call, CopyScope } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { CheckpointError } from '../errors.ts';
-import type { Pace } from '../judge.ts';
 import { byBegin, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+import type { Pace } from '../reader/list.ts';
 
 /** How many calls the first answer counted in a range. */
 export interface FirstCount extends Span {

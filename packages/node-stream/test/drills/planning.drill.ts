@@ -1,7 +1,8 @@
-import { type Counts, openDrill, rounds } from '@call-attribution/test-tools/drill';
+import { type Counts, openDrill, rounds, type Tally } from '@call-attribution/test-tools/drill';
 import { test } from 'vitest';
+import { playAnyPolicy } from '../laws/any-policy.ts';
 import { playHistories } from '../laws/planning.ts';
-import { regimes } from '../simulator/history.ts';
+import { type History, regimes } from '../simulator/history.ts';
 
 const each = Math.ceil(rounds(10_000, 500_000) / regimes.length);
 const tally = openDrill({
@@ -17,13 +18,28 @@ const kinds: readonly (readonly [RegExp, Exclude<keyof Counts, 'runs'>])[] = [
   [/./, 'lied'],
 ];
 
+const counting =
+  (of: Tally) =>
+  ({ violations }: History): void => {
+    of.add({ runs: 1 });
+    for (const violation of violations)
+      of.add({ [kinds.find(([pattern]) => pattern.test(violation))?.[1] ?? 'lied']: 1 });
+  };
+
 test.each(regimes)(
   `${each} histories of "%s" lose no record, deliver none twice, and are whole only when they are`,
   { timeout: 3_600_000 },
-  (regime) =>
-    playHistories(regime, each, ({ violations }) => {
-      tally.add({ runs: 1 });
-      for (const violation of violations)
-        tally.add({ [kinds.find(([pattern]) => pattern.test(violation))?.[1] ?? 'lied']: 1 });
-    }),
+  (regime) => playHistories(regime, each, counting(tally)),
+);
+
+const anyPolicy = openDrill({
+  name: 'any-policy',
+  kind: 'moving lists',
+  what: 'The same with a policy that chooses at random among what the proof allows: it may give up, and loses, doubles and calls whole nothing that it should not',
+});
+const random = rounds(1000, 10_000);
+test(
+  `${random} histories with a policy that chooses at random keep the laws`,
+  { timeout: 3_600_000 },
+  () => playAnyPolicy(random, counting(anyPolicy)),
 );

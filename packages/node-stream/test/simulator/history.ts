@@ -3,7 +3,14 @@ import type { Span, Verdict } from '../../src/proof.ts';
 import { type ReadingOptions, takingOf } from '../../src/reading.ts';
 import { type Dice, diceOf } from './dice.ts';
 import * as sound from './reader.ts';
-import { Endless, ModelNetwork, type ModelRecord, ModelServer, type Traits } from './server.ts';
+import {
+  Endless,
+  type ModelItem,
+  ModelNetwork,
+  type ModelRecord,
+  ModelServer,
+  type Traits,
+} from './server.ts';
 
 /** What a history is about, with what is special about its server and how its list moves. */
 const cases = {
@@ -182,7 +189,7 @@ function optionsOf(
   source: ModelNetwork,
   dice: Dice,
   checkpoint: Checkpoint | null,
-): ReadingOptions<ModelRecord, ModelRecord, number> {
+): ReadingOptions<ModelItem, ModelRecord, number> {
   return {
     source,
     of: 'a model',
@@ -190,7 +197,7 @@ function optionsOf(
     read: (at) => at,
     spanOf: ({ from, to }) => ({ from, to }),
     until: server.traits.clockChange === null ? until : null,
-    take: takingOf,
+    take: (items) => takingOf(items.map(({ record }) => record)),
     count: (range, signal) => source.count(range, signal),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,

@@ -1,40 +1,39 @@
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 
 // Mistakes that are planted in the text of the reader.
 
-/** A file of the reader, what it says, and the mistake. */
+/** A file of the package, what it says, and the mistake. */
 type Mistake = readonly [file: string, right: string, wrong: string];
 
 /** The simulator must find each of them. */
 const planted: Readonly<Record<string, Mistake>> = {
   'an answer with fewer items than its total is believed': [
-    'slices.ts',
+    'reader/allowed.ts',
     'const isProved = isSteady && got === total && items.size === total;',
     'const isProved = isSteady && got + 1 >= total;',
   ],
   'a full page is taken for the whole slice': [
-    'slices.ts',
-    'let isFull = got >= this.#options.rows;',
-    'let isFull = false;',
+    'reader/allowed.ts',
+    'isFull: page.length >= limits.rows,',
+    'isFull: false,',
   ],
   'a total is believed after the last page of its items': [
-    'slices.ts',
-    'isFull = next.ids.length >= rows;',
-    'isFull = false;',
+    'reader/allowed.ts',
+    'isFull: answer.items.length >= rowsOf(first, limits),',
+    'isFull: false,',
   ],
   'what comes after a total is left': [
-    'slices.ts',
-    "if (isPassed && last.isPassed) return 'pages';",
-    '',
+    'reader/allowed.ts',
+    'if (isPassed(last) && before !== undefined && isPassed(before))',
+    'if (false)',
   ],
   'pages end with the total': [
-    'slices.ts',
-    'const isDone = total !== null && got >= total && next.ids.length < rows;',
+    'reader/by-pages.ts',
+    'const isDone = total !== null && got >= total && next.items.length < rows;',
     'const isDone = total !== null && got >= total;',
   ],
   'rows that come twice and are counted once are not told': [
-    'slices.ts',
+    'reader/allowed.ts',
     '(areCountedTwice || areCountedOnce)',
     'areCountedTwice',
   ],
@@ -48,36 +47,35 @@ const planted: Readonly<Record<string, Mistake>> = {
     'this.#areGiven ??= this.#told(await rows.ofAll()) !== null;',
     'this.#areGiven ??= true;',
   ],
-  'a doubled row is not told': ['slices.ts', 'else doubled.push(id);', 'else shared += 1;'],
+  'a doubled row is not told': [
+    'reader/seen.ts',
+    'else doubled.push(item.id);',
+    'else shared += 1;',
+  ],
   'a doubled row comes in its first form': [
-    'slices.ts',
-    'items.set(id, { answer: page, index });',
-    'if (!items.has(id)) items.set(id, { answer: page, index });',
+    'reader/allowed.ts',
+    'items.set(item.id, item);',
+    'if (!items.has(item.id)) items.set(item.id, item);',
   ],
   'ranges do not share their border': [
-    'slices.ts',
-    'from: ends[i - 1] ?? piece.from,',
-    'from: i === 0 ? piece.from : (ends[i - 1] ?? 0) + step,',
-  ],
-  'slices that are read ahead do not share their border': [
-    'slices.ts',
-    'next, { from: end, to: piece.to }',
-    'next, { from: end + this.#options.step, to: piece.to }',
+    'reader/queue.ts',
+    'const from = places[i - 1] ?? piece.from;',
+    'const from = i === 0 ? piece.from : (places[i - 1] ?? 0) + 1000;',
   ],
   'what lies at a border comes twice': [
-    'slices.ts',
-    'if (this.#seen.add(id) && ',
-    'if ((this.#seen.add(id) || this.#mayComeAgain(id, found, piece)) && ',
+    'reader/seen.ts',
+    'if (this.add(item) && ',
+    'if ((this.add(item) || this.mayComeAgain(item, range)) && ',
   ],
   'the end of a border second is forgotten in checkpoints': [
-    'slices.ts',
+    'reader/seen.ts',
     'Number.POSITIVE_INFINITY : to - this.#options.step;',
     'Number.POSITIVE_INFINITY : to + 2 * this.#options.step;',
   ],
   'the border of an earlier run is forgotten': [
-    'slices.ts',
-    'for (const id of from?.border ?? [])',
-    'for (const id of from?.border.slice(1) ?? [])',
+    'reader/seen.ts',
+    'const ids = options.from?.border ?? [];',
+    'const ids = options.from?.border.slice(1) ?? [];',
   ],
   'items of the border are counted twice': [
     'proof.ts',
@@ -85,78 +83,90 @@ const planted: Readonly<Record<string, Mistake>> = {
     'counted: (a.counted ?? 0) + (b.counted ?? 0),',
   ],
   'a slice that never agrees is called proved': [
-    'slices.ts',
-    "return { ...most, is: 'short', why: 'fewer', missing };",
-    "return { ...most, is: 'proved' };",
+    'reader/allowed.ts',
+    "return { items, total, is: 'short', why: 'fewer', missing };",
+    "return { items, total, is: 'proved' };",
   ],
   'a slice that never agrees is tried without end': [
-    'slices.ts',
-    'for (let pass = 1; pass <= tries; pass += 1) {\n      const answer',
-    'for (let pass = 1; pass <= tries; pass += 0.001) {\n      const answer',
+    'reader/allowed.ts',
+    'const isSpent = tries.length >= mostTries;',
+    'const isSpent = false;',
   ],
   'what a slice brought in earlier tries is lost': [
-    'slices.ts',
-    'for (const [id, one] of found.items) all.set(id, one);',
-    'for (const [id, one] of found.items) all.set(id, one);\n      if (pass === tries) all.clear();',
+    'reader/allowed.ts',
+    'for (const one of tries)',
+    'for (const one of tries.slice(5))',
   ],
   'a full second is read as far as its first page': [
-    'slices.ts',
-    'if (next.ids.some',
-    'if (rows < got) return { items, twice, isProved: true }; if (next.ids.some',
+    'reader/allowed.ts',
+    'const isMore = !last.isEnded && (',
+    'if (last.further > 0) return { ...nothing, deliver: { items: [...items.values()], total, is: "proved" } }; const isMore = !last.isEnded && (',
   ],
   'pages of a full second that do not agree are believed': [
-    'slices.ts',
+    'reader/allowed.ts',
     'const isProved = isSteady && got === total && items.size === total;',
     'const isProved = got >= total;',
   ],
-  'requests never end': ['slices.ts', 'const fewRequests = 100;', 'const fewRequests = 100_000;'],
-  'totals are asked for their worth': [
-    'slices.ts',
-    'if (this.#requests > free + requestsPerSlice * this.#delivered)',
-    'if (this.#requests > fewRequests + (this.#first ?? 0))',
+  'requests never end': [
+    'reader/requests.ts',
+    'const fewRequests = 100;',
+    'const fewRequests = 100_000;',
   ],
-  'a server that ignores ranges is read on': ['judge.ts', "return 'outside'", "return 'full'"],
+  'totals are asked for their worth': [
+    'reader/requests.ts',
+    'this.#most += requestsPerSlice;',
+    'this.#most += 1000 * requestsPerSlice;',
+  ],
+  'a server that ignores ranges is read on': [
+    'reader/allowed.ts',
+    "return 'outside'",
+    "return 'full'",
+  ],
   'items just outside a range are an error': [
-    'judge.ts',
-    'const to = (range.to ?? Number.POSITIVE_INFINITY) + limits.stray;',
+    'reader/allowed.ts',
+    'const to = (range.to ?? Number.POSITIVE_INFINITY) + stray;',
     'const to = range.to ?? Number.POSITIVE_INFINITY;',
   ],
-  'what lies at a border is told as doubled': ['slices.ts', 'this.#border.get(id) === at ||', ''],
+  'what lies at a border is told as doubled': [
+    'reader/seen.ts',
+    'this.#border.get(id) === at ||',
+    '',
+  ],
   'a list without totals is called complete': [
-    'slices.ts',
+    'reader/by-pages.ts',
     "if (total === null) judged = { is: 'unproven', why: 'no_total' };",
     "if (total === null) judged = { is: 'proved' };",
   ],
   'what a page does not show is not counted': [
-    'slices.ts',
-    'total === count + came.total',
-    'total >= count',
+    'reader/slices.ts',
+    'came.total === others',
+    'came.total !== null',
   ],
   'a list without totals ends with its first page': [
-    'slices.ts',
+    'reader/by-pages.ts',
     'const isSame = fresh.length === 0 && shared.size === before;',
     'const isSame = true;',
   ],
-  'cursors are forgotten': ['slices.ts', 'after = cursor;', 'after = null;'],
+  'cursors are forgotten': ['reader/by-pages.ts', 'after = cursor;', 'after = null;'],
   'an empty page ends a list that goes on by cursors': [
-    'slices.ts',
+    'reader/by-pages.ts',
     "const isCursor = typeof cursor === 'string'",
-    "const isCursor = next.ids.length > 0 && typeof cursor === 'string'",
+    "const isCursor = next.items.length > 0 && typeof cursor === 'string'",
   ],
   'the pages of an earlier run are read again': [
-    'slices.ts',
+    'reader/by-pages.ts',
     'let page = begun?.done ?? 0;',
     'let page = 0;',
   ],
   'the last slice is left out': [
-    'slices.ts',
-    'while (this.#work.length > 0) {',
-    'while (this.#work.length > 0 && !(this.#delivered > 4 && this.#work.length === 1)) {',
+    'reader/slices.ts',
+    'while (queue.head !== undefined) {',
+    'while (queue.head !== undefined && !(this.#requests.slices > 4 && queue.pieces.length === 1)) {',
   ],
   'a request that failed counts as an empty list': [
-    'slices.ts',
-    'if (error instanceof Misplaced) return error;\n      throw error;',
-    'if (error instanceof Misplaced) return error;\n      return { ids: [], ats: [], total: 0, item: () => { throw error; } };',
+    'reader/requests.ts',
+    'if (error instanceof Misplaced) return error; throw error;',
+    'if (error instanceof Misplaced) return error; return { items: [], total: 0 };',
   ],
   'the count at the end is left out': [
     'reading.ts',
@@ -188,14 +198,14 @@ const planted: Readonly<Record<string, Mistake>> = {
 /** Mistakes that cost requests and nothing else: the law of requests must find each of them. */
 const costly: Readonly<Record<string, Mistake>> = {
   'a quiet time is gone through by plans': [
-    'slices.ts',
-    'from = others.reduce((a, b) => Math.min(a, b), first);',
-    'from = piece.from ?? others.reduce((a, b) => Math.min(a, b), first);',
+    'reader/choose.ts',
+    'const begin = look.ats.reduce((a, b) => Math.min(a, b), first);',
+    'const begin = range.from ?? look.ats.reduce((a, b) => Math.min(a, b), first);',
   ],
   'plans that take too many requests are not given up': [
-    'slices.ts',
-    'return answers > (perPage * this.#fitting)',
-    'return answers > 1e9 * (perPage * this.#fitting)',
+    'reader/choose.ts',
+    'return answers > (perPage * fitting)',
+    'return answers > 1e9 * (perPage * fitting)',
   ],
 };
 
@@ -231,12 +241,15 @@ export function plant(name: string) {
     setup({ onLoad }: { onLoad: (...args: never[]) => void }): void {
       const load = ({ path }: { path: string }) => {
         const text = readFileSync(path, 'utf8');
-        if (basename(path) !== file) return { contents: text, loader: 'ts' };
+        if (!path.endsWith(`/src/${file}`)) return { contents: text, loader: 'ts' };
         const at = placeIn(text, right);
         if (at === null) throw new Error(`${file} does not say: ${right}`);
         return { contents: text.slice(0, at.index) + wrong + text.slice(at.end), loader: 'ts' };
       };
-      (onLoad as (...args: unknown[]) => void)({ filter: /node-stream\/src\/[a-z-]+\.ts$/ }, load);
+      (onLoad as (...args: unknown[]) => void)(
+        { filter: /node-stream\/src\/(reader\/)?[a-z-]+\.ts$/ },
+        load,
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { Answer, Ask, ListSource } from '../../src/judge.ts';
 import type { Span } from '../../src/proof.ts';
+import type { Answer, Ask, Item, ListSource } from '../../src/reader/list.ts';
 import type { PageTotal, Rows, Totals } from '../../src/totals.ts';
 import type { Dice } from './dice.ts';
 
@@ -12,6 +12,11 @@ export interface ModelRecord {
   readonly time: number;
   /** Grows with each change of its contents. */
   readonly version: number;
+}
+
+/** A record as an item of a list. */
+export interface ModelItem extends Item {
+  readonly record: ModelRecord;
 }
 
 /** How records follow each other in a list. `unstable`: in another order with each response. */
@@ -140,7 +145,7 @@ export class ModelServer {
     return scrambled(sid) % 100 < this.traits.doubles * 100;
   }
 
-  respond(request: Omit<Ask, 'signal'>): Answer<ModelRecord> | 'failed' | 'misplaced' {
+  respond(request: Omit<Ask, 'signal'>): Answer<ModelItem> | 'failed' | 'misplaced' {
     const { failing, misplacing, replicaLag, order, onward, repeatsPages, totals, countsOnce } =
       this.traits;
     if (failing > 0 && this.#dice.chance(failing)) return 'failed';
@@ -167,11 +172,9 @@ export class ModelServer {
       for (const { sid } of matches)
         if (!plain.some((one) => one.sid === sid)) this.hidden.add(sid);
 
-    const answer: Answer<ModelRecord> = {
-      ids: records.map(({ sid }) => sid),
-      ats: records.map(({ time }) => time),
+    const answer: Answer<ModelItem> = {
+      items: records.map((record) => ({ id: record.sid, at: record.time, record })),
       total,
-      item: (index) => records[index] as ModelRecord,
     };
     if (onward === 'numbers') return answer;
 
@@ -253,7 +256,7 @@ export class ModelServer {
  * The server behind a network: what is possible next happens in any order, and the list moves in
  * between.
  */
-export class ModelNetwork implements ListSource<ModelRecord> {
+export class ModelNetwork implements ListSource<ModelItem> {
   readonly #server: ModelServer;
   readonly #dice: Dice;
   readonly #tick: () => void;
@@ -277,10 +280,10 @@ export class ModelNetwork implements ListSource<ModelRecord> {
     this.#misplaced = misplaced;
   }
 
-  async ask({ signal, ...request }: Ask): Promise<Answer<ModelRecord>> {
+  async ask({ signal, ...request }: Ask): Promise<Answer<ModelItem>> {
     const answer = await this.#answer(request, signal);
     if (this.#server.traits.onward === 'cursors') return answer;
-    const page = { rows: answer.ids.length, total: answer.total };
+    const page = { rows: answer.items.length, total: answer.total };
     return { ...answer, total: await this.#totals.of(page, this.#rowsOf(request.range, signal)) };
   }
 
@@ -292,7 +295,7 @@ export class ModelNetwork implements ListSource<ModelRecord> {
       signal.throwIfAborted();
       for (;;) {
         const answer = this.#server.respond({ range: of, page, rows: 1, after: null });
-        if (typeof answer !== 'string') return { rows: answer.ids.length, total: answer.total };
+        if (typeof answer !== 'string') return { rows: answer.items.length, total: answer.total };
       }
     };
 
@@ -302,9 +305,9 @@ export class ModelNetwork implements ListSource<ModelRecord> {
     };
   }
 
-  async #answer(request: Omit<Ask, 'signal'>, signal: AbortSignal): Promise<Answer<ModelRecord>> {
+  async #answer(request: Omit<Ask, 'signal'>, signal: AbortSignal): Promise<Answer<ModelItem>> {
     this.requests += 1;
-    if (this.requests > 3000) throw new Endless();
+    if (this.requests > 12_000) throw new Endless();
     await this.#turn();
     const answer = this.#server.respond(request);
     await this.#turn();
