@@ -56,7 +56,7 @@ export function explain(error: unknown, has: HasOption = () => false): CliError 
   } else if (code === 'time_limit') {
     message = 'the question took longer than its time limit and was stopped';
     exitCode = exitCodes.failed;
-  }
+  } else if (code === 'retracts_much') exitCode = exitCodes.retractions;
 
   const own = advice[code];
   const hint = typeof own === 'function' ? own(error, has) : (own ?? error.hint);
@@ -153,6 +153,7 @@ const advice: Readonly<
   time_limit: '--timeout 5m raises the limit; or ask for a shorter time',
   unknown_account:
     'calls store accounts lists those it has; calls store accounts add --account 101 adds one',
+  retracts_much: 'check the rules and the time zone; if it is right, add --allow-retractions',
   in_the_way: 'or name another file with --output; {date} in its name is the day',
   engine_unavailable: 'check the address of --engine (CALLS_FLEET), and that the server runs',
   credential_missing: ({ hint }) =>

@@ -76,6 +76,11 @@ export const dryRun = {
   '--dry-run': 'show what there would be, and write and send nothing',
 } as const;
 
+export const allowRetractions = {
+  '--allow-retractions':
+    'take back also more than 20 and more than 5 % of what the ledger has of these calls',
+} as const;
+
 /** What a conversion is worth, and which calls are one. */
 export const ruleOptions = {
   '--value <amount>': 'value of each conversion, with its currency: 25USD',

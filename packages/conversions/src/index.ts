@@ -42,6 +42,7 @@ export type {
   Tool,
 } from './sheet-format.ts';
 export {
+  checkRetractions,
   createTally,
   type Summary,
   summaryLines,

@@ -2,6 +2,7 @@ import { formatCount, formatCounted } from '@call-attribution/core/errors';
 import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
 import { type CallChange, uncorrected } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
+import { DeliveryError } from './ledger/errors.ts';
 import { type Correction, correctionTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 
@@ -23,6 +24,10 @@ export interface Summary {
   readonly changes: Readonly<Record<'add' | 'restate' | 'retract', number>>;
   /** How many conversions the tool has as they are now. */
   readonly unchanged: number;
+  /** How many of these calls the tool has as conversions, whether or not as they are now. */
+  readonly held: number;
+  /** How many conversions are taken back for each reason, the most frequent first. */
+  readonly retracted: ReadonlyMap<LeftOutReason | Correction, number>;
   /** Calls whose conversion the tool has, and where it takes no correction. */
   readonly uncorrected: readonly { readonly sid: string; readonly what: Correction }[];
   /** Session ids of calls of which nobody knows whether the tool has them. */
@@ -53,8 +58,10 @@ export function createTally(): Tally {
   let short = 0;
   let ofV2 = 0;
   let unchanged = 0;
+  let held = 0;
   let value: number | null = null;
   const leftOut = new Map<LeftOutReason, number>();
+  const retracted = new Map<LeftOutReason | Correction, number>();
   const changes = { add: 0, restate: 0, retract: 0 };
   const wrong: Summary['uncorrected'][number][] = [];
   const uncertain: string[] = [];
@@ -62,8 +69,7 @@ export function createTally(): Tally {
   const countCall = ({ call, conversion, why }: CallChange): void => {
     if (!Object.hasOwn(call, 'ppc_status')) ofV2 += 1;
     if (conversion === null) {
-      const reason = why as LeftOutReason;
-      leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1);
+      countUnder(leftOut, why as LeftOutReason);
       return;
     }
 
@@ -78,6 +84,8 @@ export function createTally(): Tally {
       const sid = String(change.call.sid);
       const what = uncorrected(change);
       if (kind !== 'left-out') changes[kind] += 1;
+      if (isHeld(change)) held += 1;
+      if (kind === 'retract' && why !== null) countUnder(retracted, why);
       if (why === 'sent_before') unchanged += 1;
       if (why === 'uncertain') uncertain.push(sid);
       if (what !== null) wrong.push({ sid, what });
@@ -86,22 +94,68 @@ export function createTally(): Tally {
       if (kind !== 'retract' || why !== 'click_changed') countCall(change);
     },
     summary() {
-      const sorted = [...leftOut].sort(([, a], [, b]) => b - a);
-      const calls = rows + sorted.reduce((sum, [, count]) => sum + count, 0);
+      const calls = rows + [...leftOut.values()].reduce((sum, count) => sum + count, 0);
       return {
         calls,
         rows,
         value,
         short,
         ofV2,
-        leftOut: new Map(sorted),
+        leftOut: frequentFirst(leftOut),
         changes: { ...changes },
         unchanged,
+        held,
+        retracted: frequentFirst(retracted),
         uncorrected: wrong,
         uncertain,
       };
     },
   };
+}
+
+/** Does the tool have a conversion of the call, which was not taken back before? */
+const isHeld = ({ kind, entry, why }: CallChange): boolean =>
+  kind === 'retract' ||
+  (kind === 'restate' && why === 'value_changed') ||
+  (kind === 'left-out' && entry !== null && entry.action !== 'retract');
+
+function countUnder<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+const frequentFirst = <K>(counts: ReadonlyMap<K, number>): ReadonlyMap<K, number> =>
+  new Map([...counts].sort(([, a], [, b]) => b - a));
+
+/**
+ * A run that takes back more than 20 and more than 5 % of what its ledger has of these calls is more
+ * likely a mistake in the rules than in the calls, and most tools ignore what was taken back once.
+ */
+const manyRetracted = { count: 20, share: 0.05 };
+
+/**
+ * Refuses a run that would take back much of what was uploaded. Call it before anything is written
+ * or sent, unless somebody has looked at it and allowed it.
+ *
+ * @throws {DeliveryError} `retracts_much`, with the reasons.
+ * @example
+ * const tally = createTally();
+ * const changes = await changesToSend(conversions(calls, rules, format, ledger.delivered('ads')), tally.add);
+ * checkRetractions(tally.summary());
+ */
+export function checkRetractions({
+  changes: { retract },
+  held,
+  retracted,
+}: Pick<Summary, 'changes' | 'held' | 'retracted'>): void {
+  if (retract <= manyRetracted.count || retract <= manyRetracted.share * held) return;
+  const texts = { ...reasonTexts, ...correctionTexts };
+  const reasons = [...retracted].map(
+    ([why, count]) => `${formatCount(count)} ${why} (${texts[why]})`,
+  );
+  throw new DeliveryError(
+    'retracts_much',
+    `This run would take back ${formatCount(retract)} of ${formatCount(held)} conversions that were uploaded: ${reasons.join(', ')}. Nothing was written or sent.`,
+  );
 }
 
 /**

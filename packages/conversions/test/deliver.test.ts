@@ -15,6 +15,7 @@ import {
   type Change,
   type ConversionRules,
   changesToSend,
+  checkRetractions,
   conversions,
   createTally,
   type Delivery,
@@ -159,6 +160,40 @@ test('a conversion that was retracted and counts again is listed, because tools 
     ...nothing,
     uncorrected: [{ sid: '2', what: 'counts_again' }],
   });
+});
+
+test('a run that would take back much of what was uploaded is refused, with its reasons', async () => {
+  const many = Array.from({ length: 100 }, (_, i) =>
+    call(String(i), {
+      date_added: `2026-11-18 14:${String(i % 60).padStart(2, '0')}:00`,
+      ppc_gclid: `Cj0KCQ_many${i}`,
+    }),
+  );
+  const without = (count: number) =>
+    many.map((one, i) => (i < count ? { ...one, talk_minutes: i === 0 ? '0.1' : '0.0' } : one));
+  await deliver(clicks, many, 'many.csv');
+  const check = async (count: number) => checkRetractions(await counted(clicks, without(count)));
+  await check(20);
+  await expect(check(21)).rejects.toMatchObject({
+    code: 'retracts_much',
+    message: expect.stringContaining(
+      'take back 21 of 100 conversions that were uploaded: 20 unanswered (nobody answered the call), 1 too_short (',
+    ),
+  });
+
+  // Another time zone gives each conversion another time, and so another conversion.
+  const elsewhere = { ...rules, timeZone: 'Europe/Berlin' };
+  const tally = createTally();
+  const known = ledger.delivered(clicks.name);
+  await changesToSend(conversions(many, elsewhere, clicks, known), tally.add);
+  expect(() => checkRetractions(tally.summary())).toThrow('100 click_changed');
+});
+
+test('21 of many calls may be taken back', () => {
+  const retracted = new Map([['unanswered', 21]] as const);
+  const changes = { add: 0, restate: 0, retract: 21 };
+  expect(() => checkRetractions({ changes, retracted, held: 419 })).toThrow(/21 of 419/);
+  checkRetractions({ changes, retracted, held: 420 });
 });
 
 test('a call that is only too old or too recent by now is not retracted', async () => {

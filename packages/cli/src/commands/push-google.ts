@@ -3,7 +3,7 @@ import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { dryRun, pushedCalls, pushLedger, ruleOptions } from '../options.ts';
+import { allowRetractions, dryRun, pushedCalls, pushLedger, ruleOptions } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 import type { PushTool } from '../uploads/push.ts';
 
@@ -22,6 +22,7 @@ export const pushGoogle = command({
       'match by the hashed number of the caller too; needs the consent adUserData in --rules',
     ...dryRun,
     '--validate-only': 'have it checked there, and store nothing',
+    ...allowRetractions,
     ...ruleOptions,
     ...pushedCalls,
   },

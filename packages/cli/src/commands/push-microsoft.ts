@@ -3,7 +3,14 @@ import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { conversionName, dryRun, pushedCalls, pushLedger, ruleOptions } from '../options.ts';
+import {
+  allowRetractions,
+  conversionName,
+  dryRun,
+  pushedCalls,
+  pushLedger,
+  ruleOptions,
+} from '../options.ts';
 import type { PushTool } from '../uploads/push.ts';
 
 /** `calls push microsoft`. */
@@ -16,6 +23,7 @@ export const pushMicrosoft = command({
       'JSON file with developerToken, clientId, clientSecret, refreshToken, customerId, accountId',
     ...conversionName,
     ...dryRun,
+    ...allowRetractions,
     ...ruleOptions,
     ...pushedCalls,
   },

@@ -2,6 +2,7 @@ import { sheetFormats } from '@call-attribution/conversions/formats';
 import { command } from '../command.ts';
 import {
   accounts,
+  allowRetractions,
   connection,
   conversionName,
   dryRun,
@@ -27,6 +28,7 @@ export const sheet = command({
     '--left-out <file>':
       'CSV file to write, with each call that is left out and the reason; {account} and {date} are replaced',
     ...dryRun,
+    ...allowRetractions,
     ...ruleOptions,
     ...whichCalls,
     ...accounts,

@@ -1,6 +1,7 @@
 import {
   type ConversionRules,
   changesToSend,
+  checkRetractions,
   conversions,
   createTally,
   type Ledger,
@@ -141,6 +142,7 @@ async function pushCalls(
     // A call that is missing would look like one that was never there, but what was read is right.
     for (const text of ended.said) say(io, text);
     if (ended.proof !== 'whole') say(io, ended.text);
+    if (!args.flag('allow-retractions')) checkRetractions(summary);
     if (target === null) {
       const { add, restate, retract } = summary.changes;
       const count = plural(add + restate + retract, 'change');

@@ -3,6 +3,7 @@ import {
   adjustmentsPath,
   type CallChange,
   changesToSend,
+  checkRetractions,
   conversions,
   createTally,
   deliverSheets,
@@ -129,6 +130,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       // The tool would refuse a bad sheet too, but hours later and without a line number.
       const lines: Uint8Array[] = [];
       for await (const line of toSheet(format, rules)(changes)) lines.push(line);
+      if (!args.flag('allow-retractions')) checkRetractions(summary);
       if (isDryRun) {
         say(io, 'dry run: nothing was written');
         return await ending;

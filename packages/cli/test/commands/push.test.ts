@@ -119,6 +119,94 @@ describe('calls push google', () => {
     expect(readFileSync(join(folder, 'push.ledger'), 'utf8')).not.toMatch(/\+1\d{10}/);
   });
 
+  test('a push that would take back much writes and sends nothing, until that is allowed, and what counts again is sent again', async () => {
+    const rules = (campaign: string) => {
+      const valueRules = { rules: [{ campaign, value: 25 }] };
+      writeFileSync(join(folder, 'rules.json'), JSON.stringify({ valueRules }));
+    };
+    const args = ['--rules', 'rules.json', '--ledger', 'much.ledger'];
+    const figures = (stderr: string) => /sent: (.*)\n/.exec(stderr)?.[1];
+    rules('*');
+    const first = await push(...args);
+    const count = Number(/sent: (\d+) new/.exec(first.stderr)?.[1]);
+    expect(count).toBeGreaterThan(20);
+
+    rules('no such campaign');
+    const ledger = readFileSync(join(folder, 'much.ledger'), 'utf8');
+    const { length } = requests;
+    for (const more of [[], ['--dry-run'], ['--validate-only']]) {
+      const stopped = await push(...args, ...more);
+      expect(stopped.code).toBe(10);
+      expect(stopped.stderr).toContain(
+        `This run would take back ${count} of ${count} conversions that were uploaded: ${count} no_value (no value rule applies). Nothing was written or sent.`,
+      );
+      expect(stopped.stderr).toContain('add --allow-retractions');
+    }
+    expect([requests.length, readFileSync(join(folder, 'much.ledger'), 'utf8')]).toEqual([
+      length,
+      ledger,
+    ]);
+
+    const allowed = await push(...args, '--allow-retractions');
+    expect([allowed.code, figures(allowed.stderr)]).toEqual([
+      0,
+      `0 new, 0 corrected, ${count} taken back; 0 sent before`,
+    ]);
+    rules('*');
+    const mended = await push(...args);
+    expect([mended.code, figures(mended.stderr)]).toEqual([
+      0,
+      `0 new, ${count} corrected, 0 taken back; 0 sent before`,
+    ]);
+  });
+
+  test('a sheet that would take back much writes nothing, and what counts again after that is listed', async () => {
+    const rules = (campaign: string) => {
+      const valueRules = { rules: [{ campaign, value: 25 }] };
+      writeFileSync(join(folder, 'rules.json'), JSON.stringify({ valueRules }));
+    };
+    const sheet = (name: string, ...more: string[]) =>
+      stage.quick(
+        [
+          ...['sheet', 'google-ads-clicks', '-o', name, '--conversion-name', 'Phone lead'],
+          ...['--rules', 'rules.json', '--ledger', 'sheets.ledger', '--from', '60d', ...more],
+        ],
+        { cwd: folder, env: { CALLS_TIME_ZONE: 'America/New_York' } },
+      );
+    rules('*');
+    expect((await sheet('1.csv')).code).toBe(0);
+    rules('no such campaign');
+    const stopped = await sheet('2.csv', '--left-out', 'left.csv');
+    expect(stopped.code).toBe(10);
+    expect(stopped.stderr).toMatch(/take back (\d+) of \1 conversions/);
+    const there = ['2.csv', '2.adjustments.csv', 'left.csv'].map((name) =>
+      existsSync(join(folder, name)),
+    );
+    expect(there).toEqual([false, false, false]);
+    expect((await sheet('2.csv', '--allow-retractions')).stderr).toMatch(
+      /0 restated, \d+ retracted/,
+    );
+    rules('*');
+    expect((await sheet('3.csv')).stderr).toMatch(/\d+ {2}counts_again: the call counts again/);
+  });
+
+  test('a trial with another server marks nothing as sent for the tool itself', async () => {
+    const args = ['push', 'google', ...destination, '--ledger', 'trial.ledger'];
+    const to = async (server: string) => {
+      const env = {
+        CALLS_PUSH_ENDPOINT: server,
+        GOOGLE_APPLICATION_CREDENTIALS: key,
+        CALLS_TIME_ZONE: 'America/New_York',
+      };
+      const run = await stage.quick(args, { cwd: folder, env });
+      return /sent: (\d+) new/.exec(run.stderr)?.[1];
+    };
+    const sent = await to(endpoint);
+    expect(Number(sent)).toBeGreaterThan(10);
+    expect(await to(endpoint.replace('127.0.0.1', 'localhost'))).toBe(sent);
+    expect(await to(endpoint)).toBe('0');
+  });
+
   test('after Ctrl-C while it sends, the next run sends everything that was not taken', async () => {
     stopOnSend = new AbortController();
     const stopped = await pushUntil(stopOnSend.signal, '--ledger', 'stopped.ledger');

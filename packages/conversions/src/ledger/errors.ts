@@ -7,6 +7,8 @@ const deliveryErrors = codeTable({
   usage: {
     in_the_way:
       'There is a file under the name of the sheet already, which may not have been uploaded. Upload it, or rename it.',
+    retracts_much:
+      'The run would take back more than 20 and more than 5 % of the conversions that were uploaded. Check the rules and the time zone; if it is right, allow it.',
     unfinished:
       'The ledger has an unfinished delivery, and its files are not here, or it goes to the same destination. Finish it where its files are, or abandon it.',
   },
