@@ -12,6 +12,7 @@ export {
   type Term,
   type Value,
 } from './conditions/condition.ts';
+export type { Definitions } from './conditions/definitions.ts';
 export type {
   ConditionProblem,
   ConditionProblemCode,

@@ -28,6 +28,8 @@ export interface Counted {
   readonly extensions: number;
   /** Calls of the period that are not counted because of their channel. */
   readonly otherChannel: number;
+  /** Calls of the period that the question excludes. */
+  readonly excluded: number;
   /** Calls without a time, when there is a period. */
   readonly noTime: number;
   /** Calls of the period that a negation leaves out because they have no value, by the field. */

@@ -66,6 +66,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
     if (count > 0) leftOut.push(explainLeftOut(code, count, detail));
   };
 
+  leave('excluded', counted.excluded, plan.exclude?.name);
   if (plan.calls !== 'all')
     leave(plan.calls === 'website' ? 'extensions' : 'website', counted.otherChannel);
   if (period.from !== null || period.to !== null) leave('no_time', counted.noTime);

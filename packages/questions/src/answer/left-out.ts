@@ -7,6 +7,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
   const is = count === 1 ? 'is' : 'are';
   const sentences: Readonly<Record<LeftOut['code'], string>> = {
     no_time: `${calls} without a time that can be read ${is} in no period.`,
+    excluded: `Without ${detail}: ${calls} ${count === 1 ? 'is' : 'are'} left out.`,
     extensions: `${extensionsSentence({ counted: 0, leftOut: count })}`,
     website: `${calls} from visits of a website ${is} not counted.`,
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,

@@ -52,6 +52,10 @@ export interface Term {
   readonly values?: readonly string[];
   /** These values have an order of their own: `<` and `>` follow it, and not the characters. */
   readonly isOrdered?: true;
+  /** Its values are phone numbers: spellings of one number are equal. */
+  readonly isPhone?: true;
+  /** What a definition stands for; a field has none. */
+  readonly condition?: Condition;
 }
 
 /** The terms of a condition by name. Several names may lead to one term. */

@@ -3,6 +3,7 @@ import {
   anyText,
   compilePattern,
   type PatternPart,
+  phoneKey,
 } from '@call-attribution/core/record';
 import { day } from '@call-attribution/core/time';
 import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
@@ -84,9 +85,14 @@ function testOf(
     return (value) => parts.some((part) => part(value));
   }
 
-  const known = new Set(test.values.map((value) => ('text' in value ? fold(value.text) : '')));
-  return (value) => known.has(fold(String(value)));
+  const same = sameness(term);
+  const known = new Set(test.values.map((value) => ('text' in value ? same(value.text) : '')));
+  return (value) => known.has(same(String(value)));
 }
+
+/** A text as it is compared: without its case; a phone number without its spelling. */
+const sameness = (term: Term | undefined): ((text: string) => string) =>
+  term?.isPhone ? (text) => fold(phoneKey(text)) : fold;
 
 function comparison(
   operator: Operator,
@@ -113,9 +119,10 @@ function comparison(
   const placeOf = (wanted: string): number =>
     values.findIndex((each) => fold(each) === fold(wanted));
   if (operator === '==') return (value) => value === text;
-  const folded = fold(text);
+  const same = sameness(term);
+  const wanted = same(text);
   if (operator === '=' || operator === '<>')
-    return (value) => (fold(String(value)) === folded) === (operator === '=');
+    return (value) => (same(String(value)) === wanted) === (operator === '=');
 
   // Values with an order of their own.
   if (isOrdered) return (value) => meets(placeOf(String(value)) - placeOf(text));

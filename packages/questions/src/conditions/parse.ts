@@ -204,7 +204,10 @@ const operators: ReadonlyMap<string, Operator> = new Map([
   ...(['=', '==', '<>', '<', '<=', '>', '>='] as const).map((each) => [each, each] as const),
   ['!=', '<>'],
 ]);
-const keywords = new Set('and or not in like is null between true false'.split(' '));
+/** Words of the language. */
+export const keywords: ReadonlySet<string> = new Set(
+  'and or not in like is null between true false'.split(' '),
+);
 const valueNames: Readonly<Record<Term['type'], string>> = {
   text: "a string such as 'Brand'",
   number: 'a number such as 2.5',
@@ -294,6 +297,19 @@ class Reader {
 
   #test(): Condition {
     const term = this.#field();
+    if (term.condition !== undefined) {
+      if (
+        operators.has(this.#token.written) ||
+        /^(?:is|in|like|between)$/i.test(this.#token.written)
+      )
+        throw this.#wrong(
+          'expected_and',
+          'AND or OR',
+          `${term.name} is a definition: it stands by itself, as in ${term.name} AND missed. Found ${this.#found}.`,
+        );
+      return term.condition;
+    }
+
     const isNull = this.#take('is');
     const isNot = this.#take('not');
     const test = isNull ? this.#null(term) : this.#comparison(term, isNot);
@@ -490,6 +506,10 @@ class Reader {
     return true;
   }
 }
+
+/** The names that a text holds outside of strings: those of fields, and of definitions. */
+export const namesIn = (text: string): readonly string[] =>
+  scan(text).flatMap(({ kind, written }) => (kind === 'name' ? [nameOf(written)] : []));
 
 /** The value of a token for a term; null when it is none. */
 function literalOf({ kind, written }: Token, { type }: Term): Literal | null {

@@ -28,6 +28,7 @@ export class QuestionCount {
   readonly #judges: readonly Judge<Batch>[];
   /** The same, but that a negated test is true of a call without a value; null without such tests. */
   readonly #lenient: readonly Judge<Batch>[] | null;
+  readonly #isExcluded: Judge<Batch>;
   readonly #now: GroupTable;
   readonly #past: GroupTable | null;
   /** How often each value occurs of the texts that conditions compare. */
@@ -39,6 +40,7 @@ export class QuestionCount {
   #noTime = 0;
   /** Calls of the period that a negation leaves out because they have no value, by the field. */
   readonly #withoutValue = new Map<string, number>();
+  #excluded = 0;
 
   constructor(plan: ReadPlan, bytes: number, namesOf: AccountNames) {
     const { groups, compared, period } = plan;
@@ -59,6 +61,7 @@ export class QuestionCount {
             { ...plan, conditions: [plan.lenient.lenient, ...plan.conditions.slice(1)] },
             namesOf,
           );
+    this.#isExcluded = excludedBy(plan, namesOf);
     this.#values = new Map(Array.from(comparedFields(plan, 0), (name) => [name, new Map()]));
   }
 
@@ -72,6 +75,7 @@ export class QuestionCount {
     this.#extensions += other.#extensions;
     this.#otherChannel += other.#otherChannel;
     this.#noTime += other.#noTime;
+    this.#excluded += other.#excluded;
     this.#found += other.#found;
     for (const [field, calls] of other.#withoutValue) this.#leave(field, calls);
     for (const [name, counts] of this.#values)
@@ -105,6 +109,10 @@ export class QuestionCount {
       }
       if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
         if (isNow) this.#otherChannel += 1;
+        continue;
+      }
+      if (this.#isExcluded(calls) === true) {
+        if (isNow) this.#excluded += 1;
         continue;
       }
       if (Number.isNaN(time)) this.#noTime += 1;
@@ -168,6 +176,7 @@ export class QuestionCount {
       otherChannel: this.#otherChannel,
       noTime: this.#noTime,
       withoutValue: this.#withoutValue,
+      excluded: this.#excluded,
       values: this.#values,
       accounts,
       ...this.#known(accounts, seenHours),
@@ -212,6 +221,12 @@ export function judgesOf(plan: ReadPlan, namesOf: AccountNames): readonly Judge<
   const judges = plan.conditions.map((condition) => compileCondition(condition, allFields, tested));
   if (plan.sent === everything) return judges;
   return [({ sentAt }) => isIn(plan.sent, sentAt), ...judges];
+}
+
+/** Whether a call is left out by `exclude`. */
+export function excludedBy({ exclude }: ReadPlan, namesOf: AccountNames): Judge<Batch> {
+  if (exclude === null) return () => false;
+  return compileCondition(exclude.condition, allFields, testedBy(namesOf));
 }
 
 /** How times are moved into the zone of an answer. */

@@ -5,7 +5,7 @@ import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { type Plan, readPlan } from '../question/plan.ts';
 import type { AnswerOptions } from './answer-question.ts';
-import { judgesOf, shiftOf } from './count.ts';
+import { excludedBy, judgesOf, shiftOf } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls } from './sequences.ts';
@@ -19,8 +19,11 @@ export interface CallSelector {
    * calls of a caller: then it has to see all of them first.
    */
   learn(call: Call, account: string): void;
-  /** Is the call selected? `other`: it would be, but for the channel that `calls` leaves out. */
-  judge(call: Call, account: string): 'selected' | 'other' | 'no';
+  /**
+   * Is the call selected? `other`: it would be, but for the channel that `calls` leaves out;
+   * `excluded`: but for `exclude`.
+   */
+  judge(call: Call, account: string): 'selected' | 'other' | 'excluded' | 'no';
   /** What a call is sorted by, for `compare`. */
   keyOf(call: Call, account: string): readonly Value[];
   /** Compares two keys. What has no value comes last. */
@@ -41,6 +44,7 @@ export function selectCalls(
 ): CallSelector {
   const plan = readPlan(of);
   const judges = judgesOf(plan, namesOf);
+  const isExcluded = excludedBy(plan, namesOf);
   const isSequence = plan.otherCalls !== 'none';
   const fields = [...new Set(plan.needs.flatMap((need) => need.fields))];
   const numbers = new Numbering();
@@ -74,7 +78,8 @@ export function selectCalls(
         return 'no';
 
       const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
-      return isOther ? 'other' : 'selected';
+      if (isOther) return 'other';
+      return isExcluded(call) === true ? 'excluded' : 'selected';
     },
     keyOf(record, account) {
       const call = callOf(record, account);

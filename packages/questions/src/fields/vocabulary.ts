@@ -7,7 +7,8 @@ import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 
 const inTenths = (tenths: number | null): number | null => (tenths === null ? null : tenths / 10);
 
-function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec): ReadField {
+function fieldOf({ name, type, meaning, personal, mask, otherNames = [] }: FieldSpec): ReadField {
+  const isPhone = mask?.kind === 'phone' || name === 'dnis';
   const own = {
     name,
     meaning,
@@ -16,6 +17,7 @@ function fieldOf({ name, type, meaning, personal, otherNames = [] }: FieldSpec):
     isTime: false,
     otherCalls: 'none' as const,
     needs: [name],
+    ...(isPhone ? { isPhone } : {}),
   };
 
   // The times and the minutes of calls are known in any case.

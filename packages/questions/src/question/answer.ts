@@ -38,6 +38,7 @@ export interface LeftOut {
   /** Why: a stable code. */
   readonly code:
     | 'no_time'
+    | 'excluded'
     | 'extensions'
     | 'website'
     | 'no_talk_minutes'

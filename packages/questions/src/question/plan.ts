@@ -20,7 +20,7 @@ import {
 } from './period.ts';
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
-import { readField, readMeasure, readOrder, readWhere } from './resolve.ts';
+import { readField, readMeasure, readOrder, readWhere, wordsWith } from './resolve.ts';
 
 /**
  * A question, or a list of calls, in which all names and times have been read. What a command, a
@@ -68,6 +68,8 @@ export interface ReadPlan extends Plan {
   readonly lenient: LeavesWithoutValue | null;
   /** Fields in minutes that they compare under a name that does not say so, such as `duration`. */
   readonly minutes: readonly string[];
+  /** Calls of which this is true are left out and counted; null where there is nothing. */
+  readonly exclude: { readonly name: string; readonly condition: Condition } | null;
   /**
    * When calls were made by the clock of their records: a filter of the API is about the times as
    * they were sent, whatever zone the answer is in.
@@ -119,8 +121,16 @@ function readSelection(selection: CallSelection, now: number) {
   const { moves, ...period } = readPeriod(selection, clock);
   const filter =
     selection.q === undefined ? null : selectedBy(parse(selection.q, { version: 'v3' }));
-  const where =
-    selection.where === undefined ? null : readWhere(selection.where, allFields, 'where');
+  const words = wordsWith(selection.definitions);
+  const where = selection.where === undefined ? null : readWhere(selection.where, words, 'where');
+  const conditions = [where, filter?.condition ?? null].filter((each) => each !== null);
+  const exclude =
+    selection.exclude === undefined
+      ? null
+      : {
+          name: selection.exclude.trim(),
+          condition: readWhere(selection.exclude, words, 'exclude'),
+        };
   return {
     zones,
     clock,
@@ -131,7 +141,9 @@ function readSelection(selection: CallSelection, now: number) {
     q: selection.q,
     minutes: where === null ? [] : minutesIn(where, String(selection.where)),
     lenient: where && leavesWithoutValue(where),
-    conditions: [where, filter?.condition ?? null].filter((each) => each !== null),
+    conditions,
+    exclude,
+    tested: exclude === null ? conditions : [...conditions, exclude.condition],
     sent: filter?.period ?? everything,
   };
 }
@@ -144,17 +156,17 @@ export function planCalls(
     order = 'date_added',
   }: ReadOptions & { readonly order?: string | undefined } = {},
 ): Plan {
-  const { clock: _, ...selected } = readSelection(selection, now);
+  const { clock: _, tested, ...selected } = readSelection(selection, now);
   const names = [...allFields.values()].map(({ name }) => name);
   const sorts = readOrder(order, [...new Set(names)], 'a call');
   const named = {
     groups: sorts.flatMap(({ column }) => allFields.get(column) ?? []),
-    conditions: selected.conditions,
+    conditions: tested,
     parts: [],
   };
   const plan: ReadPlan = {
-    ...selected,
     ...named,
+    ...selected,
     compared: null,
     measures: [],
     measured: [],
@@ -175,7 +187,7 @@ export function planCalls(
 /** Reads a question, and refuses what cannot be read. */
 export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
   checkQuestion(question);
-  const { clock, ...selection } = readSelection(question, now);
+  const { clock, tested, ...selection } = readSelection(question, now);
   const { period, zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
   if (groupBy.length > 4)
@@ -196,7 +208,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   };
 
   placeOf(allCalls);
-  const measures = named.map((text) => readMeasure(text, placeOf));
+  const measures = named.map((text) => readMeasure(text, wordsWith(question.definitions), placeOf));
   const isOpen = period.from === null || period.to === null;
   if (
     isOpen &&
@@ -256,9 +268,9 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     limit: readCount('limit', question.limit ?? 1000),
     topPer: readCount('topPer', question.topPer ?? mostRows),
     personal,
-    otherCalls: otherCallsOf({ ...selection, groups, parts }),
+    otherCalls: otherCallsOf({ conditions: tested, groups, parts }),
     needs: needsOf(
-      { ...selection, groups, parts },
+      { conditions: tested, groups, parts },
       compared === null ? [period] : [period, compared],
       zones,
     ),

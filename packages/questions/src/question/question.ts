@@ -1,4 +1,5 @@
 import { checkNames } from '@call-attribution/core/options';
+import type { Definitions } from '../conditions/definitions.ts';
 
 /** Which calls to count, in which period. */
 export interface CallSelection {
@@ -29,6 +30,16 @@ export interface CallSelection {
   readonly calls?: 'all' | 'website' | 'extensions' | undefined;
   /** A condition on any field, such as `talk_minutes >= 2 AND state IN ('TX', 'CA')`. */
   readonly where?: string | undefined;
+  /**
+   * Names of your own for conditions, such as `{ lead: 'talk_minutes >= 2' }`: a name stands
+   * wherever a condition may.
+   */
+  readonly definitions?: Definitions | undefined;
+  /**
+   * A definition, or another condition, of calls that do not count, such as `office`: those of which
+   * it is true are left out, and the answer says how many they are.
+   */
+  readonly exclude?: string | undefined;
   /**
    * A filter in the language of the API, as a v3 server would read it: without `inc_gce:1`, calls
    * through call extensions are left out unless `calls` is given.
@@ -82,6 +93,8 @@ const questionNames: readonly (keyof Question)[] = [
   'inZone',
   'calls',
   'where',
+  'definitions',
+  'exclude',
   'q',
   'groupBy',
   'measures',

@@ -1,6 +1,7 @@
 import { nearest } from '@call-attribution/query-dsl';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
+import { type Definitions, withDefinitions } from '../conditions/definitions.ts';
 import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
 import { leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, QuestionError, refuse, sentence } from '../errors.ts';
@@ -50,7 +51,11 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
  * A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each
  * part its place.
  */
-export function readMeasure(text: string, placeOf: (part: Part) => number): PlannedMeasure {
+export function readMeasure(
+  text: string,
+  words: Vocabulary,
+  placeOf: (part: Part) => number,
+): PlannedMeasure {
   const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
   const measure = allMeasures.find(
@@ -72,7 +77,7 @@ export function readMeasure(text: string, placeOf: (part: Part) => number): Plan
   let column = name;
   let about = inside ?? '';
   if (measure.argument === 'condition') {
-    argument.condition = readWhere(about, allFields, body);
+    argument.condition = readWhere(about, words, body);
     column = body;
   } else if (measure.argument === 'hours') {
     if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(about))
@@ -120,6 +125,27 @@ export function readWhere(where: string, vocabulary: Vocabulary, name: string): 
   if (result.ok) return result.condition;
   throw new InvalidCondition(name, result.problem);
 }
+
+/**
+ * The words of conditions: all fields, and definitions. They are read once for each object of
+ * definitions, which questions about the same calls share.
+ */
+export function wordsWith(definitions: Definitions | undefined): Vocabulary {
+  if (definitions === undefined) return allFields;
+  const known = wordsOf.get(definitions);
+  if (known !== undefined) return known;
+  const words = withDefinitions(definitions, { fields: allFields, taken, read: readWhere });
+  wordsOf.set(definitions, words);
+  return words;
+}
+
+const wordsOf = new WeakMap<Definitions, Vocabulary>();
+
+/** Names that no definition may have, since reports and conditions have them already. */
+const taken: ReadonlyMap<string, string> = new Map([
+  ...allMeasures.map(({ name }) => [name, 'a measure'] as const),
+  ...['spend', 'cost', 'revenue', 'outcomes'].map((name) => [name, 'a column of reports'] as const),
+]);
 
 /** A condition that cannot be read. */
 export class InvalidCondition extends QuestionError {
