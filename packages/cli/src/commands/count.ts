@@ -19,8 +19,9 @@ export const count = command({
   },
   examples: { 'calls count --period yesterday --time-zone Europe/Berlin': 'one number on stdout' },
   async run(args, io) {
-    const { chooseCalls, eachAccount } = await import('../input/accounts.ts');
-    const { extensionsNote, leavesExtensions, sayCounted } = await import('../input/filter.ts');
+    const { chooseCalls, eachAccount } = await import('./typed/accounts.ts');
+    const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
+    const { sayCounted } = await import('./typed/filter.ts');
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
     const counts: {

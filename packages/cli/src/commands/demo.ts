@@ -13,6 +13,6 @@ export const demo = command({
   },
   examples: { 'calls demo': 'writes demo-calls.csv into the current folder' },
   async run(args, io) {
-    return (await import('../demo.ts')).demo(args, io);
+    return (await import('./runs/demo.ts')).demo(args, io);
   },
 });

@@ -23,6 +23,6 @@ export const doctor = command({
     'calls doctor --all-accounts --json': 'for monitoring, with each account of calls.config.json',
   },
   async run(args, io) {
-    return (await import('../doctor/doctor.ts')).doctor(args, io);
+    return (await import('./runs/doctor.ts')).doctor(args, io);
   },
 });

@@ -35,7 +35,7 @@ export const exportCalls = command({
     'calls export -o calls.ndjson.gz --resume': 'continue after Ctrl-C or a crash',
   },
   async run(args, io) {
-    const { exportEach } = await import('../export/each.ts');
+    const { exportEach } = await import('./runs/export.ts');
     const { monthsWriter } = await import('../export/months.ts');
     const { callsWriter } = await import('../export/calls.ts');
 

@@ -51,7 +51,7 @@ export const fleetWork = command({
       'a worker of many, with health and metrics',
   },
   async run(args, io) {
-    return (await import('../fleet/work.ts')).work(args, io);
+    return (await import('./runs/fleet-work.ts')).work(args, io);
   },
 });
 
@@ -67,7 +67,7 @@ export const fleetStatus = command({
   },
   examples: { 'calls fleet status': 'with the engine in CALLS_FLEET' },
   async run(args, io) {
-    return (await import('../fleet/status.ts')).status(args, io);
+    return (await import('./runs/fleet-status.ts')).status(args, io);
   },
 });
 
@@ -79,6 +79,6 @@ export const fleetRetry = command({
   options: { ...engine, '--account <names>': 'only these accounts, by ID' },
   examples: { 'calls fleet retry --account 103': 'after its keys were corrected' },
   async run(args, io) {
-    return (await import('../fleet/status.ts')).retry(args, io);
+    return (await import('./runs/fleet-status.ts')).retry(args, io);
   },
 });

@@ -22,7 +22,7 @@ export const get = command({
     'calls get 1000000001 --json': 'the whole record',
   },
   async run(args, io) {
-    const { chooseAccounts, eachAccount } = await import('../input/accounts.ts');
+    const { chooseAccounts, eachAccount } = await import('./typed/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const output = await import('../output/index.ts');
     const target = output.targetOf(args, output.rowFormats);

@@ -20,6 +20,6 @@ export const init = command({
     'calls init --default berlin': 'the account of every command without --account',
   },
   async run(args, io) {
-    return (await import('../config/init.ts')).init(args, io);
+    return (await import('./runs/init.ts')).init(args, io);
   },
 });

@@ -39,7 +39,7 @@ export const list = command({
     if (args.flag('every') && !args.flag('follow'))
       throw new UsageError('--every goes with --follow');
     if (args.flag('follow')) return follow(args, io);
-    const { chooseCalls, inTurn } = await import('../input/accounts.ts');
+    const { chooseCalls, inTurn } = await import('./typed/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
@@ -159,10 +159,10 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
 
 /** `calls list --follow`: each call that comes, once, until Ctrl-C. */
 async function follow(args: Args, io: Io): Promise<number> {
-  const { accountsOfApi, contextOf, onlyOf, openClient } = await import('../input/accounts.ts');
+  const { accountsOfApi, contextOf, onlyOf, openClient } = await import('./typed/accounts.ts');
   const { fieldsNamed, pickFields, readFields, valueOfField } = await import('../input/fields.ts');
-  const { askedPeriod, extensionsNote, filterOf, inPeriod, leavesExtensions, readTyped } =
-    await import('../input/filter.ts');
+  const { extensionsNote, inPeriod, leavesExtensions } = await import('../input/filter.ts');
+  const { askedPeriod, filterOf, readTyped } = await import('./typed/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const { describeScope } = await import('@call-attribution/node-stream/copies');

@@ -30,6 +30,6 @@ export const mcp = command({
       http: args.text('http') ?? undefined,
       resource: args.text('resource') ?? undefined,
     };
-    return (await import('../serving/mcp.ts')).mcp(args.flag('sandbox'), choices, args, io);
+    return (await import('./runs/mcp.ts')).mcp(args.flag('sandbox'), choices, args, io);
   },
 });

@@ -5,7 +5,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
 import { allowRetractions, dryRun, pushedCalls, pushLedger, ruleOptions } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
-import type { PushTool } from '../uploads/push.ts';
+import type { PushTool } from './runs/push.ts';
 
 /** `calls push google`. */
 export const pushGoogle = command({
@@ -32,7 +32,7 @@ export const pushGoogle = command({
       'every day: what Google does not know yet',
   },
   async run(args, io) {
-    const { push } = await import('../uploads/push.ts');
+    const { push } = await import('./runs/push.ts');
     return push(await googleOf(args, io), args, io);
   },
 });
@@ -79,7 +79,7 @@ async function openGoogle(destination: DataManagerDestination, io: Io): Promise<
   const { createDataManager, findGoogleCredentials } = await import(
     '@call-attribution/conversions/push'
   );
-  const { otherServer } = await import('../uploads/push.ts');
+  const { otherServer } = await import('./runs/push.ts');
   const credentials = await findGoogleCredentials(io.env);
   return createDataManager({ credentials, destination, signal: io.signal, ...otherServer(io) });
 }

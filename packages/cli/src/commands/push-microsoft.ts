@@ -11,7 +11,7 @@ import {
   pushLedger,
   ruleOptions,
 } from '../options.ts';
-import type { PushTool } from '../uploads/push.ts';
+import type { PushTool } from './runs/push.ts';
 
 /** `calls push microsoft`. */
 export const pushMicrosoft = command({
@@ -32,7 +32,7 @@ export const pushMicrosoft = command({
       'every day: what Microsoft Advertising does not know yet',
   },
   async run(args, io) {
-    const { push } = await import('../uploads/push.ts');
+    const { push } = await import('./runs/push.ts');
     return push(await microsoftOf(args, io), args, io);
   },
 });
@@ -51,7 +51,7 @@ async function microsoftOf(args: Args, io: Io): Promise<PushTool> {
       const { createMicrosoftAds, readMicrosoftCredentials } = await import(
         '@call-attribution/conversions/push'
       );
-      const { otherServer } = await import('../uploads/push.ts');
+      const { otherServer } = await import('./runs/push.ts');
       const file = args.text('credentials');
       if (file === null)
         throw new UsageError('calls push microsoft needs --credentials FILE', [

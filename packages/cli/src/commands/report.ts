@@ -52,8 +52,9 @@ export const report = command({
     const isForPeople = isPage || format === 'table';
     if (isPage && target.output === null)
       throw new UsageError('a page needs a file: --output report.html');
-    const { placeOf } = await import('../report/ask.ts');
-    const { layoutOf, questionOf } = await import('../report/question.ts');
+    const { placeOf } = await import('./runs/report-answers.ts');
+    const { questionOf } = await import('./runs/report-question.ts');
+    const { layoutOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
     const asked = await questionOf(args, place.accounts, io);
     const { question } = asked;

@@ -38,6 +38,6 @@ export const serve = command({
       'for scripts: one JSON line with URLs and keys once it listens',
   },
   async run(args, io) {
-    return (await import('../serving/serve.ts')).serve(args, io);
+    return (await import('./runs/serve.ts')).serve(args, io);
   },
 });

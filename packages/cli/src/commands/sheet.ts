@@ -41,6 +41,6 @@ export const sheet = command({
       'every day: only what was not uploaded before, and adjustments of what has changed',
   },
   async run(args, io) {
-    return (await import('../uploads/sheet.ts')).sheet(args, io);
+    return (await import('./runs/sheet.ts')).sheet(args, io);
   },
 });

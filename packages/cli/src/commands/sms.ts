@@ -18,7 +18,7 @@ export const sms = command({
   examples: { 'calls sms --format csv': 'number, whether SMS is enabled, and listener URL' },
   async run(args, io) {
     const { accountsOfApi, eachAccount, openClient, planEach } = await import(
-      '../input/accounts.ts'
+      './typed/accounts.ts'
     );
     const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, rowFormats);

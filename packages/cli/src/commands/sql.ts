@@ -34,7 +34,7 @@ export const sql = command({
       'minutes of each day',
   },
   async run(args, io) {
-    const { readSettings } = await import('../config/settings.ts');
+    const { readSettings } = await import('./typed/settings.ts');
     const { needStore } = await import('../stores/open.ts');
     const { sqlFormats, targetOf, writeRows } = await import('../output/index.ts');
     const target = targetOf(args, sqlFormats, { gzip: true });
@@ -44,8 +44,9 @@ export const sql = command({
     const chosen = needStore(args, settings, io, 'calls sql');
     const [typed = ''] = args.words;
     const statement = typed === '-' ? await text(io.stdin) : typed;
-    const { openCopy } = await import('../input/accounts.ts');
-    const { sayCounted, withExtensions } = await import('../input/filter.ts');
+    const { openCopy } = await import('./typed/accounts.ts');
+    const { withExtensions } = await import('../input/filter.ts');
+    const { sayCounted } = await import('./typed/filter.ts');
     const source = await openCopy(chosen, settings, io.signal);
     try {
       const { querySql } = await import('@call-attribution/store');

@@ -46,7 +46,7 @@ export const storeAccounts = command({
       'its keys get status 401 from now on',
   },
   async run(args, io) {
-    return (await import('../stores/store.ts')).storeAccounts(args, io);
+    return (await import('./runs/store.ts')).storeAccounts(args, io);
   },
 });
 
@@ -72,7 +72,7 @@ export const storePurge = command({
       'in a script, where nobody can be asked',
   },
   async run(args, io) {
-    return (await import('../stores/store.ts')).purge(args, io);
+    return (await import('./runs/store.ts')).purge(args, io);
   },
 });
 
@@ -98,6 +98,6 @@ export const storeErase = command({
       'several numbers, one a line',
   },
   async run(args, io) {
-    return (await import('../stores/store.ts')).erase(args, io);
+    return (await import('./runs/store.ts')).erase(args, io);
   },
 });

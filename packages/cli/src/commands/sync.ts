@@ -35,7 +35,7 @@ export const sync = command({
   },
   async run(args, io) {
     const { again } = await import('../syncing/repeat.ts');
-    const { openSync, saySync } = await import('../syncing/sync.ts');
+    const { openSync, saySync } = await import('./runs/sync.ts');
     const everyMs = interval(args, 'every');
     if (everyMs === null && args.flag('status-port'))
       throw new UsageError('--status-port is for a sync that repeats; add --every');

@@ -31,6 +31,6 @@ export const verify = command({
     'calls verify sqlite:calls.db --against-api --from 30d': 'a store and the API, call by call',
   },
   async run(args, io) {
-    return (await import('../verify/verify.ts')).verify(args, io);
+    return (await import('./runs/verify.ts')).verify(args, io);
   },
 });

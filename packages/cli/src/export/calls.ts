@@ -12,18 +12,18 @@ import { fileSink } from '@call-attribution/node-stream/sinks';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { removalsEnding } from '@call-attribution/store';
 import type { Args } from '../args.ts';
+import type { Job, Writer } from '../commands/runs/export.ts';
+import { sayExtensions } from '../commands/typed/filter.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
 import { periodOfFilter, withScope } from '../input/copy-source.ts';
 import { readFields } from '../input/fields.ts';
-import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
 import { fileError, type Io, isSpecial, say } from '../io.ts';
 import { type FileFormat, formOfCalls } from '../output/encode.ts';
 import { fileFormats, saveLines, type Target, targetOf } from '../output/index.ts';
 import { bytes } from '../terminal/numbers.ts';
-import type { Job, Writer } from './each.ts';
 
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
 export function callsWriter(args: Args): Writer {

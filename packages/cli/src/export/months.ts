@@ -7,13 +7,13 @@ import {
   monthFolder,
 } from '@call-attribution/node-stream';
 import type { Args } from '../args.ts';
+import type { Job, Writer } from '../commands/runs/export.ts';
+import { sayExtensions } from '../commands/typed/filter.ts';
 import { Interrupted, UsageError } from '../errors.ts';
-import { sayExtensions } from '../input/filter.ts';
 import type { Ending } from '../input/verdict.ts';
 import { fileError, say } from '../io.ts';
 import { outputOf } from '../output/index.ts';
 import { bytes, plural } from '../terminal/numbers.ts';
-import type { Job, Writer } from './each.ts';
 
 /** Writes a folder of Parquet files, a file a month, each with its receipt. */
 export function monthsWriter(args: Args, cwd: string): Writer {

@@ -1,41 +1,12 @@
 import {
-  day,
   everything,
-  naiveAt,
   type Period,
   type PeriodText,
   periodOfText,
-  second,
   textOf,
 } from '@call-attribution/core/time';
-import { allOf, applyFix, type Clause, type Filter, safeParse } from '@call-attribution/query-dsl';
-import type { Answer, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
-import { type Args, interval } from '../args.ts';
-import { filterMistake, noTimeZone, UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
-
-/** What a relative time is counted from. Without a time zone only absolute times can be read. */
-export interface Present {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  readonly timeZone: string | null;
-}
-
-/** The period that the options describe; without any, all of time. */
-export async function askedPeriod(args: Args, present: Present): Promise<ReadPeriod> {
-  const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
-  if (typed.length === 0) return { ...everything, moves: false };
-  return readTyped(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
-}
-
-/** Reads `--period`, or `--from` and `--to`. */
-export async function readTyped(typed: SaidPeriod, present: Present): Promise<ReadPeriod> {
-  const { readPeriod } = await import('@call-attribution/questions');
-  const period = readPeriod(typed, present);
-  const words = Object.values(typed).map((text) => JSON.stringify(text));
-  if (period.moves && present.timeZone === null) throw noTimeZone(words.join(' to '));
-  return period;
-}
+import { allOf, type Clause, type Filter } from '@call-attribution/query-dsl';
+import type { Answer } from '@call-attribution/questions';
 
 /**
  * The period of a range that was saved: of a receipt, a job or the state of a sync. One without
@@ -44,104 +15,14 @@ export async function readTyped(typed: SaidPeriod, present: Present): Promise<Re
 export const periodOfRange = (range: PeriodText): Period =>
   range.from === null && range.to === null ? everything : periodOfText(range);
 
-/**
- * A period as it is said: its last second included, the time zone of its times, and how much of it
- * is over. Null for all of time.
- */
-export async function periodText(
-  period: Period,
-  { now, timeZone }: Present,
-): Promise<string | null> {
-  if (period.from === null && period.to === null) return null;
-  const zone = timeZone ?? 'in the time zone of the account';
-  const last = period.to === null ? null : period.to - second;
-  const { from, to } = textOf({ from: period.from, to: last });
-  if (to === null) return `from ${from}, ${zone}`;
-  const { partOver } = await import('@call-attribution/questions');
-  const over = timeZone === null ? null : partOver(period, naiveAt(now, timeZone));
-  const text = `${from ?? 'up'} to ${to}, ${zone}`;
-  return over === null ? text : `${text} (${over} are over)`;
-}
-
-const said = new WeakMap<Io, Set<string>>();
-
-/**
- * Says on stderr which period a command uses: each once, however many accounts there are. Nothing
- * without a period.
- */
-export async function sayPeriod(period: Period, present: Present, io: Io): Promise<void> {
-  const text = await periodText(period, present);
-  const before = said.get(io) ?? new Set();
-  if (text === null || before.has(text)) return;
-  said.set(io, before.add(text));
-  say(io, text);
-}
-
-/** How the options are read: the clock for relative times, the version for the fields there are. */
-export interface FilterContext extends Present {
-  readonly version: 'v2' | 'v3';
-}
-
-/**
- * The filter that the options describe. `--q` and the other options all apply; without any, all
- * calls match. For an upload sheet the period begins `history` days earlier, and `--min-talk` is a
- * rule of the sheet.
- */
-export async function filterOf(
-  args: Args,
-  context: FilterContext,
-  history: number | null = null,
-): Promise<Filter> {
-  const period = await askedPeriod(args, context);
-  const { from } = period;
-  const begin = from === null || history === null ? from : from - history * day;
-  return inPeriod(conditionsOf(args, context, history !== null), { ...period, from: begin });
-}
-
-/** What the options ask of the calls, apart from the time. */
-export function conditionsOf(args: Args, { version }: FilterContext, isSheet = false): Filter {
-  const text = args.text('q');
-  const typed = text === null ? { clauses: [] } : readFilter(text, version);
-  const talk = isSheet ? null : interval(args, 'min-talk', { min: 0 });
-
-  // The API has tenths of a minute.
-  const clauses =
-    talk === null
-      ? []
-      : [rangeOf('talk_minutes', { from: String(Math.ceil(talk / 6_000) / 10), to: null })];
-  const filter = allOf(typed, { clauses });
-  if (!args.flag('include-extensions')) return filter;
-  if (version === 'v2')
-    throw new UsageError(
-      'v2 always includes calls through call extensions; remove --include-extensions',
-    );
-
-  return withExtensions(filter, version);
-}
-
-function rangeOf(field: string, { from, to }: PeriodText): Clause {
+/** The clause of a range; its end does not belong to it. */
+export function rangeOf(field: string, { from, to }: PeriodText): Clause {
   return {
     kind: 'range',
     field,
     lower: from === null ? null : { text: from, inclusive: true },
     upper: to === null ? null : { text: to, inclusive: false },
   };
-}
-
-function readFilter(text: string, version: 'v2' | 'v3'): Filter {
-  const read = safeParse(text, { version });
-  if (read.ok) return read.filter;
-  const fixed = applyFix(text, read.problem);
-  if (fixed !== undefined) throw filterMistake(read.problem, [`try --q '${fixed}'`]);
-
-  // What the API cannot filter by is a condition.
-  const { code, start } = read.problem;
-  const [, field, value] = /^(\w+)\s*[:=]\s*"?([\w .|&-]*)/.exec(text.slice(start)) ?? [];
-  const condition = `the API filters by time and talk time; other fields: --where "${field} = '${value?.trim() || '...'}'"`;
-  throw filterMistake(
-    read.problem,
-    code === 'unknown_field' && field !== undefined ? [condition] : [],
-  );
 }
 
 /** The filter, and only calls of the period as well. */
@@ -168,11 +49,6 @@ export function withExtensions(filter: Filter, version: 'v2' | 'v3'): Filter {
 export const leavesExtensions = ({ clauses }: Filter, version: 'v2' | 'v3'): boolean =>
   version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
 
-/** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
-export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {
-  if (leavesExtensions(filter, version)) say(io, extensionsNote);
-}
-
 /** What v3 leaves out by default, where it is not known how many calls that are. */
 export const extensionsNote =
   'calls through call extensions are not included; add --include-extensions to include them';
@@ -187,10 +63,4 @@ export async function countedText(extensions: Answer['extensions']): Promise<str
   const { extensionsSentence } = await import('@call-attribution/questions');
   const sentence = extensionsSentence(extensions);
   return leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
-}
-
-/** Says it. */
-export async function sayCounted(extensions: Answer['extensions'], io: Io): Promise<void> {
-  const sentence = await countedText(extensions);
-  if (sentence !== '') say(io, sentence);
 }

@@ -6,7 +6,7 @@ import { describeCopy, describeScope } from '@call-attribution/node-stream/copie
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
-import { readFileSettings } from '../config/settings.ts';
+import { readFileSettings } from '../commands/typed/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import {

@@ -6,22 +6,22 @@ import { describeCopy, describeScope } from '@call-attribution/node-stream/copie
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
 import { sqliteInUse, storeName } from '@call-attribution/store';
-import type { Args, Handler } from '../args.ts';
-import { readFileSettings, readSettings } from '../config/settings.ts';
-import { exitCodes } from '../errors.ts';
-import { explain, tryDoctor } from '../failures.ts';
+import type { Args, Handler } from '../../args.ts';
+import { exitCodes } from '../../errors.ts';
+import { explain, tryDoctor } from '../../failures.ts';
+import { type Io, show, write } from '../../io.ts';
+import { chooseStore, openChosen } from '../../stores/open.ts';
+import { bytes, count, plural, span } from '../../terminal/numbers.ts';
+import { styleFor, widthOf } from '../../terminal/style.ts';
+import { wrap } from '../../terminal/width.ts';
+import { version } from '../../version.ts';
 import {
   configuredAccounts,
   openClient,
   refuseUnchosen,
   typedAccounts,
-} from '../input/accounts.ts';
-import { type Io, show, write } from '../io.ts';
-import { chooseStore, openChosen } from '../stores/open.ts';
-import { bytes, count, plural, span } from '../terminal/numbers.ts';
-import { styleFor, widthOf } from '../terminal/style.ts';
-import { wrap } from '../terminal/width.ts';
-import { version } from '../version.ts';
+} from '../typed/accounts.ts';
+import { readFileSettings, readSettings } from '../typed/settings.ts';
 
 /** The result of one item. */
 interface Finding {

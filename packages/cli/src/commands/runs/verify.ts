@@ -4,22 +4,23 @@ import { readSmallFile } from '@call-attribution/core/settings';
 import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeKind, storeName } from '@call-attribution/store/url';
-import type { Handler } from '../args.ts';
+import type { Handler } from '../../args.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { periodOfRange } from '../../input/filter.ts';
+import { say, show, write } from '../../io.ts';
+import { plural } from '../../terminal/numbers.ts';
+import { type Ask, attempt, begin, type Check, verdictOf } from '../../verify/check.ts';
+import { checkFiles, checkMonths, targetsAt } from '../../verify/files.ts';
+import { type CheckedAccount, checkStore } from '../../verify/store.ts';
+import { contextOf, keptClients, openClient } from '../typed/accounts.ts';
+import { askedPeriod } from '../typed/filter.ts';
 import {
   readAccountSettings,
   readFileSettings,
   readSettings,
   readStoredSettings,
-} from '../config/settings.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { clientOf, credentialsOf, folderOf } from '../fleet/place.ts';
-import { contextOf, keptClients, openClient } from '../input/accounts.ts';
-import { askedPeriod, periodOfRange } from '../input/filter.ts';
-import { say, show, write } from '../io.ts';
-import { plural } from '../terminal/numbers.ts';
-import { type Ask, attempt, begin, type Check, verdictOf } from './check.ts';
-import { checkFiles, checkMonths, targetsAt } from './files.ts';
-import { type CheckedAccount, checkStore } from './store.ts';
+} from '../typed/settings.ts';
+import { clientOf, credentialsOf, folderOf } from './fleet-place.ts';
 
 /**
  * `calls verify`: counts what is in files and stores, and compares it with receipts, with what

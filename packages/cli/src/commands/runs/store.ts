@@ -8,14 +8,14 @@ import { periodStart } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Account, type Purge, type Store, selectionOf } from '@call-attribution/store';
-import type { Args, Handler } from '../args.ts';
-import { ask, askHidden, canAsk } from '../config/prompt.ts';
-import { readFileSettings } from '../config/settings.ts';
-import { CliError, exitCodes, UsageError } from '../errors.ts';
-import { type Io, say, write } from '../io.ts';
-import { plural } from '../terminal/numbers.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
-import { needStore, openChosen } from './open.ts';
+import type { Args, Handler } from '../../args.ts';
+import { CliError, exitCodes, UsageError } from '../../errors.ts';
+import { type Io, say, write } from '../../io.ts';
+import { needStore, openChosen } from '../../stores/open.ts';
+import { plural } from '../../terminal/numbers.ts';
+import { ask, askHidden, canAsk } from '../../terminal/prompt.ts';
+import { whileWaiting } from '../../terminal/waiting.ts';
+import { readFileSettings } from '../typed/settings.ts';
 
 /**
  * A command over an open store, which only some of them create. What it resolves with is its exit

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { type McpChoices, type ServedAccount, serveProgram } from '@call-attribution/mcp-server';
 import { sandboxDefaults } from '@call-attribution/sandbox/defaults';
-import type { Args } from '../args.ts';
-import { CliError, UsageError } from '../errors.ts';
-import { accountsOfApi, keptClients, openNamed } from '../input/accounts.ts';
-import { type Io, say } from '../io.ts';
-import { count } from '../terminal/numbers.ts';
-import { stopped } from '../terminal/waiting.ts';
+import type { Args } from '../../args.ts';
+import { CliError, UsageError } from '../../errors.ts';
+import { type Io, say } from '../../io.ts';
+import { count } from '../../terminal/numbers.ts';
+import { stopped } from '../../terminal/waiting.ts';
+import { accountsOfApi, keptClients, openNamed } from '../typed/accounts.ts';
 
 /** `calls mcp`: the MCP server, for your account or for a sandbox. */
 export async function mcp(
@@ -48,7 +48,7 @@ function withHints(error: unknown): never {
 async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<number> {
   const records = args.integer('records') ?? sandboxDefaults.records;
   const seed = args.integer('seed') ?? 1;
-  const { endOfSandbox, openOwnSandbox } = await import('./sandbox.ts');
+  const { endOfSandbox, openOwnSandbox } = await import('../../serving/sandbox.ts');
   const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
   say(io, `calls mcp: ${count(records)} generated calls, not real ones`);
   try {

@@ -8,20 +8,20 @@ import {
   type Settings,
 } from '@call-attribution/settings';
 import { storeName } from '@call-attribution/store/url';
-import type { Args } from '../args.ts';
-import { askHidden, canAsk } from '../config/prompt.ts';
-import { readAccountSettings, readSettings, readStoredSettings } from '../config/settings.ts';
-import { CliError, ClosedPipe, exitCodes, Interrupted, UsageError } from '../errors.ts';
-import { explain, report } from '../failures.ts';
-import { type Io, say } from '../io.ts';
-import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
-import { oneOf } from '../terminal/numbers.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
-import { version } from '../version.ts';
-import { type AccountNames, nameIn, namesOfAll } from './account-names.ts';
-import type { CopySource } from './copy-source.ts';
+import type { Args } from '../../args.ts';
+import { CliError, ClosedPipe, exitCodes, Interrupted, UsageError } from '../../errors.ts';
+import { explain, report } from '../../failures.ts';
+import { type AccountNames, nameIn, namesOfAll } from '../../input/account-names.ts';
+import type { CopySource } from '../../input/copy-source.ts';
+import { apiSource, type Source } from '../../input/source.ts';
+import { type Io, say } from '../../io.ts';
+import { type ChosenStore, chooseStore, openChosen } from '../../stores/open.ts';
+import { oneOf } from '../../terminal/numbers.ts';
+import { askHidden, canAsk } from '../../terminal/prompt.ts';
+import { whileWaiting } from '../../terminal/waiting.ts';
+import { version } from '../../version.ts';
 import { askedPeriod, type FilterContext, filterOf, sayPeriod } from './filter.ts';
-import { apiSource, type Source } from './source.ts';
+import { readAccountSettings, readSettings, readStoredSettings } from './settings.ts';
 
 /** An account that a command works on. */
 export interface NamedAccount {
@@ -144,7 +144,7 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   const accounts = stored?.accounts ?? accountsOfApi(args, io);
   const where = args.text('where');
   if (where === null) return accounts;
-  const { checkWhere, sourceWhere } = await import('./where.ts');
+  const { checkWhere, sourceWhere } = await import('../../input/where.ts');
   checkWhere(where, stored !== null);
   if (stored !== null) return accounts;
   return accounts.map((account) => ({
@@ -210,7 +210,7 @@ export async function openCopy(
   settings: Settings,
   signal: AbortSignal,
 ): Promise<CopySource> {
-  const { CopySource } = await import('./copy-source.ts');
+  const { CopySource } = await import('../../input/copy-source.ts');
   const shown = storeName(chosen.typed);
   const store = await whileWaiting(`waiting for the store ${shown}`, () =>
     openChosen(chosen, settings, { readOnly: true }),
@@ -227,7 +227,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const settings = readStoredSettings(names === null ? undefined : null, args, io);
   const chosen = chooseStore(args, settings, io);
   if (chosen === null) return null;
-  const { CopySource } = await import('./copy-source.ts');
+  const { CopySource } = await import('../../input/copy-source.ts');
   const { accounts } = settings;
   const nameOf = (id: string) => nameIn(settings, id);
   const shown = storeName(chosen.typed);

@@ -16,18 +16,18 @@ import {
 } from '@call-attribution/service';
 import { limits, serviceDefaults } from '@call-attribution/service/defaults';
 import { accountCalled, type Settings } from '@call-attribution/settings';
-import { type Args, type Handler, interval } from '../args.ts';
-import { readPageSection } from '../config/page-section.ts';
-import { askHidden, canAsk } from '../config/prompt.ts';
-import { readServiceSection } from '../config/service-section.ts';
-import { readFileSettings } from '../config/settings.ts';
-import { exitCodes, UsageError } from '../errors.ts';
-import { type Io, readText, say, write } from '../io.ts';
-import { type ChosenStore, chooseStore, openChosen } from '../stores/open.ts';
-import { again, type OnFailure, sayRetry } from '../syncing/repeat.ts';
-import { openSync, type Sync, saySync } from '../syncing/sync.ts';
-import { count, duration, plural } from '../terminal/numbers.ts';
-import { stopped } from '../terminal/waiting.ts';
+import { type Args, type Handler, interval } from '../../args.ts';
+import { readPageSection } from '../../config/page-section.ts';
+import { readServiceSection } from '../../config/service-section.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
+import { type Io, readText, say, write } from '../../io.ts';
+import { type ChosenStore, chooseStore, openChosen } from '../../stores/open.ts';
+import { again, type OnFailure, sayRetry } from '../../syncing/repeat.ts';
+import { count, duration, plural } from '../../terminal/numbers.ts';
+import { askHidden, canAsk } from '../../terminal/prompt.ts';
+import { stopped } from '../../terminal/waiting.ts';
+import { readFileSettings } from '../typed/settings.ts';
+import { openSync, type Sync, saySync } from './sync.ts';
 
 const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
 const ofSync = ['lookback', 'account', 'all-accounts', 'on-bad-record'];
@@ -362,7 +362,7 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
   const { args, io, feeds, at, password, viewers } = serving;
 
   // A store of your own is served without what makes calls up.
-  const { endOfSandbox, startShown } = await import('./sandbox.ts');
+  const { endOfSandbox, startShown } = await import('../../serving/sandbox.ts');
   const records = args.integer('records') ?? sandboxDefaults.records;
   const options = {
     records,

@@ -7,19 +7,19 @@ import {
   type Plan,
   type RunningAnswers,
 } from '@call-attribution/questions';
-import type { Args } from '../args.ts';
-import { exitCodes, Interrupted, UsageError } from '../errors.ts';
+import type { Args } from '../../args.ts';
+import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
+import { inPeriod, withExtensions } from '../../input/filter.ts';
+import { watch } from '../../input/verdict.ts';
+import { type Io, say } from '../../io.ts';
+import { count } from '../../terminal/numbers.ts';
 import {
   accountsOfApi,
   chooseStored,
   eachAccount,
   type ReadAccount,
   type Stored,
-} from '../input/accounts.ts';
-import { inPeriod, withExtensions } from '../input/filter.ts';
-import { watch } from '../input/verdict.ts';
-import { type Io, say } from '../io.ts';
-import { count } from '../terminal/numbers.ts';
+} from '../typed/accounts.ts';
 
 /** Answers, and how it is known that they are about all calls. */
 export interface ReportAnswers {

@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { type ConversionRules, checkRules, type Tool } from '@call-attribution/conversions';
 import { textOf } from '@call-attribution/core/time';
 import type { RulesFile } from '@call-attribution/service';
-import { type Args, interval } from '../args.ts';
-import { noTimeZone, UsageError } from '../errors.ts';
-import { askedPeriod, type FilterContext } from '../input/filter.ts';
-import { type Io, readText } from '../io.ts';
+import { type Args, interval } from '../../args.ts';
+import { noTimeZone, UsageError } from '../../errors.ts';
+import { type Io, readText } from '../../io.ts';
+import { askedPeriod, type FilterContext } from '../typed/filter.ts';
 
 /**
  * Which calls count for a tool and at what value, and how many days before the range have to be

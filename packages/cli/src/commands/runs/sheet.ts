@@ -17,14 +17,15 @@ import {
   uncorrectedLines,
 } from '@call-attribution/conversions';
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
-import type { Args, Handler } from '../args.ts';
-import { Interrupted, UsageError } from '../errors.ts';
-import { exportEach, type Plan } from '../export/each.ts';
-import { type FilterContext, sayExtensions, withExtensions } from '../input/filter.ts';
-import { type Io, say } from '../io.ts';
-import { outputOf, saveLines } from '../output/index.ts';
-import { plural } from '../terminal/numbers.ts';
-import { openNamedLedger } from './ledger.ts';
+import type { Args, Handler } from '../../args.ts';
+import { Interrupted, UsageError } from '../../errors.ts';
+import { withExtensions } from '../../input/filter.ts';
+import { type Io, say } from '../../io.ts';
+import { outputOf, saveLines } from '../../output/index.ts';
+import { plural } from '../../terminal/numbers.ts';
+import { openNamedLedger } from '../../uploads/ledger.ts';
+import { type FilterContext, sayExtensions } from '../typed/filter.ts';
+import { exportEach, type Plan } from './export.ts';
 import { readRules } from './rules.ts';
 
 /** `calls sheet`: the upload sheet of a bid tool; for several accounts, each with its own. */

@@ -5,9 +5,9 @@ import {
   type Settings,
   type SettingsSource,
 } from '@call-attribution/settings';
-import type { Args } from '../args.ts';
-import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { Args } from '../../args.ts';
+import { UsageError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
 
 const options = {
   baseUrl: 'base-url',

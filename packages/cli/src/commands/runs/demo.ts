@@ -6,16 +6,16 @@ import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { createAnswers, planQuestion, type RunningAnswers } from '@call-attribution/questions';
-import type { Handler } from './args.ts';
-import { exitCodes, Interrupted, UsageError } from './errors.ts';
-import { readCalls, watch } from './input/verdict.ts';
-import { fileError, type Io, isSpecial, say, show } from './io.ts';
-import { layoutOf } from './report/question.ts';
-import { reportLines } from './report/terminal.ts';
-import { reportOf } from './report/view.ts';
-import { endOfSandbox, openOwnSandbox } from './serving/sandbox.ts';
-import { count, duration } from './terminal/numbers.ts';
-import { type Style, styleFor, widthOf } from './terminal/style.ts';
+import type { Handler } from '../../args.ts';
+import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
+import { readCalls, watch } from '../../input/verdict.ts';
+import { fileError, type Io, isSpecial, say, show } from '../../io.ts';
+import { layoutOf } from '../../report/question.ts';
+import { reportLines } from '../../report/terminal.ts';
+import { reportOf } from '../../report/view.ts';
+import { endOfSandbox, openOwnSandbox } from '../../serving/sandbox.ts';
+import { count, duration } from '../../terminal/numbers.ts';
+import { type Style, styleFor, widthOf } from '../../terminal/style.ts';
 
 /** `calls demo`: everything on generated calls, without a network or an account. */
 export const demo: Handler = async (args, io) => {

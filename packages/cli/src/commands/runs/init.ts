@@ -12,15 +12,15 @@ import {
 } from '@call-attribution/core/settings';
 import { makeOwnFolder, writeWholeFile } from '@call-attribution/node-stream/files';
 import { secretCommand, userConfigFile } from '@call-attribution/settings';
-import type { Args, Handler } from '../args.ts';
-import { CliError, exitCodes, UsageError } from '../errors.ts';
-import { explain, report, tryDoctor } from '../failures.ts';
-import { fileError, type Io, say, show } from '../io.ts';
-import { count } from '../terminal/numbers.ts';
-import { whileWaiting } from '../terminal/waiting.ts';
-import { version } from '../version.ts';
-import { ask, askHidden, canAsk } from './prompt.ts';
-import { readGivenSettings } from './settings.ts';
+import type { Args, Handler } from '../../args.ts';
+import { CliError, exitCodes, UsageError } from '../../errors.ts';
+import { explain, report, tryDoctor } from '../../failures.ts';
+import { fileError, type Io, say, show } from '../../io.ts';
+import { count } from '../../terminal/numbers.ts';
+import { ask, askHidden, canAsk } from '../../terminal/prompt.ts';
+import { whileWaiting } from '../../terminal/waiting.ts';
+import { version } from '../../version.ts';
+import { readGivenSettings } from '../typed/settings.ts';
 
 /** A credential, and the command that prints it, if it is not to be kept in a file. */
 interface Secret {

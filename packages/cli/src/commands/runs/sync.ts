@@ -6,9 +6,15 @@ import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Settings } from '@call-attribution/settings';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
-import { type Args, interval } from '../args.ts';
-import { readSettings, readStoredSettings } from '../config/settings.ts';
-import { CliError, exitCodes, rootCode, UsageError } from '../errors.ts';
+import { type Args, interval } from '../../args.ts';
+import { CliError, exitCodes, rootCode, UsageError } from '../../errors.ts';
+import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../../input/bad-records.ts';
+import { watch } from '../../input/verdict.ts';
+import { type Io, say } from '../../io.ts';
+import { keysOf, needStore, openChosen } from '../../stores/open.ts';
+import { type OnFailure, untilOpen } from '../../syncing/repeat.ts';
+import { serveStatus } from '../../syncing/status-server.ts';
+import { count, duration } from '../../terminal/numbers.ts';
 import {
   configuredAccounts,
   contextOf,
@@ -18,15 +24,9 @@ import {
   openNamed,
   planEach,
   typedAccounts,
-} from '../input/accounts.ts';
-import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../input/bad-records.ts';
-import { askedPeriod, conditionsOf, filterOf, sayPeriod } from '../input/filter.ts';
-import { watch } from '../input/verdict.ts';
-import { type Io, say } from '../io.ts';
-import { keysOf, needStore, openChosen } from '../stores/open.ts';
-import { count, duration } from '../terminal/numbers.ts';
-import { type OnFailure, untilOpen } from './repeat.ts';
-import { serveStatus } from './status-server.ts';
+} from '../typed/accounts.ts';
+import { askedPeriod, conditionsOf, filterOf, sayPeriod } from '../typed/filter.ts';
+import { readSettings, readStoredSettings } from '../typed/settings.ts';
 
 /** How often a command syncs, and for what. */
 interface SyncScope {

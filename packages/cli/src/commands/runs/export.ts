@@ -2,21 +2,21 @@ import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Settings } from '@call-attribution/settings';
-import type { Args } from '../args.ts';
-import { noTimeZone, UsageError } from '../errors.ts';
+import type { Args } from '../../args.ts';
+import { noTimeZone, UsageError } from '../../errors.ts';
+import { badRecords, withWayOut } from '../../input/bad-records.ts';
+import type { Source } from '../../input/source.ts';
+import { type Ending, statusOf, watch } from '../../input/verdict.ts';
+import { type Io, say } from '../../io.ts';
+import { outputOf } from '../../output/index.ts';
 import {
   chooseAccounts,
   contextOf,
   eachAccount,
   planEach,
   type ReadAccount,
-} from '../input/accounts.ts';
-import { badRecords, withWayOut } from '../input/bad-records.ts';
-import { askedPeriod, type FilterContext, filterOf, sayPeriod } from '../input/filter.ts';
-import type { Source } from '../input/source.ts';
-import { type Ending, statusOf, watch } from '../input/verdict.ts';
-import { type Io, say } from '../io.ts';
-import { outputOf } from '../output/index.ts';
+} from '../typed/accounts.ts';
+import { askedPeriod, type FilterContext, filterOf, sayPeriod } from '../typed/filter.ts';
 
 /** What writing the calls of one account needs. */
 export interface Job {

@@ -1,6 +1,6 @@
 import { Interrupted } from '../errors.ts';
 import { type Io, shownText } from '../io.ts';
-import { touch, whileWaiting } from '../terminal/waiting.ts';
+import { touch, whileWaiting } from './waiting.ts';
 
 /** Whether there is a terminal to ask at. */
 export function canAsk(io: Io): boolean {

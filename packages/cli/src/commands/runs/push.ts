@@ -19,15 +19,16 @@ import {
   periodOf,
 } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Args } from '../args.ts';
-import { exitCodes, Interrupted, UsageError } from '../errors.ts';
-import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../input/accounts.ts';
-import { badRecords, withWayOut } from '../input/bad-records.ts';
-import { askedPeriod, filterOf, inPeriod, sayPeriod, withExtensions } from '../input/filter.ts';
-import { watch } from '../input/verdict.ts';
-import { type Io, say } from '../io.ts';
-import { plural } from '../terminal/numbers.ts';
-import { openNamedLedger } from './ledger.ts';
+import type { Args } from '../../args.ts';
+import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
+import { badRecords, withWayOut } from '../../input/bad-records.ts';
+import { inPeriod, withExtensions } from '../../input/filter.ts';
+import { watch } from '../../input/verdict.ts';
+import { type Io, say } from '../../io.ts';
+import { plural } from '../../terminal/numbers.ts';
+import { openNamedLedger } from '../../uploads/ledger.ts';
+import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../typed/accounts.ts';
+import { askedPeriod, filterOf, sayPeriod } from '../typed/filter.ts';
 import { readRules } from './rules.ts';
 
 /** A tool that conversions are sent to, as the options of its command describe it. */

@@ -11,11 +11,11 @@ import {
   readJob,
 } from '@call-attribution/fleet';
 import { storeKind } from '@call-attribution/store/url';
-import type { Args } from '../args.ts';
-import { UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
-import { refusePassword, storeUrl } from '../stores/open.ts';
-import { untilOpen } from '../syncing/repeat.ts';
+import type { Args } from '../../args.ts';
+import { UsageError } from '../../errors.ts';
+import { type Io, say } from '../../io.ts';
+import { refusePassword, storeUrl } from '../../stores/open.ts';
+import { untilOpen } from '../../syncing/repeat.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
 export function engineUrl(args: Args, io: Io): string | null {

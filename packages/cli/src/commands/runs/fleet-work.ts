@@ -15,15 +15,15 @@ import {
   type WorkerEvent,
   workerName,
 } from '@call-attribution/fleet';
-import { type Args, interval } from '../args.ts';
-import { exitCodes, Interrupted, UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
-import { storeUrl } from '../stores/open.ts';
-import { serveStatus } from '../syncing/status-server.ts';
-import { count, plural, span } from '../terminal/numbers.ts';
-import { progressLine, whileWaiting } from '../terminal/waiting.ts';
-import { credentialsOf, engineUrl, folderOf, openEngine } from './place.ts';
-import { reasonText, whyText } from './status.ts';
+import { type Args, interval } from '../../args.ts';
+import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
+import { reasonText, whyText } from '../../fleet/status.ts';
+import { type Io, say } from '../../io.ts';
+import { storeUrl } from '../../stores/open.ts';
+import { serveStatus } from '../../syncing/status-server.ts';
+import { count, plural, span } from '../../terminal/numbers.ts';
+import { progressLine, whileWaiting } from '../../terminal/waiting.ts';
+import { credentialsOf, engineUrl, folderOf, openEngine } from './fleet-place.ts';
 
 /** `calls fleet work`: works on a job until it is done, or until Ctrl-C. */
 export async function work(args: Args, io: Io): Promise<number> {

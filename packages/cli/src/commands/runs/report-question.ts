@@ -1,0 +1,95 @@
+import { textOf } from '@call-attribution/core/time';
+import { printFilter } from '@call-attribution/query-dsl';
+import { planQuestion, type Question, splitList } from '@call-attribution/questions';
+import type { Args } from '../../args.ts';
+import { UsageError } from '../../errors.ts';
+import { leavesExtensions } from '../../input/filter.ts';
+import { type Io, say } from '../../io.ts';
+import type { AskedQuestion } from '../../report/question.ts';
+import { contextOf, planEach, type ReadAccount } from '../typed/accounts.ts';
+import {
+  askedPeriod,
+  conditionsOf,
+  type FilterContext,
+  periodText,
+  readTyped,
+  sayPeriod,
+} from '../typed/filter.ts';
+
+const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
+
+/**
+ * The question that the options ask, to all accounts at once, and its plan. Which periods are meant
+ * is said.
+ */
+export async function questionOf(
+  args: Args,
+  accounts: readonly ReadAccount[],
+  io: Io,
+): Promise<AskedQuestion> {
+  const by = args.list('by');
+  const measures = args.text('measures');
+  const order = args.text('order');
+  const limit = args.integer('limit');
+  const compare = args.text('compare');
+  const question: Question = {
+    groupBy: by.length > 0 ? by : ['day'],
+    measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
+    ...(order === null ? {} : { order }),
+    ...(limit === null ? {} : { limit }),
+    ...(await selectionOf(args, accounts, io)),
+    personal: 'show',
+  };
+  const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
+  if (compare === null) return { question, plan: planQuestion(question, { now: present.now }) };
+  const asked = { ...question, compare: compare.trim().toLowerCase() };
+  const plan = planQuestion(asked, { now: present.now });
+  if (plan.compared === null) return { question: asked, plan };
+  if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readTyped({ period: compare }, present);
+  say(io, `compared with ${await periodText(plan.compared, present)}`);
+  const compared = textOf(plan.compared);
+  return { question: { ...question, compare: `${compared.from} to ${compared.to}` }, plan };
+}
+
+async function selectionOf(
+  args: Args,
+  accounts: readonly ReadAccount[],
+  io: Io,
+): Promise<Partial<Question>> {
+  const planned = await planEach(accounts, async ({ called, settings }) => {
+    const context = contextOf(settings, io);
+    const period = await askedPeriod(args, context);
+    await sayPeriod(period, context, io);
+    return { name: called ?? 'main', period, context, filter: conditionsOf(args, context) };
+  });
+  const own = planned.map(({ plan }) => plan);
+  const [first] = own;
+  if (first === undefined) return {};
+  for (const [what, textOf] of Object.entries(mustBeAlike)) {
+    const values = own.map(({ name, context }) => [name, textOf(context)] as const);
+    if (new Set(values.map(([, value]) => value)).size === 1) continue;
+    const named = values.map(([name, value]) => `${name} (${value})`).join(', ');
+    throw new UsageError(`a report is of accounts with the same ${what}: ${named}`, [
+      `ask for those that are alike: --account ${first.name}`,
+    ]);
+  }
+
+  const { context, filter } = first;
+  const { from, to } = textOf(first.period);
+  const { timeZone, version } = context;
+  const where = args.text('where');
+  return {
+    q: printFilter(filter),
+    ...(timeZone === null ? {} : { timeZone }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(where === null ? {} : { where }),
+    calls: leavesExtensions(filter, version) ? 'website' : 'all',
+  };
+}
+
+/** Where accounts differ in these, the same words would mean other calls. */
+const mustBeAlike: Readonly<Record<string, (context: FilterContext) => string>> = {
+  'time zone': ({ timeZone }) => timeZone ?? 'none',
+  'version of the API': ({ version }) => version,
+};
