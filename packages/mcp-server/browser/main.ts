@@ -51,7 +51,8 @@ function show(answer: ShownAnswer): void {
   const drawPicture = (): void => {
     const options = { measure, width: chart.clientWidth || 640, height: 240 };
     const names = groups.map(({ name }) => columnTitle(name).toLowerCase());
-    title.textContent = [columnTitle(measure), names.join(' and ')]
+    const unit = measures.find(({ name }) => name === measure)?.unit;
+    title.textContent = [columnTitle(measure, unit), names.join(' and ')]
       .filter((text) => text !== '')
       .join(' by ');
 
@@ -60,8 +61,8 @@ function show(answer: ShownAnswer): void {
   };
 
   const choice = html('select', { id: 'measure' });
-  for (const { name } of measures)
-    choice.append(html('option', { value: name }, columnTitle(name)));
+  for (const { name, unit } of measures)
+    choice.append(html('option', { value: name }, columnTitle(name, unit)));
   choice.addEventListener('change', () => {
     measure = choice.value;
     drawPicture();
@@ -92,8 +93,10 @@ function tableOf(answer: ShownAnswer): HTMLTableElement {
   const table = html('table');
   const head = html('tr');
   for (const column of answer.columns) {
-    const kind = column.kind === 'group' ? {} : { class: 'number' };
-    head.append(html('th', { scope: 'col', ...kind }, columnTitle(column.name)));
+    const isGroup = column.kind === 'group';
+    const kind = isGroup ? {} : { class: 'number' };
+    const title = columnTitle(column.name, isGroup ? undefined : column.unit);
+    head.append(html('th', { scope: 'col', ...kind }, title));
   }
 
   const body = html('tbody');

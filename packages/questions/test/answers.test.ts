@@ -277,6 +277,7 @@ describe('conditions', () => {
     expect((await answerQuestion({ where: 'lag_minutes <= 5' }, late)).calls).toBe(0);
     expect((await answerQuestion({ measures: ['lag_median'] }, late)).total).toEqual({
       lag_median: 5,
+      calls: 1,
     });
   });
 });
@@ -300,10 +301,15 @@ describe('measures', () => {
       without_ppc_campaign: 2,
       // The missed call an hour before the last one is judged only where an hour is enough.
       called_again_within_4: 0,
+      called_again_within_4_of: 1,
       called_again_within_5: 1,
+      called_again_within_5_of: 1,
       reached_within_4: 0,
+      reached_within_4_of: 1,
       reached_within_5: 1,
+      reached_within_5_of: 1,
       'reached_within_0.5': 0,
+      'reached_within_0.5_of': 2,
     });
   });
 
@@ -323,7 +329,7 @@ describe('measures', () => {
       const status = { account: 'main', calls: list.length, ...none, syncedAt };
       const running = createAnswers(plansOf([question]));
       await running.addAll(list as Call[]);
-      return Object.values(running.answers([status])[0]?.total ?? {});
+      return Object.values(running.answers([status])[0]?.total ?? {}).slice(0, 2);
     };
 
     expect(await ask([missed, again, later], null)).toEqual([1, 0]);
@@ -723,7 +729,10 @@ test('a part of the calls in which none has a time does not hide where the other
   const part = createAnswers([plan]);
   part.add(call('S3', { ...missed, date_added: '' }));
   whole.merge(part);
-  expect(whole.answers()[0]?.total).toEqual({ reached_within_1: 0 });
+  expect(whole.answers()[0]?.total).toEqual({
+    reached_within_1: 0,
+    reached_within_1_of: 1,
+  });
 });
 
 test('a question that was not planned is refused with what to do', () => {

@@ -135,6 +135,8 @@ test.each<[string, string]>([
   [withPart('Oct 2026', null), 'Oct 2026'],
   [columnTitle('ppc_keywords'), 'Keyword'],
   [columnTitle('vt_device'), 'Device'],
+  [columnTitle('talk_mean', 'minutes'), 'Talk mean (min)'],
+  [columnTitle('reached_within_48_of', 'calls'), 'Reached within 48 h, of'],
   [columnTitle('missed_rate_change'), 'Missed rate change'],
   [formatCounted(1, 'call'), '1 call'],
   [formatCounted(1_234_567, 'call'), '1,234,567 calls'],
@@ -226,7 +228,7 @@ test('what does not add up is drawn as lines, and groups as bars, of any measure
     calls,
   );
   const bars = chartSvg(groups, { measure: 'talk_mean' });
-  expect(named(bars)).toMatch(/^Talk mean by campaign; most in /);
+  expect(named(bars)).toMatch(/^Talk mean \(min\) by campaign; most in /);
   expect(count(bars, 'class="bar ')).toBe(3);
   expect(count(bars, 'class="bar none"')).toBe(1);
   expect(bars).toContain('A &quot;&lt;b&gt;&quot; &amp; c');

@@ -269,6 +269,73 @@ test('an answer has three of these notes at most, the one that changes the numbe
   expect(await traps(question, many)).toEqual(['minutes', 'new_callers', 'first_call']);
 });
 
+describe('rates, means and shares bring their calls', () => {
+  const columnsOf = async (question: Question): Promise<string[]> =>
+    (await ask(question)).columns.map(({ name }) => name);
+
+  test.each<[readonly string[], readonly string[]]>([
+    [['missed_rate'], ['missed_rate', 'calls']],
+    [
+      ['talk_mean', 'median(rank)'],
+      ['talk_mean', 'median_rank', 'calls'],
+    ],
+    [['share(missed)'], ['share(missed)', 'calls']],
+    [['share(missed) as calls'], ['calls']],
+    [
+      ['missed_rate', 'missed'],
+      ['missed_rate', 'missed'],
+    ],
+    [['per_day'], ['per_day']],
+    [['talk_sum'], ['talk_sum']],
+    [['reached_within(48)'], ['reached_within_48', 'reached_within_48_of']],
+    [
+      ['missed_rate', 'called_again_within(4) as again'],
+      ['missed_rate', 'again', 'again_of', 'calls'],
+    ],
+  ])('%j', async (measures, columns) => {
+    expect(await columnsOf({ measures })).toEqual(columns);
+    expect(await columnsOf({ measures, groupBy: ['state'] })).toEqual(['state', ...columns]);
+  });
+
+  test('order and limit stay with what is asked', async () => {
+    const { rows } = await ask({ groupBy: ['rank'], measures: ['talk_median'], limit: 2 });
+    expect(rows.map((row) => Object.keys(row))).toEqual([
+      ['rank', 'talk_median', 'calls'],
+      ['rank', 'talk_median', 'calls'],
+    ]);
+  });
+});
+
+describe('rows are chosen and ordered by any measure', () => {
+  const many = daily('2026-11-02', '2026-11-15', {
+    values: (i) => ({ state: i % 4 === 0 ? 'TX' : 'CA', rank: String((i % 3) + 1) }),
+  });
+  const states = async (question: Question) =>
+    (await ask({ groupBy: ['state'], measures: ['missed_rate'], ...question }, many)).rows;
+
+  test.each<[Question, readonly string[]]>([
+    [{ having: 'calls >= 200' }, ['CA']],
+    [{ having: 'calls < 200 AND share < 0.5' }, ['TX']],
+    [{ having: "count(weekday = 'Mon') >= 40" }, ['CA']],
+    [{ having: 'median(rank) = 2', order: 'calls' }, ['TX', 'CA']],
+    [{ order: 'per_day desc' }, ['CA', 'TX']],
+    [{ order: "count(state = 'TX') desc" }, ['TX', 'CA']],
+    [{ order: 'mean(rank), calls' }, ['TX', 'CA']],
+  ])('%j', async (question, expected) => {
+    const rows = await states({ measures: ['missed'], ...question });
+    expect(rows.map(({ state }) => state)).toEqual(expected);
+    expect(Object.keys(rows[0] ?? {})).toEqual(['state', 'missed']);
+  });
+
+  test('a measure that there is not is refused with the nearest', async () => {
+    expect(await refusalOf({ groupBy: ['state'], having: 'cals > 2' })).toContain(
+      'Did you mean calls?',
+    );
+    expect(await refusalOf({ groupBy: ['state'], order: 'cals' })).toContain('Did you mean calls?');
+    expect(await refusalOf({ groupBy: ['state'], having: 'median(foo) > 2' })).toContain('foo');
+  });
+});
+
 test('a day that a condition leaves out is no day of per_day', async () => {
   const all = daily('2026-11-02', '2026-11-15');
   const perDay = async (question: Question) =>

@@ -91,9 +91,8 @@ export function reportOf(
   const period = covered(main, until);
   const partOf = (name: string, value: AnswerValue | undefined) =>
     partOfBucket(name, shownValue(value), period);
-  const pictured = across
-    ? 'calls'
-    : (columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time')?.name ?? '');
+  const drawn = columns.find(({ kind, unit }) => kind === 'measure' && unit !== 'time');
+  const pictured = across ? 'calls' : (drawn?.name ?? '');
   const [key = ''] = groups.map(({ name }) => name);
   const series = seriesOf(key, across?.name ?? '', cells, axis);
   const by = [...groups, ...(inner === null ? [] : [inner])].map(({ name }) =>
@@ -111,10 +110,10 @@ export function reportOf(
 
   const over = across === null ? [] : [columnTitle(across.name).toLowerCase()];
   return {
-    title: `${columnTitle(pictured)} by ${[...by, ...over].join(' and ')}`,
+    title: `${columnTitle(pictured, across ? 'calls' : drawn?.unit)} by ${[...by, ...over].join(' and ')}`,
     by: by.join(' and '),
     columns: columns.map((column) => {
-      const title = columnTitle(column.name);
+      const title = columnTitle(column.name, column.kind === 'group' ? undefined : column.unit);
       const isBoth = inner !== null && column.kind === 'group';
       return {
         ...column,

@@ -38,7 +38,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const answer = {
     columns: plan.columns,
     rows: top.slice(0, plan.limit).map((row) => shownRow(plan, row)),
-    total: totals,
+    total: shownCells(plan, totals),
     calls,
     groups: all.length,
     extensions: {
@@ -132,7 +132,7 @@ function measuredCells(
     return measure.value(pick(own), pick(total[of] ?? []), days[of], measure.scale);
   };
 
-  for (const measure of plan.measures) {
+  for (const measure of [...plan.measures, ...plan.unnamed]) {
     const { column } = measure;
     const value = cell(measure, 'now');
     cells[column] = value;
@@ -234,7 +234,14 @@ function topOfEach({ topPer }: ReadPlan, rows: readonly Row[]): readonly Row[] {
   });
 }
 
-function shownRow({ groups }: ReadPlan, { key, cells }: Row): Cells {
-  const shown = groups.map((group, i) => [group.name, groupValue(group, key[i] ?? null)]);
-  return { ...Object.fromEntries(shown), ...cells };
+function shownRow(plan: ReadPlan, { key, cells }: Row): Cells {
+  const shown = plan.groups.map((group, i) => [group.name, groupValue(group, key[i] ?? null)]);
+  return { ...Object.fromEntries(shown), ...shownCells(plan, cells) };
+}
+
+/** The cells of the columns: measures that rows are only chosen by have none. */
+function shownCells({ columns, unnamed }: ReadPlan, cells: Cells): Cells {
+  if (unnamed.length === 0) return cells;
+  const names = new Set(columns.map(({ name }) => name));
+  return Object.fromEntries(Object.entries(cells).filter(([name]) => names.has(name)));
 }

@@ -99,7 +99,7 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
   const names = groups.map(({ name }) => columnTitle(name).toLowerCase());
   const picture = {
     column,
-    title: `${columnTitle(column.name)} by ${names.join(' and ')}`,
+    title: `${columnTitle(column.name, column.unit)} by ${names.join(' and ')}`,
     bucket: time?.name ?? '',
   };
   if (time === undefined) {

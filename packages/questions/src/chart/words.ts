@@ -79,9 +79,14 @@ const titles: Readonly<Record<string, string>> = {
   sid: 'Call ID',
 };
 
-/** What a field or a column is called: `ppc_campaign` is Campaign. */
-export function columnTitle(name: string): string {
+/**
+ * What a field or a column is called: `ppc_campaign` is Campaign. With the unit of a measure, minutes
+ * are said: `Talk mean (min)`.
+ */
+export function columnTitle(name: string, unit?: ShownColumn['unit']): string {
+  if (unit === 'minutes') return `${columnTitle(name)} (min)`;
   const words = name
+    .replace(/_of$/, ', of')
     .replace(/^(?:ppc|vt)_/, '')
     .replaceAll('_', ' ')
     .replace(/\bid\b/g, 'ID')

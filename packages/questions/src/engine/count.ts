@@ -145,6 +145,7 @@ export class QuestionCount {
     const { calls: channel } = this.plan;
     if (this.#lenient === null) return false;
     if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) return false;
+    if (this.#isExcluded(calls) === true) return false;
     return this.#lenient.every((judge) => judge(calls) === true);
   }
 

@@ -87,6 +87,8 @@ export interface CountedMeasure extends Measure {
     days: () => number | null,
     scale: number,
   ): AnswerValue;
+  /** Its second part counts the calls that it is a part of, which are not all calls of the group. */
+  readonly hasBase?: true;
   /** Calls that it cannot take into account: why, and the part that counts those it can. */
   readonly leaves?: { readonly code: LeftOut['code']; readonly counted: Part };
 }
@@ -354,6 +356,7 @@ export const measures: readonly CountedMeasure[] = [
   {
     ...share,
     name: 'called_again_within',
+    hasBase: true,
     argument: 'hours',
     meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
     parts: ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')],
@@ -361,6 +364,7 @@ export const measures: readonly CountedMeasure[] = [
   {
     ...share,
     name: 'reached_within',
+    hasBase: true,
     argument: 'hours',
     better: 'more',
     meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,

@@ -1,12 +1,13 @@
 import { type ClosedPeriod, everything, naiveAt, type Period } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
-import { type Condition, fieldsOf, type Term, type Vocabulary } from '../conditions/condition.ts';
+import { type Condition, fieldsOf, type Vocabulary } from '../conditions/condition.ts';
 import { selectedBy } from '../conditions/filter.ts';
 import { type LeavesWithoutValue, leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { AnswerColumn } from './answer.ts';
+import { termsOf, unnamedMeasures, withBases } from './base.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
 import { type Need, needsOf, otherCallsOf } from './needs.ts';
 import type { Zones } from './period.ts';
@@ -77,6 +78,8 @@ export interface ReadPlan extends Plan {
   readonly sent: Period;
   /** The measures, in order; a list has none. */
   readonly measures: readonly PlannedMeasure[];
+  /** Measures that rows are only chosen or ordered by: they have no column. */
+  readonly unnamed: readonly PlannedMeasure[];
   /** What has to be counted, each once. The number of calls is the first. */
   readonly parts: readonly Part[];
   /** The condition on measures. */
@@ -169,6 +172,7 @@ export function planCalls(
     ...selected,
     compared: null,
     measures: [],
+    unnamed: [],
     measured: [],
     columns: [],
     having: null,
@@ -208,14 +212,13 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   };
 
   placeOf(allCalls);
-  const measures = named.map((text) => readMeasure(text, wordsWith(question.definitions), placeOf));
-  const isOpen = period.from === null || period.to === null;
-  if (
-    isOpen &&
-    (groups.some(({ isTime }) => isTime) || measures.some(({ name }) => name === 'per_day'))
-  )
-    ends.forEach(placeOf);
-
+  const words = wordsWith(question.definitions);
+  const read = (text: string): PlannedMeasure => readMeasure(text, words, placeOf);
+  const measures = withBases(
+    named.map(read),
+    groups.map(({ name }) => name),
+    read,
+  );
   const byWeek = groups.some(({ name }) => name === 'week');
   const compared =
     question.compare === undefined ? null : comparedPeriod(question.compare, period, clock, byWeek);
@@ -233,11 +236,18 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     ...(spend === undefined ? [] : spendColumns),
   ];
   refuseTwice(groups, measures, columns);
-  const terms: Vocabulary = new Map(
-    columns.flatMap(({ name, kind, unit }): [string, Term][] =>
-      kind === 'group' || unit === 'time' ? [] : [[name, { name, type: 'number' }]],
+  const unnamed = unnamedMeasures(question, columns, read);
+  const terms = termsOf(columns, question.having ?? '', read);
+  const sortable = [
+    ...columns,
+    ...unnamed.flatMap((measure) =>
+      compared === null ? measureColumn(measure) : comparedColumns(measure, changesPerDay),
     ),
-  );
+  ];
+  const isOpen = period.from === null || period.to === null;
+  const isByDay = [...measures, ...unnamed].some(({ name }) => name === 'per_day');
+  if (isOpen && (groups.some(({ isTime }) => isTime) || isByDay)) ends.forEach(placeOf);
+
   const usual = groups[0]?.isTime
     ? []
     : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
@@ -245,6 +255,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
     ...selection,
     groups,
     measures,
+    unnamed,
     parts,
     measured: parts.flatMap(({ about }) =>
       about !== null && typeof about === 'object' ? [about] : [],
@@ -262,7 +273,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
         ? usual.map(({ name }) => ({ column: name, descending: true }))
         : readOrder(
             question.order,
-            columns.map(({ name }) => name),
+            sortable.map(({ name }) => name),
             'the answer',
           ),
     limit: readCount('limit', question.limit ?? 1000),

@@ -33,13 +33,15 @@ export function readField(written: string, what: string): ReadField {
  * A measure with what stands in its brackets, and the places of its parts among those of the
  * question.
  */
-export interface PlannedMeasure extends Omit<CountedMeasure, 'parts'> {
+export interface PlannedMeasure extends Omit<CountedMeasure, 'parts' | 'hasBase'> {
   /** Its column in the answer. */
   readonly column: string;
   /** The parts it is made of, by their place. */
   readonly parts: readonly number[];
   /** The place of the part that counts the calls it can take into account. */
   readonly counted: number | null;
+  /** The place of the part that counts the calls it is a part of, where these are not all calls. */
+  readonly base: number | undefined;
   /**
    * Of a measure with a condition that leaves out calls without a value: their fields, and the place
    * of the part that counts these calls in.
@@ -110,6 +112,7 @@ export function readMeasure(
     unit: unit === 'number' && argument.field.endsWith('_minutes') ? 'minutes' : unit,
     meaning: meaning.replaceAll('{}', () => about),
     parts,
+    base: measure.hasBase ? parts[1] : undefined,
     counted: measure.leaves === undefined ? null : placeOf(measure.leaves.counted),
     lenient: leaves && { fields: leaves.fields, part: placeOf(holds(leaves.lenient)) },
   };
@@ -166,6 +169,13 @@ export class InvalidCondition extends QuestionError {
   }
 }
 
+/** The parts of an order as they are written, each with its direction. */
+export const orderParts = (order: string) =>
+  splitList(order).map((part) => {
+    const [, written = '', direction = ''] = /^\s*(.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
+    return { written, descending: /desc/i.test(direction) };
+  });
+
 /** Columns to sort an answer by. */
 export interface Order {
   /** The column of the answer. */
@@ -179,13 +189,14 @@ export interface Order {
  * may have any name of the field.
  */
 export function readOrder(order: string, columns: readonly string[], what: string): Order[] {
-  return splitList(order).map((part) => {
-    const [, written = '', direction = ''] = /^\s*(.*?\S)(?:\s+(asc|desc))?\s*$/is.exec(part) ?? [];
+  return orderParts(order).map(({ written, descending }) => {
     const name = nameOf(written);
-    const column = [written, name, allFields.get(name)?.name ?? ''].find((each) =>
+    const [, called = '', argument = ''] = /^(\w+)\s*\(\s*(.*?)\s*\)$/.exec(written) ?? [];
+    const measured = `${called}_${allFields.get(nameOf(argument))?.name ?? argument}`;
+    const column = [written, name, allFields.get(name)?.name ?? '', measured].find((each) =>
       columns.includes(each),
     );
-    if (column !== undefined) return { column, descending: /desc/i.test(direction) };
+    if (column !== undefined) return { column, descending };
     const others = meantOr(
       nearest(written, columns),
       `Its columns: ${columns.slice(0, 20).join(', ')}.`,

@@ -345,7 +345,7 @@ const question = (forms: readonly string[]): fc.Arbitrary<Asked> =>
         from: isOpen === 1 ? null : from,
         to: isOpen === 2 ? null : to,
         compare: compared ? compare : null,
-        having: having && groupBy.length > 0 && measures.some(({ text }) => text === 'calls'),
+        having: having && groupBy.length > 0,
         topPer: groupBy.length > 0 ? topPer : null,
       };
     });

@@ -242,12 +242,14 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
     case 'p90':
       return rank(numbers, 0.9);
     case 'called_again_within':
-    case 'reached_within': {
+    case 'reached_within':
+    case 'judged': {
       const within = Number(inside) * hour;
       const judged = calls.filter(({ talk, caller, sent, account }) => {
         if (talk !== 0 || caller === null || sent === null) return false;
         return mistakes.judgesAll || (ends.get(account) ?? 0) - sent >= within;
       });
+      if (name === 'judged') return judged.length;
       const followed = judged.filter(({ until, untilAnswered }) => {
         const next = name === 'reached_within' && !mistakes.reachedByAny ? untilAnswered : until;
         return next !== null && next <= within;
@@ -260,7 +262,29 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
 }
 
 /** Measures of which there is more in a longer period. */
-const growing = /^(?:calls|missed|answered|talk_sum|without\(.*|count\(.*)$/s;
+const growing = /^(?:calls|missed|answered|talk_sum|without\(.*|count\(.*|judged\(.*)$/s;
+
+/** Measures that say nothing without the calls that they are of. */
+const ratios =
+  /^(?:share|missed_rate|answered_rate|talk_m.*|talk_p90|lag_median|median|mean|p90)(?:\(|$)/;
+const ofCertainCalls = /^(?:called_again|reached)_within\(/;
+
+/** What an answer measures, by its columns: what is asked, and the calls that it is of. */
+function shownMeasures({ measures, groupBy }: Asked): [column: string, measure: string][] {
+  const bases = measures.filter((measure) => ofCertainCalls.test(measure));
+  const isOfParts =
+    bases.length < measures.length &&
+    measures.every((measure) => ratios.test(measure) || ofCertainCalls.test(measure));
+  const needsCalls = isOfParts && ![...measures, ...groupBy].includes('calls');
+  return [
+    ...measures.map((measure): [string, string] => [columnOf(measure), measure]),
+    ...bases.map((measure): [string, string] => [
+      `${columnOf(measure)}_of`,
+      measure.replace(ofCertainCalls, 'judged('),
+    ]),
+    ...(needsCalls ? [['calls', 'calls'] as [string, string]] : []),
+  ];
+}
 
 /** The column of a measure. */
 export const columnOf = (measure: string): string =>
@@ -457,7 +481,7 @@ export function answerOf(
   ) => {
     const cells: Record<string, Cell> = {};
     const keyed = { ...asked, groupBy: groups };
-    for (const measure of asked.measures) {
+    for (const [column, measure] of shownMeasures(asked)) {
       const of = (
         list: readonly Seen[],
         whole: number,
@@ -467,7 +491,6 @@ export function answerOf(
         return [measured(measure, list, { asked, mistakes, whole, days, ends }), days];
       };
       const [value, days] = of(own, inPeriod.length, period);
-      const column = columnOf(measure);
       cells[column] = value;
       if (past === null) continue;
       const [was, daysBefore] = of(theirs, before.length, past);
@@ -512,11 +535,12 @@ export function answerOf(
   const total = cellsOf(inPeriod, before, [], []);
   let rows = [...found.values()].map(({ key, own, theirs }) => ({
     key,
+    calls: own.length,
     cells: cellsOf(own, theirs, key, asked.groupBy),
   }));
-  if (asked.groupBy.length === 0) rows = [{ key: [], cells: total }];
+  if (asked.groupBy.length === 0) rows = [{ key: [], calls: inPeriod.length, cells: total }];
   const groups = rows.length;
-  if (asked.having) rows = rows.filter(({ cells }) => Number(cells.calls) >= 2);
+  if (asked.having) rows = rows.filter(({ calls }) => calls >= 2);
 
   // Time in its order, otherwise most of the first measure first; ties by their groups; what has no
   // value comes last.
