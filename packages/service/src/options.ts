@@ -97,8 +97,8 @@ export interface ServiceOptions extends ShapeOptions, LimitOptions {
    * application cuts it off. Default none.
    */
   readonly prefix?: string | undefined;
-  /** The clock. Default: that of the machine. */
-  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** The clock; with `timer`, refusals of wrong passwords wait by it. Default: that of the machine. */
+  readonly clock?: (Pick<Clock, 'now'> & Partial<Clock>) | undefined;
 }
 
 /** The same with the defaults. */
@@ -119,7 +119,7 @@ export function serviceSettings(options: ServiceOptions) {
     log: options.log ?? null,
     proxies: options.proxies ?? [],
     prefix: (options.prefix ?? '').replace(/\/+$/, ''),
-    clock: options.clock ?? systemClock,
+    clock: { ...systemClock, ...options.clock },
     ...shapeOf(options),
     ...limitsOf(options),
   };

@@ -23,13 +23,13 @@ interface RouteParts {
  */
 export function serviceRoutes(options: ServiceSettings, parts: RouteParts): AppRoute[] {
   const { store, page, prefix, routes } = options;
-  const { admission, feeds } = parts;
+  const { admission, clock, feeds } = parts;
   return [
     ...routes.map(ownRoute),
     ...feeds.routes,
     ...(page === false ? [] : pageRoutes(page, { ...parts, store })),
     openApiRoute({ ...options, serverUrl: `${prefix}/` }),
-    ...apiRoutes(store, admission, options),
+    ...apiRoutes({ store, clock }, admission, options),
   ];
 }
 

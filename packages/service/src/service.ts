@@ -63,7 +63,7 @@ export function createService(given: ServiceOptions): Service {
   const metrics = createMetrics();
   const progress = createProgress();
   const admission = createAdmission(options);
-  const tryPassword = createTries(options.proxies);
+  const tryPassword = createTries(options.proxies, clock);
   const feeds = feedRoutes(options.feeds, {
     store,
     clock,

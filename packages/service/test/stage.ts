@@ -41,3 +41,26 @@ export const feedsOf = (
     folder,
     env: { CALLS_FEED_PASSWORD: password },
   });
+
+/** A clock whose timers wait until a test lets them go. */
+export function heldTimers() {
+  const held = new Set<() => void>();
+  let isHeld = true;
+
+  const timer = (run: () => void): (() => void) => {
+    if (isHeld) held.add(run);
+    else queueMicrotask(run);
+    return () => held.delete(run);
+  };
+
+  return {
+    clock: { now: () => Date.now(), timer },
+    /** How many wait. */
+    waiting: () => held.size,
+    letGo() {
+      isHeld = false;
+      for (const run of held) run();
+      held.clear();
+    },
+  };
+}

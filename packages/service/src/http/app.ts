@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { propertyOf } from '@call-attribution/core/errors';
-import type { Store } from '@call-attribution/store';
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { limits, type Shape } from '../defaults.ts';
 import { type Admission, readCredential } from './admission.ts';
-import { countReply, listReply, singleReply } from './calls.ts';
+import { type CallsOptions, countReply, listReply, singleReply } from './calls.ts';
 import type { AppContext, AppEnv, AppRoute } from './context.ts';
 import type { Route } from './public-types.ts';
 import { problemOf, Refusal } from './refusal.ts';
@@ -52,8 +51,12 @@ export function createApp(prefix: string, routes: readonly AppRoute[]): Hono<App
 }
 
 /** The API: v2, v3, and the listing of SMS numbers. */
-export function apiRoutes(store: Store, { admit }: Admission, shape: Shape): AppRoute[] {
-  const options = { store, shape, salt: randomBytes(9) };
+export function apiRoutes(
+  { store, clock }: Pick<CallsOptions, 'store' | 'clock'>,
+  { admit }: Admission,
+  shape: Shape,
+): AppRoute[] {
+  const options = { store, shape, clock, salt: randomBytes(9) };
   type Reply = typeof listReply;
 
   const route = (path: string, version: 'v2' | 'v3', reply: Reply): AppRoute => ({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '@call-attribution/core';
 import { formatContentRange, formatScopes, scopeHeader } from '@call-attribution/core/page';
 import { type Filter, safeParse } from '@call-attribution/query-dsl';
 import { type Selection, type Store, selectionOf } from '@call-attribution/store';
@@ -21,6 +22,7 @@ const mostWaitMs = 500;
 export interface CallsOptions {
   readonly store: Store;
   readonly shape: Shape;
+  readonly clock: Pick<Clock, 'now'>;
   /**
    * Goes into tags: under another service, the same position of an account may be something else.
    */
@@ -34,7 +36,7 @@ export async function listReply(
   version: Version,
   options: CallsOptions,
 ): Promise<Response> {
-  const { store, shape } = options;
+  const { store, shape, clock } = options;
   const parameters = readParameters(queryOf(c), ['q', 'rows', 'start']);
   const selection = readFilter(parameters, version);
   const { changes } = c.env.exchange;
@@ -59,8 +61,8 @@ export async function listReply(
 
   // Node.js accepts one connection a turn: behind large pages alone, those of other accounts would
   // wait for seconds.
-  const until = performance.now() + mostWaitMs;
-  for (let turns = rows / rowsPerTurn; turns >= 1 && performance.now() < until; turns -= 1)
+  const until = clock.now() + mostWaitMs;
+  for (let turns = rows / rowsPerTurn; turns >= 1 && clock.now() < until; turns -= 1)
     await nextTurn();
   const { body, count, total } = await store.page(account, {
     selection,

@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import { type Clock, sleep } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { isLoopback } from '@call-attribution/core/settings';
 import { limits } from '../defaults.ts';
@@ -43,7 +43,7 @@ export type Try = <Found>(
  * Guesses take time, and one address can make only a few at once: behind one of these proxies, the
  * address that the proxy names.
  */
-export function createTries(proxies: readonly string[]): Try {
+export function createTries(proxies: readonly string[], clock: Clock): Try {
   const clientOf = clientsBehind(proxies);
   const atOnce = new Map<string, number>();
   return async (c, realm, check) => {
@@ -58,7 +58,7 @@ export function createTries(proxies: readonly string[]): Try {
     try {
       const found = await check();
       if (found !== null) return found;
-      await setTimeout(refusalMs);
+      await sleep(clock, refusalMs);
       throw unauthorized('wrong_password', 'The user name or the password is wrong.', realm);
     } finally {
       const left = (atOnce.get(address) ?? 1) - 1;

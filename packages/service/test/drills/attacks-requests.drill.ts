@@ -9,7 +9,7 @@ import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createService } from '../../src/index.ts';
 import { freePort, hasProgram, startNginx } from '../attack/proxies.ts';
-import { accountOf, feed, feedsOf, keyLinesOf, password } from '../stage.ts';
+import { accountOf, feed, feedsOf, heldTimers, keyLinesOf, password } from '../stage.ts';
 
 openDrill({
   name: 'attacks-requests',
@@ -273,20 +273,35 @@ describe.runIf(hasProgram('nginx', 'nginx-light'))('smuggling through nginx', ()
 });
 
 describe('a feed', () => {
-  const ask = (secret: string, address: string, at = feed.path) =>
-    fetch(url + at, {
-      headers: { authorization: `Basic ${btoa(`google:${secret}`)}`, 'x-forwarded-for': address },
-    }).then(({ status }) => status);
-
+  // Guesses wait for their refusal until the test has seen which are refused at once.
   test.each(['/feeds', feed.path])(
     'of 200 guesses at once at %s only some are checked, and others are let in',
-    async (at) => {
-      const address = at === feed.path ? '203.0.113.1' : '203.0.113.2';
-      const seen = await Promise.all(
-        Array.from({ length: 200 }, (_, i) => ask(`wrong ${i}`, address, at)),
+    async (path) => {
+      const { clock, waiting, letGo } = heldTimers();
+      await using guessed = createService({
+        store,
+        proxies: ['127.0.0.1'],
+        feeds: await feedsOf([feed]),
+        clock,
+      });
+      const { url: at } = await guessed.listen();
+      const ask = async (secret: string, address: string): Promise<number> => {
+        const headers = {
+          authorization: `Basic ${btoa(`google:${secret}`)}`,
+          'x-forwarded-for': address,
+        };
+        return (await fetch(at + path, { headers })).status;
+      };
+      const seen: number[] = [];
+      const guesses = Array.from({ length: 200 }, async (_, i) =>
+        seen.push(await ask(`wrong ${i}`, '203.0.113.1')),
       );
-      expect(new Set(seen)).toEqual(new Set([401, 429]));
+      await expect.poll(() => [seen.length, waiting()], { timeout: 60_000 }).toEqual([180, 20]);
+      expect(new Set(seen)).toEqual(new Set([429]));
       expect(await ask(password, '198.51.100.7')).toBe(200);
+      letGo();
+      await Promise.all(guesses);
+      expect(seen.slice(180)).toEqual(Array.from({ length: 20 }, () => 401));
     },
   );
 });
