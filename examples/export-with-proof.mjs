@@ -28,7 +28,7 @@ try {
 
   const calls = createCallStream(client, { filter });
   await pipeline(calls, toCsv(), createWriteStream(file));
-  const verdict = await calls.verdict;
+  const verdict = calls.verdict();
 
   assert.equal(verdict.proof, 'whole');
   assert.ok(total > 0);

@@ -31,7 +31,7 @@ try {
 
   const { total } = await client.countCalls();
   assert.equal(sids.size, total);
-  assert.equal((await calls.verdict).proof, 'whole');
+  assert.equal(calls.verdict().proof, 'whole');
   assert.ok(retries >= 5, `expected at least 5 retries, saw ${retries}`);
   console.log(`${sids.size} calls after ${retries} retries`);
 } finally {

@@ -22,7 +22,7 @@ export {
   type MonthsSummary,
 } from './months/export-months.ts';
 export { type MonthTarget, monthFolder } from './months/target.ts';
-export type { Checkpoint, Page, ReadFacts, Source, Stage } from './page.ts';
+export type { Checkpoint, Page, ReadFacts, Source, Stage, VerdictMethod } from './page.ts';
 export {
   describeVerdict,
   type Gap,

@@ -5,7 +5,13 @@ import { checkWhole } from '@call-attribution/core/options';
 import { through } from './operators/chain.ts';
 import type { Done, Sink } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
-import type { Checkpoint, Page, Source } from './page.ts';
+import {
+  type Checkpoint,
+  type Page,
+  type Source,
+  type VerdictMethod,
+  verdictMethod,
+} from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import type { Answer, Ask, Item, ListSource } from './reader/list.ts';
 import { allOf, Reading, takingOf } from './reading.ts';
@@ -89,7 +95,7 @@ export interface ListReaderOptions {
 /** Reads a list: every item once, one by one, by pages, or through operators. */
 export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
   /** What was proved; as of a stream of calls. */
-  readonly verdict: Promise<Verdict<number>>;
+  readonly verdict: VerdictMethod<Verdict<number>>;
   /** Reads everything into a sink, from where an earlier run into it stopped. */
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>>;
   /** Where to resume: after the last page of which everything was taken. */
@@ -106,7 +112,7 @@ export interface ListReader<T> extends Source<T>, AsyncIterable<T> {
  *   { from: Date.UTC(2026, 0, 1), to: Date.UTC(2026, 1, 1) },
  * );
  * for await (const order of orders) console.log(order.id);
- * console.log((await orders.verdict).proof); // whole
+ * console.log(orders.verdict().proof); // whole
  */
 export function createListReader<T>(list: List<T>, options: ListReaderOptions = {}): ListReader<T> {
   const { size, name = '', step = 1, cap = Number.POSITIVE_INFINITY } = list;
@@ -175,7 +181,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     startsAt: checkpoint,
     facts: null,
     signal,
-    verdict: reading.verdict,
+    verdict: verdictMethod(() => reading.verdict()),
     pages,
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,

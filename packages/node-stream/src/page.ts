@@ -1,4 +1,5 @@
-import type { Span, Verdict } from './proof.ts';
+import { ConfigurationError } from '@call-attribution/core/errors';
+import type { Position, Span, Verdict } from './proof.ts';
 
 // What passes from a reader through operators into a sink: whole pages, each with the place to go
 // on after it.
@@ -77,11 +78,27 @@ export interface Source<T> {
    * here.
    */
   pages(from?: Checkpoint | null): AsyncGenerator<Page<T>, void, void>;
-  /**
-   * What was proved; settles when `pages()` has ended; null where nothing can be. Rejects when
-   * nothing reads it.
-   */
-  readonly verdict: Promise<Verdict<string | number> | null>;
+  /** What is proved so far, and when `pages()` has ended, of all of it; null where nothing can be. */
+  verdict(): Verdict<Position> | null;
+}
+
+/** Says what is proved of a read. It is called when the read has ended, and not awaited. */
+export interface VerdictMethod<V> {
+  (): V;
+  /** It is no promise: `stream.verdict()` does not compile, and is refused. */
+  then(notAPromise: 'verdict is a method: stream.verdict()'): never;
+}
+
+export function verdictMethod<V>(verdict: () => V): VerdictMethod<V> {
+  const refuse = (_: unknown, reject?: (error: Error) => void): void =>
+    reject?.(
+      new ConfigurationError(
+        'invalid_option',
+        'verdict is a method: read the stream to its end, then call stream.verdict().',
+      ),
+    );
+  // biome-ignore lint/suspicious/noThenProperty: whoever awaits the method is told that it is one.
+  return Object.assign(verdict, { then: refuse }) as VerdictMethod<V>;
 }
 
 /** One run of an operator. The methods are called one after the other. */

@@ -124,6 +124,8 @@ export interface Verdict<P extends Position = string> {
   readonly gaps: readonly Gap<P>[];
   /** What else there is to know. */
   readonly notes: readonly Note<P>[];
+  /** Why it ended before its end, where it has failed. */
+  readonly failure?: string;
   /** Of a copy, and of a server that serves one: where it was filled with a filter. */
   readonly only?: readonly CopyScope[];
 }
@@ -485,17 +487,18 @@ const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } a
  * A verdict in one sentence, which says no more than was proved.
  *
  * @example
- * console.log(describeVerdict(await calls.verdict)); // complete: 5,000 calls, as many as the
+ * console.log(describeVerdict(calls.verdict())); // complete: 5,000 calls, as many as the
  * server counts
  */
 export function describeVerdict(verdict: Verdict<Position>): string {
-  const { proof, gaps, notes } = verdict;
+  const { proof, gaps, notes, failure } = verdict;
   const calls = formatCounted(deliveredOf(verdict), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
   const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
   const scope = describeScope(verdict);
   const only = scope === null ? [] : [`the server has ${scope}`];
-  return [lead, ...describeGaps(gaps), ...young, ...only].join('; ');
+  const failed = failure === undefined ? [] : [`it failed: ${failure}`];
+  return [lead, ...failed, ...describeGaps(gaps), ...young, ...only].join('; ');
 }
 
 /**

@@ -23,7 +23,14 @@ import { CheckpointError } from './errors.ts';
 import { through } from './operators/chain.ts';
 import type { Chain, Done, Operator, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
-import type { Checkpoint, Page, ReadFacts, Source } from './page.ts';
+import {
+  type Checkpoint,
+  type Page,
+  type ReadFacts,
+  type Source,
+  type VerdictMethod,
+  verdictMethod,
+} from './page.ts';
 import type { Span, Verdict } from './proof.ts';
 import { type Place, type Progress, Reading, type Taking, takingOf } from './reading.ts';
 
@@ -112,10 +119,10 @@ export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   /** Where to resume: after the last page of which everything was taken. */
   checkpoint(): Checkpoint;
   /**
-   * What was proved. Resolves when the stream ends or is left, rejects with the error that ends it,
-   * and when nothing reads the stream.
+   * What is proved so far: `whole` only when the stream has come to its end. After an error it says
+   * which one.
    */
-  readonly verdict: Promise<Verdict>;
+  readonly verdict: VerdictMethod<Verdict>;
   /** What the read is about, for receipts. */
   readonly facts: ReadFacts;
   /** As in its checkpoints. */
@@ -129,7 +136,7 @@ class Stream<T> extends Readable {
   readonly startsAt: Checkpoint | null;
   readonly facts: ReadFacts;
   readonly signal: AbortSignal | null;
-  readonly verdict: Promise<Verdict>;
+  readonly verdict: VerdictMethod<Verdict>;
   readonly #reading: Reading<RawRecord, T, string>;
   #readAs: 'items' | 'pages' | null = null;
   #portions: AsyncGenerator<Taking<T>, void, void> | null = null;
@@ -151,7 +158,7 @@ class Stream<T> extends Readable {
     this.calls = isObjects ? client.version : null;
     this.startsAt = reading.options.checkpoint;
     this.signal = reading.options.signal;
-    this.verdict = reading.verdict;
+    this.verdict = verdictMethod(() => reading.verdict());
     const address = addressOf(client);
     this.facts = {
       address,

@@ -1,5 +1,4 @@
 import type { CopyScope } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from './checkpoint.ts';
 import type { Checkpoint, Page } from './page.ts';
 import {
@@ -75,61 +74,26 @@ export interface ReadingOptions<R extends Item, T, P extends Position>
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }
 
-const notRead =
-  'Nothing reads this stream, so there is no verdict. Read it first: with `for await`, `pages()`, `pipeline` or `into`.';
-
-/** A verdict. Awaiting that of a read which nothing reads rejects, instead of waiting for good. */
-class Outcome<V> extends Promise<V> {
-  isRead: () => boolean = () => true;
-
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: the way of `await` to a subclass of Promise.
-  override then<A = V, B = never>(
-    done?: ((value: V) => A | PromiseLike<A>) | null,
-    failed?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    if (this.isRead()) return super.then(done, failed);
-    return new Promise<void>((resolve) => setImmediate(resolve))
-      .then(() => {
-        if (!this.isRead()) throw new ConfigurationError('invalid_option', notRead);
-        return super.then();
-      })
-      .then(done as (value: unknown) => A, failed);
-  }
-}
-
 /** Stretches of a checkpoint: neighbors that are proved are joined, so that it stays small. */
 const mostStretches = 64;
 
+/** How far a read has come. `ended`: it was counted at the end, where that says anything. */
+type Phase = 'unread' | 'reading' | 'left' | 'failed' | 'ended';
+
 /** One read of a list, from begin to end, with what it proves. */
 export class Reading<R extends Item, T, P extends Position> {
-  readonly verdict: Promise<Verdict<P>>;
   readonly options: ReadingOptions<R, T, P>;
   readonly #stop = new AbortController();
   #state: ReadState<P> = startState;
   #place: Place;
-  #isBegun = false;
-  #isOver = false;
-  #began = 0;
-  #before = 0;
-  #isResumed = false;
-  #slicesRead = 0;
-  #outcome: { resolve(verdict: Verdict<P>): void; reject(error: unknown): void } | null = null;
+  #phase: Phase = 'unread';
+  #failure: unknown;
+  /** Where what is too young to be counted begins. */
+  #young: Note<P>[] = [];
 
   constructor(options: ReadingOptions<R, T, P>) {
     this.options = options;
     this.#place = placeOf(options.of, startState, options.checkpoint);
-    const verdict = new Outcome<Verdict<P>>((resolve, reject) => {
-      this.#outcome = { resolve, reject };
-    });
-
-    // Whoever reads gets the error, too.
-    verdict.catch(() => {});
-    verdict.isRead = () => this.#isBegun || this.#isOver;
-    this.verdict = verdict;
     options.signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
@@ -138,14 +102,32 @@ export class Reading<R extends Item, T, P extends Position> {
     return this.#place;
   }
 
+  /**
+   * What is proved so far. It says `whole` only when the read has come to its end, and is final
+   * then.
+   */
+  verdict(): Verdict<P> {
+    const { stretches, first } = this.#state;
+    const { asked } = this.options;
+    const verdict = verdictOf(stretches, asked, { first, notes: this.#young });
+    if (this.#phase === 'ended') return verdict;
+    const failed = this.#phase === 'failed' ? { failure: reasonOf(this.#failure) } : {};
+    if (verdict.proof !== 'whole') return { ...verdict, ...failed };
+
+    // All that was asked for came, and was not counted once more.
+    const uncounted = stretches.map((one): Stretch<P> => {
+      return one.is === 'proved' ? { ...one, is: 'unproven', why: 'uncounted' } : one;
+    });
+    return { ...verdictOf(uncounted, asked, { first }), ...failed };
+  }
+
   /** Whole pages. One counts as delivered when it is handed over. */
   async *pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
-    const { of, spanOf, take } = this.options;
-    for await (const slice of this.#slices(from)) {
-      const taking = take(slice.items);
+    const { spanOf } = this.options;
+    for await (const { slice, taking, commit } of this.#slices(from)) {
       const items = this.#orFail(() => allOf(taking));
       const span: Span<Position> = spanOf(slice);
-      const place = placeOf(of, this.#commit(slice, taking.left));
+      const place = commit();
       yield {
         items,
         // Numbers are no times.
@@ -163,10 +145,9 @@ export class Reading<R extends Item, T, P extends Position> {
    * slice is asked for.
    */
   async *portions(): AsyncGenerator<Taking<T>, void, void> {
-    for await (const slice of this.#slices(null)) {
-      const taking = this.options.take(slice.items);
+    for await (const { taking, commit } of this.#slices(null)) {
       yield { next: () => this.#orFail(() => taking.next()), left: 0 };
-      this.#place = placeOf(this.options.of, this.#commit(slice, taking.left));
+      this.#place = commit();
     }
   }
 
@@ -181,17 +162,22 @@ export class Reading<R extends Item, T, P extends Position> {
   }
 
   #fail(error: unknown): void {
-    this.#isOver = true;
-    this.#outcome?.reject(error);
+    this.#phase = 'failed';
+    this.#failure = error;
     this.#stop.abort();
   }
 
-  async *#slices(from: Checkpoint | null): AsyncGenerator<Slice<R>, void, void> {
-    const { asked, checkpoint, read, signal, source, until } = this.options;
-    this.#isBegun = true;
+  /** Slices, their items, and what takes them into account once they were taken. */
+  async *#slices(from: Checkpoint | null): AsyncGenerator<Part<R, T>, void, void> {
+    const { asked, checkpoint, read, signal, source, until, take, onProgress } = this.options;
+    this.#phase = 'reading';
     try {
       signal?.throwIfAborted();
-      this.#resume(from ?? checkpoint);
+      const begun = from ?? checkpoint;
+      const began = Date.now();
+      const isResumed = begun !== null;
+      if (isResumed) this.#resume(begun);
+      const before = deliveredOf(this.verdict());
       const { border, pages, pagesTo = null, stretches } = this.#state;
       const unread = missing(stretches, asked);
       const [next] = unread;
@@ -203,7 +189,8 @@ export class Reading<R extends Item, T, P extends Position> {
         from: from === null ? null : read(from),
         to: to === null ? null : read(to),
       }));
-      yield* slices(source, spans, {
+      let count = 0;
+      const all = slices(source, spans, {
         pace: null,
         most: Number.POSITIVE_INFINITY,
         others: null,
@@ -211,9 +198,25 @@ export class Reading<R extends Item, T, P extends Position> {
         ...this.options,
         until: until === null ? null : read(until),
         stop: this.#stop,
-        from: this.#isResumed ? { border, pages } : null,
+        from: isResumed ? { border, pages } : null,
       });
-      this.#end(await this.#conclude());
+      for await (const slice of all) {
+        const taking = take(slice.items);
+        const commit = (): Place => {
+          count += 1;
+          this.#commit(slice, taking.left, isResumed);
+          const { first: total, stretches: known } = this.#state;
+          const done = known.reduce((sum, { calls }) => sum + calls, 0);
+          const rate = rateOf(done - before, Date.now() - began);
+          this.#orFail(() => onProgress?.({ done, total, rate }));
+          return placeOf(this.options.of, this.#state);
+        };
+        yield { slice, taking, commit };
+      }
+
+      // One answer that held everything is a count of everything.
+      if (count !== 1 || isResumed) await this.#recount();
+      this.#phase = 'ended';
     } catch (error) {
       this.#fail(error);
       throw error;
@@ -226,29 +229,20 @@ export class Reading<R extends Item, T, P extends Position> {
   stop(reason?: unknown): void {
     this.options.signal?.removeEventListener('abort', this.#abort);
     this.#stop.abort(reason);
-    if (!this.#isOver) this.#end(this.#verdict());
+    if (this.#phase === 'reading') this.#phase = 'left';
   }
 
   readonly #abort = (): void => this.stop(this.options.signal?.reason);
 
-  #end(verdict: Verdict<P>): void {
-    this.#isOver = true;
-    this.#outcome?.resolve(verdict);
-  }
-
-  #resume(checkpoint: Checkpoint | null): void {
+  #resume(checkpoint: Checkpoint): void {
     const { of, source } = this.options;
-    this.#began = Date.now();
-    if (checkpoint === null) return;
     this.#state = checkCheckpoint(checkpoint, of).read as ReadState<P>;
     this.#place = placeOf(of, this.#state, checkpoint);
     if (this.#state.account !== null) source.account = this.#state.account;
-    this.#isResumed = true;
-    this.#before = deliveredOf(this.#verdict());
   }
 
   /** A slice was delivered: what is known now. */
-  #commit(slice: Slice<R>, left: number): ReadState<P> {
+  #commit(slice: Slice<R>, left: number, isResumed: boolean): void {
     const { spanOf, source, until } = this.options;
     const before = this.#state;
     const all = left + (before.pages?.left ?? 0);
@@ -264,49 +258,35 @@ export class Reading<R extends Item, T, P extends Position> {
       border: slice.border,
       pages: slice.pages === null ? null : { ...slice.pages, left: all },
       pagesTo: slice.pages === null ? null : spanOf(slice).to,
-      first: this.#isResumed ? before.first : slice.first,
+      first: isResumed ? before.first : slice.first,
       account: source.account ?? null,
     };
-    this.#slicesRead += 1;
-    this.#report();
-    return this.#state;
   }
 
-  /** Counts what was read once more, where that says anything new, and tells what is proved. */
-  async #conclude(): Promise<Verdict<P>> {
+  /** Counts what was read once more. */
+  async #recount(): Promise<void> {
     const { until, rows, count } = this.options;
-    const { stretches } = this.#state;
-    const young: Note<P>[] = [];
-
-    // One answer that held everything is a count of everything.
-    if (this.#slicesRead !== 1 || this.#isResumed) {
-      const isDue = ({ to }: Stretch<P>): boolean => to !== null && (until === null || to <= until);
-      const counted = await recount(stretches, { isDue, rows, seen: { at: Date.now() } }, (range) =>
-        count(range, this.#stop.signal),
-      );
-      this.#state = { ...this.#state, stretches: counted };
-      this.#place = placeOf(this.options.of, this.#state);
-      const first = counted.find(({ is, at }) => is === 'proved' && at === null);
-      if (first !== undefined) young.push({ code: 'young', from: first.from });
-    }
-
-    return this.#verdict(young);
-  }
-
-  #verdict(young: readonly Note<P>[] = []): Verdict<P> {
-    const { stretches, first } = this.#state;
-    const verdict = verdictOf(stretches, this.options.asked, { first, notes: young });
-    const { only = [] } = this.options.source;
-    return only.length === 0 ? verdict : { ...verdict, only };
-  }
-
-  #report(): void {
-    const { first: total, stretches } = this.#state;
-    const done = stretches.reduce((sum, { calls }) => sum + calls, 0);
-    const rate = rateOf(done - this.#before, Date.now() - this.#began);
-    this.#orFail(() => this.options.onProgress?.({ done, total, rate }));
+    const isDue = ({ to }: Stretch<P>): boolean => to !== null && (until === null || to <= until);
+    const seen = { at: Date.now() };
+    const counted = await recount(this.#state.stretches, { isDue, rows, seen }, (range) =>
+      count(range, this.#stop.signal),
+    );
+    this.#state = { ...this.#state, stretches: counted };
+    this.#place = placeOf(this.options.of, this.#state);
+    const first = counted.find(({ is, at }) => is === 'proved' && at === null);
+    if (first !== undefined) this.#young = [{ code: 'young', from: first.from }];
   }
 }
+
+/** A slice as it is delivered. */
+interface Part<R extends Item, T> {
+  readonly slice: Slice<R>;
+  readonly taking: Taking<T>;
+  /** Its items were taken. Returns where to go on. */
+  commit(): Place;
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : `${error}`);
 
 /** Calls a second. */
 export const rateOf = (calls: number, millis: number): number =>

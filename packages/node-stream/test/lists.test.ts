@@ -34,7 +34,7 @@ async function read(list: List<Order>, options: ListReaderOptions = {}) {
   const reader = createListReader(list, { from: start, to: end, ...options });
   const ids: number[] = [];
   for await (const { id } of reader) ids.push(id);
-  return { ids, verdict: await reader.verdict };
+  return { ids, verdict: reader.verdict() };
 }
 const allOf = (orders: readonly Order[]): number[] =>
   orders.map(({ id }) => id).sort((a, b) => a - b);

@@ -9,7 +9,7 @@ export class Paged<T> implements Source<T> {
   startsAt: Checkpoint | null = null;
   facts: ReadFacts | null = null;
   signal: AbortSignal | null = null;
-  verdict: Source<T>['verdict'] = Promise.resolve(null);
+  verdict: Source<T>['verdict'] = () => null;
   /** Pages that were given, and whether the source was left or ended. */
   given = 0;
   isOver = false;

@@ -15,7 +15,7 @@ declare const client: Client;
 test('a stream is typed by its items', () => {
   const stream = createCallStream(client);
   expectTypeOf(stream[Symbol.asyncIterator]().next()).resolves.toExtend<{ value: Call }>();
-  expectTypeOf(stream.verdict).resolves.toEqualTypeOf<Verdict>();
+  expectTypeOf(stream.verdict()).toEqualTypeOf<Verdict>();
 });
 
 test('a chain has the type of what the operator emits', async () => {

@@ -18,7 +18,7 @@ const read = async (server: FakeServer, more: CallStreamOptions = {}) => {
   const stream = createCallStream(server, { ...options, ...more });
   const sids: string[] = [];
   for await (const { sid } of stream) sids.push(sid);
-  return { sids, verdict: await stream.verdict };
+  return { sids, verdict: stream.verdict() };
 };
 
 describe('each way to read gives each call once, in order, and a verdict', () => {
@@ -62,7 +62,7 @@ describe('each way to read gives each call once, in order, and a verdict', () =>
     const stream = createCallStream(new FakeServer(records), options);
     const closed = once(stream, 'close');
     expect(await way(stream)).toEqual(expected);
-    expect(await stream.verdict).toMatchObject({ proof: 'whole', proved: 500, gaps: [] });
+    expect(stream.verdict()).toMatchObject({ proof: 'whole', proved: 500, gaps: [] });
     await closed;
   });
 
@@ -176,7 +176,7 @@ describe('a checkpoint', () => {
         checkpoint = JSON.parse(JSON.stringify(page.checkpoint));
         if (sids.length < 450) break;
       }
-      proof = (await stream.verdict).proof;
+      proof = stream.verdict().proof;
     }
 
     expect(sids).toEqual(expected);
@@ -254,19 +254,37 @@ describe('a checkpoint', () => {
 });
 
 describe('the verdict', () => {
-  test.each<[string, (stream: ReturnType<typeof createCallStream>) => unknown]>([
-    ['a stream', () => {}],
-    ['a chain', (stream) => stream.through()],
-  ])('awaiting that of %s which nobody reads rejects', async (_, make) => {
+  test('of a stream that nobody reads is that nothing was read', () => {
     const stream = createCallStream(new FakeServer(records), options);
-    make(stream);
-    await expect(stream.verdict).rejects.toMatchObject({ code: 'invalid_option' });
+    const gaps = [{ is: 'unread', from: null, to: null }];
+    expect(stream.verdict()).toMatchObject({ proof: 'unproven', proved: 0, gaps });
+    expect(stream.through().verdict()).toEqual(stream.verdict());
   });
 
-  test('it may be awaited while the reading begins', async () => {
+  test('it is a method: whoever awaits it, as one could, is told so', async () => {
     const stream = createCallStream(new FakeServer(records), options);
-    const [verdict] = await Promise.all([stream.verdict, stream.toArray()]);
-    expect(verdict.proof).toBe('whole');
+    // @ts-expect-error it is no promise
+    const await1 = async () => await stream.verdict;
+    await expect(await1()).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('stream.verdict()'),
+    });
+  });
+
+  test('before the end it never says whole, and at the end it is final', async () => {
+    const server = new FakeServer(records);
+    const stream = createCallStream(server, options);
+    for await (const { checkpoint } of stream.pages()) {
+      expect(checkpoint).toBeDefined();
+      expect(stream.verdict().proof).not.toBe('whole');
+    }
+    expect(stream.verdict()).toMatchObject({ proof: 'whole', proved: 500, gaps: [] });
+
+    // One answer that holds everything, taken and not yet over.
+    const small = createCallStream(new FakeServer(records.slice(0, 5)), options);
+    for await (const _ of small.pages())
+      expect(small.verdict()).toMatchObject({ proof: 'unproven', gaps: [{ why: 'uncounted' }] });
+    expect(small.verdict().proof).toBe('whole');
   });
 
   test.each(['break', 'destroy'])(
@@ -279,7 +297,7 @@ describe('the verdict', () => {
         break;
       }
 
-      const verdict = await stream.verdict;
+      const verdict = stream.verdict();
       expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
       expect(describeVerdict(verdict)).toMatch(
         /^UNPROVEN: \d+ calls; the calls from .* on were not read/,
@@ -294,7 +312,7 @@ describe('the verdict', () => {
       if (range?.from === null)
         server.records.push({ sid: 'late', date_added: '2026-01-01 00:10:00' });
 
-    const verdict = await stream.verdict;
+    const verdict = stream.verdict();
     expect(verdict).toMatchObject({
       proof: 'short',
       gaps: [{ is: 'short', why: 'rose', missing: 1 }],
@@ -313,7 +331,7 @@ describe('the verdict', () => {
       server.records.push({ sid: 'late', date_added: '2026-01-03 00:10:30' });
     }
 
-    expect((await stream.verdict).gaps.map(({ why }) => why)).toEqual(['fell', 'rose']);
+    expect(stream.verdict().gaps.map(({ why }) => why)).toEqual(['fell', 'rose']);
   });
 
   test('what is younger than 14 hours is delivered, not counted, and noted', async () => {
@@ -431,7 +449,7 @@ test('a sid that comes twice in a page is delivered once, in its last form, and 
   const calls = await stream.toArray();
   expect(sidsOf(calls)).toEqual(sidsOf(few));
   expect(calls[7]).toMatchObject({ sid: 's0000007', note: 'twice' });
-  expect(await stream.verdict).toMatchObject({
+  expect(stream.verdict()).toMatchObject({
     proof: 'short',
     gaps: [{ why: 'doubled', sids: ['s0000007'] }],
   });
@@ -447,7 +465,9 @@ test('progress tells what is done, and what it throws ends the read', async () =
 
   const stream = createCallStream(new FakeServer(records), { ...options, onProgress });
   await expect(stream.toArray()).rejects.toThrow('no terminal');
-  await expect(stream.verdict).rejects.toThrow('no terminal');
+  const verdict = stream.verdict();
+  expect(verdict).toMatchObject({ proof: 'unproven', failure: 'no terminal' });
+  expect(describeVerdict(verdict)).toMatch(/^UNPROVEN: \d+ calls; it failed: no terminal; /);
   expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
 });
 

@@ -316,7 +316,7 @@ describe('syncInto', () => {
       const sink = memoryStore();
       const stream = createCallStream(countingMore(), { rows: 20 });
       for await (const _ of stream);
-      expect(await stream.verdict).toMatchObject({ proof: 'unproven' });
+      expect(stream.verdict()).toMatchObject({ proof: 'unproven' });
       expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
         proof: 'unproven',
         gaps: [{ why: 'fell', missing: 100 }],

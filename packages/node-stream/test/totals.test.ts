@@ -26,7 +26,7 @@ async function read(server: FakeServer, filter = '') {
   const stream = createCallStream(server, { filter });
   const sids: string[] = [];
   for await (const { sid } of stream) sids.push(sid);
-  const { proof } = await stream.verdict;
+  const { proof } = stream.verdict();
   return { proof, sids: sids.sort(), requests: server.requests.length };
 }
 

@@ -47,7 +47,9 @@ export function readCalls(
 ): { stream: CallStream; verdict: Promise<Verdict> } {
   const stream = createCallStream(client, options);
   const verdict = new Promise<Verdict>((resolve) => {
-    stream.once('close', () => void stream.verdict.then(resolve, () => {}));
+    stream.once('close', () => {
+      if (stream.errored === null) resolve(stream.verdict());
+    });
   });
   return { stream, verdict };
 }

@@ -266,7 +266,7 @@ const sourceOfClient = (
   address: addressOf(client),
   read(period, signal) {
     const calls = createCallStream(client, { filter: query.within(period), onError, signal });
-    return { calls, verdict: () => calls.verdict };
+    return { calls, verdict: () => calls.verdict() };
   },
 });
 

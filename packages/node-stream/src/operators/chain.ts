@@ -2,6 +2,7 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
 import { CheckpointError } from '../errors.ts';
 import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
+import type { Position, Verdict } from '../proof.ts';
 import { checkFields } from './fields.ts';
 import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
 import { type Input, isPromise, leavable, noPositions, notResumable, sourceOf } from './sources.ts';
@@ -41,8 +42,8 @@ class OperatorChain<T> implements Chain<T> {
     this.of = this.unsaved === null ? source.of : null;
   }
 
-  get verdict(): Source<unknown>['verdict'] {
-    return this.#isEnded ? Promise.resolve(null) : this.#source.verdict;
+  verdict(): Verdict<Position> | null {
+    return this.#isEnded ? null : this.#source.verdict();
   }
 
   through(...operators: readonly AnyOperator[]): Chain<never> {
@@ -57,7 +58,7 @@ class OperatorChain<T> implements Chain<T> {
       );
 
     const written = await sink(this);
-    const verdict = await this.verdict;
+    const verdict = this.verdict();
     return { ...written, verdict, proof: verdict?.proof ?? null };
   }
 

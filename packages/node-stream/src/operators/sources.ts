@@ -62,7 +62,7 @@ export function sourceOf<T>(input: Input<T>): Source<T> {
     startsAt: null,
     facts: null,
     signal: null,
-    verdict: Promise.resolve(null),
+    verdict: () => null,
     pages() {
       const abort = new AbortController();
       return leavable(arrivals(input, abort.signal), () => abort.abort());

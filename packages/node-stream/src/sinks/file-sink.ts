@@ -212,7 +212,7 @@ async function writeFile<T>(
       const writtenAt = new Date().toISOString();
       const accounts = [...rows.accounts].sort();
       const facts =
-        typeof receipt === 'function' ? await receipt(accounts) : await factsOf(chain, accounts);
+        typeof receipt === 'function' ? await receipt(accounts) : factsOf(chain, accounts);
       const { format, fields } = form as RowForm<T>;
       described = receiptOf(path, facts, {
         rows: { ...rows.digest.result(), format, fields },
@@ -322,7 +322,7 @@ function readPartState(path: string): PartState | null {
 }
 
 /** What the source says of the read, which has ended. */
-async function factsOf(chain: Chain<unknown>, accounts: readonly string[]): Promise<ReceiptFacts> {
+function factsOf(chain: Chain<unknown>, accounts: readonly string[]): ReceiptFacts {
   const {
     address = null,
     version = null,
@@ -330,7 +330,7 @@ async function factsOf(chain: Chain<unknown>, accounts: readonly string[]): Prom
     from = null,
     to = null,
   } = chain.facts ?? {};
-  return { source: address, accounts, version, filter, from, to, verdict: await chain.verdict };
+  return { source: address, accounts, version, filter, from, to, verdict: chain.verdict() };
 }
 
 /** The rows of a file so far: how many, and for its receipt which, and whose. */

@@ -34,7 +34,7 @@ export async function resumesAnywhere(numRuns: number, tally = new Tally()): Pro
               if (pages === most) break;
             }
             tally.happened('stops');
-            proof = (await stream.verdict).proof;
+            proof = stream.verdict().proof;
           }
 
           const all = server.records.map(({ sid }) => sid);

@@ -50,7 +50,7 @@ const modes: Record<string, () => Promise<void>> = {
     }
 
     save(stream.checkpoint());
-    if ((await stream.verdict).proof !== 'whole') process.exitCode = 1;
+    if (stream.verdict().proof !== 'whole') process.exitCode = 1;
     closeSync(file);
   },
   // The file sink keeps the place by itself; the file has its name only when it is whole.

@@ -86,7 +86,7 @@ export async function readsWithin(
   const stream = create(server, { rows, filter: periods[period], prefetch });
   const sids: string[] = [];
   for await (const { items } of stream.pages()) sids.push(...items.map(({ sid }) => sid));
-  const { proof } = await stream.verdict;
+  const { proof } = stream.verdict();
   expect({ proof, sids: sids.sort() }).toEqual({
     proof: 'whole',
     sids: records.map(({ sid }) => sid).sort(),

@@ -98,7 +98,7 @@ async function deliver(
   const sids: string[] = [];
   try {
     for await (const call of stream) sids.push(call.sid);
-    return { sids, error: null, proof: (await stream.verdict).proof };
+    return { sids, error: null, proof: stream.verdict().proof };
   } catch (error) {
     return { sids, error, proof: 'unproven' };
   }

@@ -170,7 +170,7 @@ export async function playHistory(
         pages += 1;
         if (pages === stopAfter) break;
       }
-      if (pages !== stopAfter) verdict = await reading.verdict;
+      if (pages !== stopAfter) verdict = reading.verdict();
     } catch (error) {
       failure = error;
       if (error instanceof Endless) violations.push('the read asks without end');

@@ -170,8 +170,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'the count at the end is left out': [
     'reading.ts',
-    'if (this.#slicesRead !== 1 || this.#isResumed) {',
-    'if (this.#slicesRead < 0) {',
+    'if (count !== 1 || isResumed) await this.#recount();',
+    '',
   ],
   'a count that differs is taken for the truth': [
     'proof.ts',
@@ -185,8 +185,8 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a checkpoint is a slice behind': [
     'reading.ts',
-    'const place = placeOf(of, this.#commit(slice, taking.left));',
-    'const place = placeOf(of, this.#state); this.#commit(slice, taking.left);',
+    'const place = commit();',
+    'const place = placeOf(this.options.of, this.#state); commit();',
   ],
   'a checkpoint is a slice ahead': [
     'reading.ts',
