@@ -19,6 +19,7 @@ import {
   readReceipt,
   receiptEnding,
 } from '../src/receipts/index.ts';
+import { sealed } from '../src/receipts/receipt.ts';
 import { type Encoding, fileSink } from '../src/sinks/index.ts';
 import { Paged } from './paged.ts';
 
@@ -266,6 +267,16 @@ describe('the receipt of a file', () => {
     }
 
     expect(await readReceipt(file('b'))).toBeNull();
+
+    const { seal: _, ...receipt } = JSON.parse(text);
+    const reversed = { from: '2026-11-01 00:00:00', to: '2026-10-01 00:00:00' };
+    for (const change of [reversed, { asked: reversed }]) {
+      writeFileSync(file('a') + receiptEnding, sealed({ ...receipt, ...change }));
+      expect(await readReceipt(file('a'))).toEqual({
+        receipt: null,
+        problem: 'its period ends before it begins',
+      });
+    }
   });
 
   it('needs an encoder whose rows it can count, and an unfinished file that was begun with one', async () => {

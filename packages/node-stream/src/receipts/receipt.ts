@@ -129,13 +129,19 @@ export function parseReceipt(text: string): FoundReceipt {
       receipt.receipt === 1 &&
       typeof receipt.rows.digest === 'string' &&
       Array.isArray(receipt.accounts);
-    if (isReceipt)
-      return isSealed(found)
-        ? { receipt }
-        : { receipt: null, problem: 'it was changed after it was written' };
+    if (isReceipt) {
+      if (!isSealed(found))
+        return { receipt: null, problem: 'it was changed after it was written' };
+      const isReversed = [receipt, receipt.asked ?? receipt].some(isEndFirst);
+      return isReversed
+        ? { receipt: null, problem: 'its period ends before it begins' }
+        : { receipt };
+    }
   } catch {}
   return { receipt: null, problem: 'it is not a receipt of this version' };
 }
+
+const isEndFirst = ({ from, to }: Span): boolean => from !== null && to !== null && from > to;
 
 /** How many rows there are, and a number that depends on all of them, but not on their order. */
 export interface RowCount {
