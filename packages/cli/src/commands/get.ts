@@ -1,18 +1,33 @@
+import { sheetFormats } from '@call-attribution/conversions/formats';
 import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
 import { CliError, exitCodes } from '../errors.ts';
 import { say } from '../io.ts';
-import { accounts, connection, only, output, whichCalls } from '../options.ts';
+import {
+  accounts,
+  connection,
+  conversionName,
+  only,
+  output,
+  ruleOptions,
+  whichCalls,
+} from '../options.ts';
 import type { Style } from '../terminal/style.ts';
 import { pad, printable } from '../terminal/width.ts';
+import type { WhyAnswer } from './runs/why.ts';
 
 /** `calls get`: one call, its fields by group. */
 export const get = command({
   name: 'get',
-  summary: 'show one call by its session ID',
+  summary: 'show one call by its session ID, or why it counts for a bid tool or does not',
   words: { '<sid>': 'session ID of the call' },
+  choices: { for: Object.keys(sheetFormats) },
   options: {
     ...only(whichCalls, '--store <url>'),
+    '--for <tool>': 'say why it counts for this tool or does not, as calls sheet judges it',
+    ...ruleOptions,
+    ...conversionName,
+    '--ledger <file>': 'say what of it was sent, as the ledger of the sheets has it',
     ...output,
     ...accounts,
     ...connection,
@@ -20,30 +35,41 @@ export const get = command({
   examples: {
     'calls get 1000000001': 'every field that has a value, by group',
     'calls get 1000000001 --json': 'the whole record',
+    'calls get 1000000001 --for google-ads-clicks --rules rules.json':
+      'why it is in the sheet or not; --ledger says whether it was sent',
   },
   async run(args, io) {
-    const { chooseAccounts, eachAccount } = await import('./typed/accounts.ts');
+    const { chooseAccounts, contextOf, eachAccount } = await import('./typed/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const output = await import('../output/index.ts');
     const target = output.targetOf(args, output.rowFormats);
     const chosen = readFields(args);
     const sid = args.words[0] ?? '';
     const accounts = await chooseAccounts(args, io);
+    let why: WhyAnswer | null = null;
     const found: { readonly row: Record<string, unknown>; readonly all: readonly FieldSpec[] }[] =
       [];
 
     // Of several accounts, only one has the call.
     const status = await eachAccount(accounts, args, io, async ({ name, settings, open }) => {
       const source = await open();
-      const { call, said } = await source.get(sid).finally(() => source.close());
-      for (const line of said) say(io, line);
-      if (call === null) return exitCodes.ok;
-      const of = name === null ? {} : { account: name };
-      found.push({
-        row: { ...of, ...(chosen === null ? call : pickFields(call, chosen)) },
-        all: fieldsOf(settings.apiVersion.value),
-      });
-      return exitCodes.ok;
+      try {
+        const { call, said } = await source.get(sid);
+        for (const line of said) say(io, line);
+        if (call === null) return exitCodes.ok;
+        if (args.text('for') !== null) {
+          const { whyOf } = await import('./runs/why.ts');
+          why = await whyOf(call, source, args, contextOf(settings, io), io);
+        }
+        const of = name === null ? {} : { account: name };
+        found.push({
+          row: { ...of, ...(chosen === null ? call : pickFields(call, chosen)) },
+          all: fieldsOf(settings.apiVersion.value),
+        });
+        return exitCodes.ok;
+      } finally {
+        await source.close();
+      }
     });
     const [first] = found;
     if (first === undefined) {
@@ -60,6 +86,14 @@ export const get = command({
 
     const { row, all } = first;
     const { style } = output.screenOf(target, io);
+    if (why !== null) {
+      const { lines, data } = why as WhyAnswer;
+      const json = `${JSON.stringify({ ...data, said: lines }, null, 2)}\n`;
+      if (target.format === 'json') await output.saveResult(target, [json], io);
+      else await output.showResult(target, [...lines], io);
+      return status;
+    }
+
     if (target.format === 'json')
       await output.saveResult(target, [`${JSON.stringify(row, null, 2)}\n`], io);
     else if (target.format === 'table')

@@ -190,6 +190,45 @@ describe('calls push google', () => {
     expect((await sheet('3.csv')).stderr).toMatch(/\d+ {2}counts_again: the call counts again/);
   });
 
+  test('calls get --for says why a call is in a sheet or not, and when it was sent', async () => {
+    const env = { CALLS_TIME_ZONE: 'America/New_York' };
+    const quick = (...args: string[]) => stage.quick(args, { cwd: folder, env });
+    writeFileSync(join(folder, 'first.json'), '{ "firstCallOnly": true, "value": 25 }');
+    const sheet = ['--conversion-name', 'Phone lead', '--ledger', 'why.ledger'];
+    const rules = ['--rules', 'first.json'];
+    const write = await quick(
+      ...['sheet', 'google-ads-clicks', '-o', 'why.csv', '--left-out', 'why-not.csv'],
+      ...['--period', '2026-11', ...sheet, ...rules],
+    );
+    expect(write.stderr).toContain('new conversions');
+    const lines = readFileSync(join(folder, 'why-not.csv'), 'utf8').split('\r\n').slice(1, -1);
+    const reasons = new Map(lines.map((line) => [line.split(',')[2], line.split(',')[0]]));
+    expect(reasons.size).toBeGreaterThan(3);
+    const why = (sid: string, ...more: string[]) =>
+      quick('get', sid, '--for', 'google-ads-clicks', ...rules, ...more);
+    for (const [reason, sid = ''] of reasons) {
+      const { stdout } = await why(sid);
+      expect(stdout).toContain('no conversion for Google Ads, conversions from clicks');
+      expect(stdout).toContain(`: ${reason}: `);
+    }
+
+    const ledger = readFileSync(join(folder, 'why.ledger'), 'utf8');
+    const sent = /"sid":"(\d+)"/.exec(ledger)?.[1] ?? '';
+    const { stdout } = await why(sent, ...sheet);
+    expect(stdout).toMatch(
+      /^a conversion for Google Ads, conversions from clicks, worth 25\.00, matched by the click gclid \S+\nsent on 2026-11-21 0\d:00:00, America\/New_York, as it is now\n$/,
+    );
+    expect(JSON.parse((await why(sent, ...sheet, '--json')).stdout)).toMatchObject({
+      sid: sent,
+      counts: true,
+      kind: 'left-out',
+      why: 'sent_before',
+      value: 25,
+    });
+    expect((await why(sent, '--ledger', 'why.ledger')).stderr).toContain('--conversion-name');
+    expect(readFileSync(join(folder, 'why.ledger'), 'utf8')).toBe(ledger);
+  });
+
   test('a trial with another server marks nothing as sent for the tool itself', async () => {
     const args = ['push', 'google', ...destination, '--ledger', 'trial.ledger'];
     const to = async (server: string) => {

@@ -41,6 +41,11 @@ export interface Ledger {
    * that is not finished counts: it may have left.
    */
   delivered(destination: string): ReadonlyMap<string, LedgerEntry>;
+  /**
+   * When the latest entry of a conversion was sent to a destination, in milliseconds since 1970;
+   * null when there is none.
+   */
+  sentAt(destination: string, key: string): number | null;
   /** The delivery to a destination that was prepared and not finished; null when there is none. */
   pending(destination: string): Delivery | null;
   /** Every destination that something was ever prepared for. */
@@ -119,13 +124,17 @@ export async function openLedger(
   const host = hostname();
   const journal = typeof where === 'string' ? await fileJournal(where) : where;
   const delivered = new Map<string, Map<string, LedgerEntry>>();
+  const sentAt = new Map<string, Map<string, number>>();
   const open = new Map<string, Delivery>();
   const announced = new Map<string, readonly DeliveredFile[]>();
 
   const apply = (line: Line): void => {
     if (line.type === 'announced' || line.type === 'prepared') {
       announced.set(line.destination, line.type === 'announced' ? line.files : []);
-      if (!delivered.has(line.destination)) delivered.set(line.destination, new Map());
+      if (!delivered.has(line.destination)) {
+        delivered.set(line.destination, new Map());
+        sentAt.set(line.destination, new Map());
+      }
     }
 
     if (line.type === 'announced') return;
@@ -140,8 +149,13 @@ export async function openLedger(
     if (line.type === 'abandoned' || !delivery) return;
     const refused = new Set(line.except);
     const entries = delivered.get(delivery.destination);
-    for (const entry of delivery.entries)
-      if (!refused.has(entry.key)) entries?.set(entry.key, entry);
+    const times = sentAt.get(delivery.destination);
+    for (const entry of delivery.entries) {
+      if (refused.has(entry.key)) continue;
+      entries?.set(entry.key, entry);
+      times?.set(entry.key, delivery.preparedAt);
+    }
+
     for (const entry of (line.uncertain ?? []).map(withKey))
       entries?.set(entry.key, { ...entry, uncertain: true });
   };
@@ -170,6 +184,12 @@ export async function openLedger(
       const known = delivered.get(destination) ?? new Map<string, LedgerEntry>();
       const entries = pending(destination)?.entries ?? [];
       return new Map([...known, ...entries.map((entry) => [entry.key, entry] as const)]);
+    },
+    sentAt(destination, key) {
+      const unfinished = pending(destination);
+      const isUnfinished = unfinished?.entries.some((entry) => entry.key === key);
+      if (unfinished && isUnfinished) return unfinished.preparedAt;
+      return sentAt.get(destination)?.get(key) ?? null;
     },
     pending,
     destinations: () => [...delivered.keys()],

@@ -1,0 +1,98 @@
+import {
+  type CallChange,
+  conversions,
+  explainChange,
+  type SheetFormatName,
+  sheetFormats,
+} from '@call-attribution/conversions';
+import type { Call } from '@call-attribution/core';
+import { day, parseNaive, periodOf, second } from '@call-attribution/core/time';
+import type { Args } from '../../args.ts';
+import { CliError, exitCodes, UsageError } from '../../errors.ts';
+import { inPeriod, withExtensions } from '../../input/filter.ts';
+import type { Source } from '../../input/source.ts';
+import type { Io } from '../../io.ts';
+import { openNamedLedger } from '../../uploads/ledger.ts';
+import type { FilterContext } from '../typed/filter.ts';
+import { readRules } from './rules.ts';
+
+/** Why a call counts for a tool or does not. */
+export interface WhyAnswer {
+  /** Sentences, the first with the answer. */
+  readonly lines: readonly string[];
+  /** The same as data. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Judges a call for `--for` as `calls sheet` would with the same rules. The caller's earlier calls
+ * are read where the rules compare them.
+ */
+export async function whyOf(
+  call: Call,
+  source: Source,
+  args: Args,
+  context: FilterContext,
+  io: Io,
+): Promise<WhyAnswer> {
+  const format = sheetFormats[args.need('for') as SheetFormatName];
+  const shown = args.text('ledger');
+  const name = args.text('conversion-name')?.trim() ?? '';
+  if (name === '' && shown !== null && format.needsName)
+    throw new UsageError('--ledger needs --conversion-name, as the sheet has it', [
+      'a ledger keeps what was sent by the tool and the name of the conversion',
+    ]);
+
+  // Without a ledger the name decides nothing.
+  const judgedAs = name === '' && format.needsName ? 'conversion' : name;
+  const { rules: typed, history } = await readRules(args, context, format, judgedAs, io);
+  const rules = { ...typed, from: String(call.date_added) };
+  const calls = history === 0 ? [call] : await callsUpTo(call, history, source, context, io);
+  const ledger = shown === null ? null : await openNamedLedger(shown, rules.now, true, io);
+  try {
+    const destination = `${format.name} ${rules.conversionName}`.trim();
+    let last: CallChange | null = null;
+    for await (const change of conversions(calls, rules, format, ledger?.delivered(destination)))
+      if (change.call.sid === call.sid) last = change;
+    if (last === null)
+      throw new CliError(`the call ${call.sid} was not among the calls of its time`, {
+        exitCode: exitCodes.incomplete,
+      });
+
+    const { kind, why, conversion, entry } = last;
+    const key = entry?.key ?? String(call.sid);
+    const sentAt = shown === null ? undefined : (ledger?.sentAt(destination, key) ?? null);
+    const data = {
+      sid: call.sid,
+      tool: format.name,
+      counts: conversion !== null,
+      kind,
+      why,
+      value: conversion?.value ?? null,
+      currency: conversion?.currency ?? null,
+      sentAt: typeof sentAt === 'number' ? new Date(sentAt).toISOString() : null,
+    };
+    return { lines: explainChange(last, { tool: format, rules, sentAt }), data };
+  } finally {
+    await ledger?.close();
+  }
+}
+
+/** The call, after the calls of so many days before it. */
+async function callsUpTo(
+  call: Call,
+  days: number,
+  source: Source,
+  { version }: FilterContext,
+  io: Io,
+): Promise<Call[]> {
+  const at = parseNaive(String(call.date_added));
+  const period = periodOf(at - days * day, at + second);
+  const filter = withExtensions(inPeriod({ clauses: [] }, period), version);
+  const { stream, ending } = await source.read({ filter, signal: io.signal });
+  const calls: Call[] = [];
+  for await (const each of stream) calls.push(each);
+  const { proof, text } = await ending;
+  if (proof !== 'whole') throw new CliError(text, { exitCode: exitCodes.incomplete });
+  return calls;
+}

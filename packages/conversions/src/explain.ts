@@ -1,0 +1,82 @@
+import { durationMillis, formatNaive, naiveAt, second } from '@call-attribution/core/time';
+import { type CallChange, type Change, uncorrected } from './changes.ts';
+import type { ConversionRules } from './conversion.ts';
+import type { LedgerEntry } from './entry.ts';
+import { correctionTexts, reasonTexts } from './reasons.ts';
+import type { Tool } from './sheet-format.ts';
+
+/** What is known of a change besides itself. */
+export interface ExplainOptions {
+  /** The tool that the call was judged for. */
+  readonly tool: Tool;
+  /** The rules that it was judged by. */
+  readonly rules: ConversionRules;
+  /**
+   * When what the ledger has of it was sent, in milliseconds since 1970: `ledger.sentAt`. Undefined
+   * when no ledger was asked.
+   */
+  readonly sentAt?: number | null | undefined;
+}
+
+/**
+ * Says in sentences why a call counts for a tool or does not, and what the tool has of it.
+ *
+ * @example
+ * for await (const change of conversions([call], rules, format))
+ *   for (const line of explainChange(change, { tool: format, rules })) console.log(line);
+ */
+export function explainChange(change: CallChange, options: ExplainOptions): string[] {
+  const { tool, sentAt } = options;
+  const { title = 'the tool' } = tool;
+  const { call, conversion, why } = change;
+  const lines: string[] = [];
+  if (conversion === null) {
+    lines.push(`no conversion for ${title}: ${textOf(why)}`);
+    if (why === 'too_short') lines.push(talkText(call.talk_minutes, options));
+  } else {
+    const { value, currency, click } = conversion;
+    const worth = value === null ? 'without a value' : `worth ${amountText(value, currency)}`;
+    const match =
+      click === null ? 'the number of the caller' : `the click ${click.kind} ${click.id}`;
+    lines.push(`a conversion for ${title}, ${worth}, matched by ${match}`);
+  }
+
+  return sentAt === undefined ? lines : [...lines, ...ledgerLines(change, options)];
+}
+
+const textOf = (why: Change['why']): string => {
+  const texts: Readonly<Record<string, string>> = { ...reasonTexts, ...correctionTexts };
+  return `${why}: ${texts[why ?? '']}`;
+};
+
+const amountText = (value: number, currency: string | null): string =>
+  [value.toFixed(2), ...(currency === null ? [] : [currency])].join(' ');
+
+function talkText(minutes: unknown, { tool, rules }: ExplainOptions): string {
+  const least = durationMillis(rules.minTalk ?? tool.accepts.minTalk, 'minTalk') / second;
+  const by = rules.minTalk === undefined ? ' of the tool' : '';
+  return `they talked for ${String(minutes)} minutes; the minimum${by} is ${least} s`;
+}
+
+/** What the tool has, as the ledger says it, and what the next run does about it. */
+function ledgerLines(change: CallChange, { rules, sentAt }: ExplainOptions): string[] {
+  const { kind, entry, why } = change;
+  const zone = rules.timeZone ?? 'UTC';
+  if (sentAt === undefined || sentAt === null)
+    return kind === 'add' ? ['not sent yet: the next run sends it'] : ['it was not sent'];
+
+  const sent = `sent on ${formatNaive(naiveAt(sentAt, zone))}, ${zone}`;
+  if (kind === 'retract') return [`${sent}; the next run takes it back`];
+  if (kind === 'restate') return [`${sent} with another value; the next run corrects it`];
+  if (kind === 'add')
+    return [`${sent} with another click, time or name; the next run sends it as it is now`];
+  return [`${sent}${stateText(change, entry, why)}`];
+}
+
+function stateText(change: Change, entry: LedgerEntry | null, why: Change['why']): string {
+  const what = uncorrected(change);
+  if (what !== null) return `; the tool takes no correction of it: ${correctionTexts[what]}`;
+  if (why === 'uncertain') return `; ${reasonTexts.uncertain}`;
+  if (entry?.action === 'retract') return ', and taken back';
+  return why === 'sent_before' ? ', as it is now' : '; it stays as it was sent';
+}
