@@ -16,6 +16,12 @@ export const whichCalls = {
     'a record that cannot be read or stored: stop, or leave it out and name it (default: stop)',
 } as const;
 
+/** Of commands whose calls a copy elsewhere may follow. */
+export const changes = {
+  '--changed-since <time>':
+    'of a copy: calls that were stored or changed after this time, in UTC: 2026-11-27, "2026-11-27 10:30:00.123" or 1d',
+} as const;
+
 /** How the result is shown or written. */
 export const output = {
   '-o, --output <file>': 'file to write; its extension selects the format',
@@ -95,7 +101,7 @@ export const pushLedger = {
 
 /** Options that mean the same in every command that has them, under the headings of the help. */
 export const sharedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'Which calls': whichCalls,
+  'Which calls': { ...whichCalls, ...changes },
   Output: output,
   Accounts: accounts,
   Connection: { ...connection, ...legacy },

@@ -1,7 +1,7 @@
 import { command } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { say, write } from '../io.ts';
-import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
+import { accounts, changes, connection, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /**
@@ -13,6 +13,7 @@ export const count = command({
   summary: 'count the calls that match',
   options: {
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
+    ...changes,
     ...only(output, '--json'),
     ...accounts,
     ...connection,

@@ -1,6 +1,7 @@
 import type { Args } from '../args.ts';
 import { command } from '../command.ts';
-import { accounts, connection, only, output, whichCalls } from '../options.ts';
+import { UsageError } from '../errors.ts';
+import { accounts, changes, connection, only, output, whichCalls } from '../options.ts';
 
 /** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
 export const exportCalls = command({
@@ -22,6 +23,7 @@ export const exportCalls = command({
     '--resume': 'continue an interrupted export of the same file',
     '--rows <n>': 'calls per request; fewer if the server sends fewer (default: 1000)',
     ...whichCalls,
+    ...changes,
     ...only(output, '--fields <fields>'),
     ...accounts,
     ...connection,
@@ -38,6 +40,13 @@ export const exportCalls = command({
     const { exportEach } = await import('./runs/export.ts');
     const { monthsWriter } = await import('../export/months.ts');
     const { callsWriter } = await import('../export/calls.ts');
+
+    for (const option of ['partition', 'receipt'] as const)
+      if (args.flag('changed-since') && args.flag(option))
+        throw new UsageError(
+          `--${option} is about all calls of a filter, and cannot be used with --changed-since`,
+          ['--partition month alone writes the months that have changed'],
+        );
 
     const planOf = async (args: Args) => ({
       write: args.flag('partition') ? monthsWriter(args, io.cwd) : callsWriter(args),

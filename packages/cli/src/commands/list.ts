@@ -5,9 +5,10 @@ import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import type { Remarks } from '../input/verdict.ts';
 import { type Io, say, show, write } from '../io.ts';
-import { accounts, connection, output, whichCalls, without } from '../options.ts';
+import { accounts, changes, connection, output, whichCalls, without } from '../options.ts';
 import type { RowColumn } from '../output/index.ts';
 import { count, duration, plural } from '../terminal/numbers.ts';
+import { refuseChangedSince } from './typed/changed-since.ts';
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list = command({
@@ -23,6 +24,7 @@ export const list = command({
     '--follow': 'show each new call as it comes, until Ctrl-C',
     '--every <duration>': 'with --follow: how often to look: 10s, 1m (default: 30s)',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
+    ...changes,
     ...output,
     ...accounts,
     ...connection,
@@ -38,7 +40,11 @@ export const list = command({
   async run(args, io) {
     if (args.flag('every') && !args.flag('follow'))
       throw new UsageError('--every goes with --follow');
-    if (args.flag('follow')) return follow(args, io);
+    if (args.flag('follow')) {
+      refuseChangedSince(args);
+      return follow(args, io);
+    }
+
     const { chooseCalls, inTurn } = await import('./typed/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');

@@ -51,6 +51,8 @@ export interface CopyOptions {
   readonly accounts: readonly string[];
   /** A condition of questions; null for none. */
   readonly where: string | null;
+  /** Only calls that changed after this time, in milliseconds since 1970; null for any. */
+  readonly changedSince: number | null;
   /** What else conditions may call the accounts. Default: nothing. */
   readonly namesOf?: AccountNames;
   readonly signal: AbortSignal;
@@ -88,8 +90,10 @@ export class CopySource implements Source {
   }
 
   async count(filter: Filter): Promise<Total> {
+    const next = await this.#next();
     const { calls, extensions } = await this.#counted(filter);
-    return { total: calls, extensions, source: 'store', ...(await this.#ofMatches(calls, filter)) };
+    const { said, lacks } = await this.#ofMatches(calls, filter);
+    return { total: calls, extensions, source: 'store', said: [...said, ...next], lacks };
   }
 
   async get(sid: string): Promise<Found> {
@@ -102,6 +106,7 @@ export class CopySource implements Source {
 
   async latest(filter: Filter, most: number): Promise<Latest> {
     const calls: Call[] = [];
+    const next = await this.#next();
     let total = 0;
     for (const account of await this.#accounts()) {
       // Of a condition, all calls that the filter has are read.
@@ -113,12 +118,14 @@ export class CopySource implements Source {
     }
 
     calls.sort(byTime);
-    const remarks = await this.#ofMatches(total, filter);
-    return { calls: calls.slice(-most), total, isUnordered: false, ...remarks };
+    const { said, lacks } = await this.#ofMatches(total, filter);
+    const latest = calls.slice(-most);
+    return { calls: latest, total, isUnordered: false, said: [...said, ...next], lacks };
   }
 
   async read({ filter: input, check, onError = 'fail' }: CallStreamOptions): Promise<Reading> {
     const filter = toFilter(input ?? '');
+    const next = await this.#next();
     const statuses = await this.#status();
     const copies = await this.#verdicts(periodOfFilter(filter));
     const remarks = this.#remarks(statuses, copies);
@@ -153,7 +160,7 @@ export class CopySource implements Source {
         yield call;
       }
 
-      const said = read + leftOut === 0 ? await whyNone() : [];
+      const said = [...(read + leftOut === 0 ? await whyNone() : []), ...next];
       const ended = endingOfCopies({ read, leftOut, held: heldIn(statuses), copies });
       resolve({ ...ended, said, lacks: remarks.lacks });
     };
@@ -282,11 +289,20 @@ export class CopySource implements Source {
     return { said: calls > 0 ? said : [...said, ...(await this.#whyNone(filter))], lacks };
   }
 
+  /** How the next command goes on from the changes that there were before this one read. */
+  async #next(): Promise<readonly string[]> {
+    if (this.#options.changedSince === null) return [];
+    const changed = (await this.#accounts()).map((account) => this.#store.changedAt(account));
+    const known = (await Promise.all(changed)).filter((each) => each !== null);
+    return known.length === 0 ? [] : [nextChangedSince(Math.min(...known))];
+  }
+
   /**
    * Why no call matches, in the words of an answer to the same question: what a field holds
    * instead, when the calls begin.
    */
   async #whyNone(filter: Filter): Promise<readonly string[]> {
+    if (this.#options.changedSince !== null) return [];
     const { from, to } = textOf(periodOfFilter(filter));
     const isPeriod = from === null || to === null || from < to;
     const timeZone = this.#options.settings.timeZone?.value;
@@ -305,6 +321,12 @@ export class CopySource implements Source {
    * of that.
    */
   async #counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
+    if (this.#options.where !== null && this.#options.changedSince !== null) {
+      let calls = 0;
+      for await (const _ of this.#calls(filter, await this.#accounts())) calls += 1;
+      return { calls, extensions: { counted: 0, leftOut: 0 } };
+    }
+
     if (this.#options.where !== null) {
       const { answers } = await this.ask([planQuestion(this.#question(filter))]);
       return answers[0] ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
@@ -361,7 +383,9 @@ export class CopySource implements Source {
   }
 
   #rows(filter: Filter): Selection {
-    return selectionOf(filter, { extensions: this.#version === 'v2' });
+    const { changedSince } = this.#options;
+    const selection = selectionOf(filter, { extensions: this.#version === 'v2' });
+    return changedSince === null ? selection : { ...selection, changedSince };
   }
 
   /** What is known of each account that is read, in their order. */
@@ -369,6 +393,12 @@ export class CopySource implements Source {
     this.#statuses ??= this.#copies().then(statusesOf);
     return this.#statuses;
   }
+}
+
+/** How the next command goes on from the latest change that this one knew of. */
+function nextChangedSince(millis: number): string {
+  const text = new Date(millis).toISOString().replace('T', ' ').slice(0, -1);
+  return `changes up to ${text} UTC are included; --changed-since "${text}" goes on from there`;
 }
 
 function byTime({ date_added: one }: Call, { date_added: other }: Call): number {

@@ -20,6 +20,7 @@ import { oneOf } from '../../terminal/numbers.ts';
 import { askHidden, canAsk } from '../../terminal/prompt.ts';
 import { whileWaiting } from '../../terminal/waiting.ts';
 import { version } from '../../version.ts';
+import { changedSinceOf, refuseChangedSince } from './changed-since.ts';
 import { askedPeriod, type FilterContext, filterOf, sayPeriod } from './filter.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from './settings.ts';
 
@@ -141,6 +142,7 @@ export interface ReadAccount extends NamedAccount {
  */
 export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadAccount[]> {
   const stored = await chooseStored(args, io);
+  if (stored === null) refuseChangedSince(args);
   const accounts = stored?.accounts ?? accountsOfApi(args, io);
   const where = args.text('where');
   if (where === null) return accounts;
@@ -215,7 +217,8 @@ export async function openCopy(
   const store = await whileWaiting(`waiting for the store ${shown}`, () =>
     openChosen(chosen, settings, { readOnly: true }),
   );
-  return new CopySource(store, { shown, settings, accounts: [], where: null, signal });
+  const which = { accounts: [], where: null, changedSince: null };
+  return new CopySource(store, { shown, settings, ...which, signal });
 }
 
 /**
@@ -276,6 +279,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   else ids = names === 'all' ? stored.map(({ id }) => id) : [...new Set(names.map(idOf))];
   const isNamed = names === 'all' || ids.length > 1;
   const where = args.text('where');
+  const changedSince = changedSinceOf(args, io.clock.now());
   const open = async (ids: readonly string[], of = settings) => {
     const store = await openStore(of);
     return new CopySource(store, {
@@ -283,6 +287,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
       settings: of,
       accounts: ids,
       where,
+      changedSince,
       namesOf,
       signal: io.signal,
     });
