@@ -1,12 +1,18 @@
 import type { Call } from '@call-attribution/core';
 import { everything, type Period, periodOfText, textOf } from '@call-attribution/core/time';
-import type { CallStreamOptions, Span, Verdict } from '@call-attribution/node-stream';
+import type {
+  CallStreamOptions,
+  MonthReading,
+  Position,
+  Span,
+  Verdict,
+} from '@call-attribution/node-stream';
 import {
   type CopyVerdict,
   describeCopy,
   describeScope,
 } from '@call-attribution/node-stream/copies';
-import { verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import { type Receipt, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -178,8 +184,13 @@ export class CopySource implements Source {
       const verdict = await this.#store.verdict(account, period);
       const own = verdict === null ? filter : withScope(filter, verdict);
       const removals = await printRemovals(this.#store, [account]);
-      const read = (month: Span) => this.#month(account, own, month);
-      accounts.push({ account, filter: own, removals, read });
+      accounts.push({
+        account,
+        filter: own,
+        removals,
+        read: (month) => this.#month(account, own, month),
+        isCurrent: (receipt) => this.#isCurrent(account, own, receipt),
+      });
     }
 
     const ending: Months['ending'] = async (read) => {
@@ -190,9 +201,12 @@ export class CopySource implements Source {
   }
 
   /** Some calls of an account, which says nothing each time it is read. */
-  #month(account: string, filter: Filter, month: Span): ReturnType<AccountMonths['read']> {
+  async #month(account: string, filter: Filter, month: Span): Promise<MonthReading> {
     const store = this.#store;
-    const found = this.#calls(withinRange(filter, month), [account]);
+    const ofMonth = withinRange(filter, month);
+    const last = await store.changedAt(account);
+    const found = this.#calls(ofMonth, [account]);
+    const rows = this.#rows(ofMonth);
     let read = 0;
 
     const calls = async function* () {
@@ -207,7 +221,33 @@ export class CopySource implements Source {
       return copy === null ? null : verdictOfCopies(read, [copy]);
     };
 
-    return { calls: calls(), verdict };
+    const changes = async () => {
+      const held = await store.count(account, rows);
+      if ((await store.changedAt(account)) !== last) return null;
+      return { until: last === null ? null : new Date(last).toISOString(), calls: held };
+    };
+
+    return { calls: calls(), verdict, changes };
+  }
+
+  /**
+   * Whether a file still has what the copy holds of its period: no call there has changed since,
+   * there are as many as then, so that none was removed, and as much is proved of them.
+   */
+  async #isCurrent(account: string, filter: Filter, receipt: Receipt): Promise<boolean> {
+    const { where } = this.#options;
+    const { changes, verdict, from, to } = receipt;
+    if (changes === undefined) return false;
+
+    // What follows from the other calls of a caller changes with these.
+    if (where !== null && planCalls({ where }).otherCalls !== 'none') return false;
+
+    const rows = this.#rows(withinRange(filter, { from, to }));
+    const changedSince = changes.until === null ? 0 : Date.parse(changes.until);
+    if ((await this.#store.count(account, { ...rows, changedSince })) > 0) return false;
+    if ((await this.#store.count(account, rows)) !== changes.calls) return false;
+    const copy = await this.#store.verdict(account, periodOfText({ from, to }));
+    return proofText(verdict) === proofText(copy && verdictOfCopies(0, [copy]));
   }
 
   async removals(): Promise<string | null> {
@@ -400,6 +440,10 @@ function nextChangedSince(millis: number): string {
   const text = new Date(millis).toISOString().replace('T', ' ').slice(0, -1);
   return `changes up to ${text} UTC are included; --changed-since "${text}" goes on from there`;
 }
+
+/** What is proved, apart from how many calls it is proved of. */
+const proofText = (verdict: Verdict<Position> | null): string =>
+  JSON.stringify(verdict && [verdict.proof, verdict.gaps, verdict.only ?? []]);
 
 function byTime({ date_added: one }: Call, { date_added: other }: Call): number {
   if (one === other) return 0;

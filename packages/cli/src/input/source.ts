@@ -43,7 +43,7 @@ export interface Reading extends Remarks {
 }
 
 /** The calls of an account, period by period, for files of months. */
-export interface AccountMonths extends Pick<MonthSource, 'read' | 'removals'> {
+export interface AccountMonths extends Pick<MonthSource, 'read' | 'removals' | 'isCurrent'> {
   /** The ID; null where only its calls tell. */
   readonly account: string | null;
   /** Which calls: those that were asked for, of those that there are. */

@@ -27,6 +27,7 @@ import { type CallStreamOptions, createCallStream } from '../read.ts';
 import {
   parseReceipt,
   type Receipt,
+  type ReceiptChanges,
   type ReceiptFacts,
   RowDigest,
   receiptOf,
@@ -47,9 +48,15 @@ export interface MonthSource {
   readonly where?: string;
   /**
    * What was erased and purged from it, as JSON; null for nothing. It goes into the folder of the
-   * account before the calls. Of a source that says it, all months are written again.
+   * account before the calls. Of a source that says it and not what is current, all months are
+   * written again.
    */
   readonly removals?: string | null;
+  /**
+   * Whether the file of a receipt still has what the source holds of its period. A source that can
+   * say so is asked in place of the age of a month.
+   */
+  isCurrent?(receipt: Receipt): Promise<boolean>;
   /** The calls of a period, both ends included. */
   read(period: Span, signal: AbortSignal | undefined): MonthReading | Promise<MonthReading>;
 }
@@ -60,6 +67,11 @@ export interface MonthReading {
   readonly calls: Input<Call>;
   /** What is proved of them, asked when all were read. */
   readonly verdict: () => Promise<Verdict<Position> | null> | Verdict<Position> | null;
+  /**
+   * Up to which change of the source they hold, asked when all were read; null when it changed
+   * meanwhile.
+   */
+  readonly changes?: () => Promise<ReceiptChanges | null>;
 }
 
 /** A month of calls in its file. */
@@ -119,7 +131,7 @@ export interface MonthsSummary {
  * Writes the calls of an account as Parquet, a file a month with its receipt:
  * `account=101/month=2026-10.parquet`. Each file appears whole or not at all, and is proved by
  * itself. A later run into the same place reads the months that are missing, not whole, or young
- * enough to have changed. A month that is there never gets a shorter period than it had.
+ * enough to have changed; of a copy, those that have changed. A month that is there never gets a shorter period than it had.
  *
  * @example
  * const { verdict } = await exportMonths(client, monthFolder('calls'), { filter: 'inc_gce:1' });
@@ -193,7 +205,7 @@ export async function exportMonths(
         isComplete &&
         (written.has(month) ||
           Date.parse(before.writtenAt) >= since ||
-          (from.removals === undefined && isSettled(month, before, settle)));
+          (await isUnchanged(from, month, before, settle)));
       if (!isDone) {
         const reading = await from.read(period, signal);
         const { receipt, ...read } = await writeMonth(reading, target, file, month, clock, {
@@ -387,9 +399,10 @@ async function writeMonth(
   // Calls at the border belong to the file of their own month.
   const proved =
     found === null ? null : { ...found, proved: Math.max(0, found.proved - elsewhere) };
+  const changes = (await reading.changes?.()) ?? null;
   const receipt = receiptOf(
     file,
-    { ...facts, verdict: proved },
+    { ...facts, ...(changes === null ? {} : { changes }), verdict: proved },
     {
       rows: { ...digest.result(), format: form.format, fields: form.fields },
       bytes: { length, sha256: hash.digest('hex') },
@@ -416,6 +429,17 @@ const isQuiet = (month: string, receipt: Receipt | null): string[] => {
   const { rows, to = null } = receipt ?? {};
   return rows?.count === 0 && (to === null || to > beginOf(after(month))) ? [month] : [];
 };
+
+/** Whether a file of an earlier run has what would be read now. */
+async function isUnchanged(
+  source: MonthSource,
+  month: string,
+  receipt: Receipt,
+  settle: number,
+): Promise<boolean> {
+  if (source.isCurrent !== undefined) return source.isCurrent(receipt);
+  return source.removals === undefined && isSettled(month, receipt, settle);
+}
 
 /** Whether all that a file is about was old enough when it was written, and is proved. */
 function isSettled(month: string, { writtenAt, verdict, to }: Receipt, settle: number): boolean {

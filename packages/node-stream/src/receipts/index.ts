@@ -13,6 +13,7 @@ export {
 export {
   type FoundReceipt,
   type Receipt,
+  type ReceiptChanges,
   type ReceiptFacts,
   type ReceiptRows,
   type RowCount,

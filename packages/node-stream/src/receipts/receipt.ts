@@ -28,11 +28,21 @@ export interface ReceiptFacts extends Span {
   readonly filter: string | null;
   /** A condition that only a store can evaluate, in its language. */
   readonly where?: string;
+  /** Of a file from a copy that notes its changes: up to which it holds. */
+  readonly changes?: ReceiptChanges;
   /**
    * What was proved of the read, with the stretches that are missing; null when nothing is known
    * about it.
    */
   readonly verdict: Verdict<Position> | null;
+}
+
+/** Up to which change of a copy a file holds. */
+export interface ReceiptChanges {
+  /** The last change of the copy when it was read, as ISO 8601; null when there was none yet. */
+  readonly until: string | null;
+  /** How many calls the copy had in the period of the file, whatever condition they fulfil. */
+  readonly calls: number;
 }
 
 /** The rows of a file. */
