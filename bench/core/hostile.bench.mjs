@@ -4,7 +4,7 @@
 // or number are wrong; "HANGS" nothing after three seconds, although a timeout of 300 ms was set
 // where the SDK has one.
 import { apiKeys, createClient } from '@call-attribution/core';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { Octokit } from 'octokit';
 import OpenAI from 'openai';
 import Stripe from 'stripe';
@@ -86,8 +86,8 @@ const rows = [
 ];
 
 async function outcome(make, fault) {
-  const server = await startHostileServer({ calls: [...calls] });
-  const other = await startHostileServer({ calls: [...calls] });
+  const server = await fakeApi({ calls: [...calls] }).listen();
+  const other = await fakeApi({ calls: [...calls] }).listen();
   const key = fault === 'key' ? 'sk_LEAK\n2' : 'sk_test_1';
   const answers = fault === 'redirect' ? always({ redirect: `${other.url}${path}` }) : fault;
   if (Array.isArray(answers)) server.next(...answers);

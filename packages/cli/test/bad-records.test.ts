@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  fixtureCalls,
-  type HostileServer,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -25,13 +21,13 @@ function broke<R extends { readonly body: Buffer }>(response: R): R {
     body = body.replace(new RegExp(`("sid":"${sid}".*?"talk_minutes":)"[^"]*"`), '$1 1.2.3');
   return { ...response, body: Buffer.from(body) };
 }
-let server: HostileServer;
+let server: FakeApiServer;
 let env: Record<string, string>;
 beforeAll(async () => {
-  server = await startHostileServer({
+  server = await fakeApi({
     calls,
-    fault: () => ({ change: broke }),
-  });
+    faults: () => ({ change: broke }),
+  }).listen();
   env = {
     CALLS_BASE_URL: server.url,
     CALLS_ACCESS_KEY: 'key-one',
@@ -91,15 +87,15 @@ describe('calls export', () => {
   test('a record whose sid cannot be read is named by its place', async () => {
     const cwd = stage.folder();
     broken = [];
-    const noSid = await startHostileServer({
+    const noSid = await fakeApi({
       calls,
-      fault: () => ({
+      faults: () => ({
         change: (response) => ({
           ...response,
           body: Buffer.from(response.body.toString().replace(`"sid":"${bad[0]}"`, '"sid":oops')),
         }),
       }),
-    });
+    }).listen();
     const args = [
       'export',
       '-o',
@@ -208,16 +204,16 @@ describe('calls sync', () => {
   test('a resumed sync goes on where it was, and its copy stays incomplete', async () => {
     const cwd = stage.folder();
     const stop = new AbortController();
-    const pages = await startHostileServer({
+    const pages = await fakeApi({
       calls,
-      maxRows: 5,
-      fault: () => ({
+      cap: 5,
+      faults: () => ({
         change(response) {
           if (pages.requests.length === 9) stop.abort();
           return broke(response);
         },
       }),
-    });
+    }).listen();
     const args = [...sync, '--base-url', pages.url, '--on-bad-record', 'skip'];
     expect((await stage.quick(args, { cwd, env, signal: stop.signal })).code).toBe(130);
     const resumed = await stage.quick(args, { cwd, env });

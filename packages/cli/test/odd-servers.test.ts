@@ -1,10 +1,5 @@
 import type { Call } from '@call-attribution/core';
-import {
-  faults,
-  fixtureCalls,
-  type HostileFault,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type ApiFault, fakeApi, faults, fixtureCalls } from '@call-attribution/core/testing';
 import { matcher, parse } from '@call-attribution/query-dsl';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStage } from './stage.ts';
@@ -15,8 +10,8 @@ const stage = openStage();
 const calls = fixtureCalls(400);
 
 /** Exports everything from such a server. */
-async function exported(list: Call[], fault: HostileFault = {}, rows = 50, more: string[] = []) {
-  const server = await startHostileServer({ calls: list, fault: () => fault });
+async function exported(list: Call[], fault: ApiFault = {}, rows = 50, more: string[] = []) {
+  const server = await fakeApi({ calls: list, faults: () => fault }).listen();
   onTestFinished(() => server.close());
   const env = { CALLS_BASE_URL: server.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
   const { code, stdout, stderr } = await stage.quick(
@@ -51,7 +46,7 @@ const changing = (
     body?: string;
     range?: string;
   },
-): HostileFault => ({
+): ApiFault => ({
   change(response, { url }) {
     const sent = response.headers['content-range'] ?? '';
     const [first = 0, last = 0, total = 0] = (/(\d+)-(\d+)\/(\d+)/.exec(sent) ?? [])
@@ -147,7 +142,7 @@ describe('a server that gives no total on the last page', () => {
 
 test('a proxy that drops Content-Range of each seventh answer', async () => {
   let answers = 0;
-  const dropping: HostileFault = {
+  const dropping: ApiFault = {
     change(response, request) {
       answers += 1;
       const change = faults.range(() => undefined).change;

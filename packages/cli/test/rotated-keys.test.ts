@@ -1,26 +1,21 @@
 import { join } from 'node:path';
-import {
-  faults,
-  fixtureCalls,
-  type HostileServer,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, faults, fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
 const stage = openStage();
-let server: HostileServer;
+let server: FakeApiServer;
 /** The access key that the API accepts now. */
 let current = 'first';
 beforeAll(async () => {
-  server = await startHostileServer({
+  server = await fakeApi({
     calls: fixtureCalls(20).map((call) => ({ ...call, acct_id: '101' })),
-    fault: ({ headers }) =>
+    faults: ({ headers }) =>
       JSON.stringify(headers).includes(`key-${current}`)
         ? undefined
         : faults.replace(401, JSON.stringify({ error: 'unauthorized' })),
-  });
+  }).listen();
 });
 afterAll(() => server.close());
 

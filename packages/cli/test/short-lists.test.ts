@@ -1,18 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixtureCalls } from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ShortServer, startShortServer } from './short-server.ts';
 import { nobody, openStage } from './stage.ts';
 
 const stage = openStage();
 const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
 const sids = calls.map(({ sid }) => sid).sort();
 const hidden = new Set(sids.filter((_, i) => i % 120 === 7));
-let server: ShortServer;
+let server: FakeApiServer;
 beforeAll(async () => {
-  server = await startShortServer(calls, 100);
+  server = await fakeApi({ calls, order: 'oldest', cap: 100 }).listen();
 });
 afterAll(() => server.close());
 
@@ -88,12 +87,14 @@ describe('a store of two accounts, of which one is short', () => {
 
   const incomplete = (stderr: string): string[] =>
     stderr.split('\n').filter((line) => line.startsWith('INCOMPLETE'));
-  let other: ShortServer;
+  let other: FakeApiServer;
   beforeAll(async () => {
-    other = await startShortServer(
-      calls.slice(0, 300).map((call) => ({ ...call, sid: `well-${call.sid}`, acct_id: '102' })),
-      100,
-    );
+    const well = calls.slice(0, 300);
+    other = await fakeApi({
+      calls: well.map((call) => ({ ...call, sid: `well-${call.sid}`, acct_id: '102' })),
+      order: 'oldest',
+      cap: 100,
+    }).listen();
     const accounts = {
       short: { id: '101', baseUrl: server.url, ...keys },
       well: { id: '102', baseUrl: other.url, ...keys, accessKeyEnv: 'CALLS_OTHER_KEY' },

@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  fixtureCalls,
-  type HostileServer,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage } from './stage.ts';
 
@@ -23,7 +19,7 @@ const unfit = {
 type Unfit = keyof typeof unfit;
 
 const calls = [...fixtures];
-let server: HostileServer;
+let server: FakeApiServer;
 let env: Record<string, string>;
 beforeAll(async () => {
   const fill = (body: Buffer) =>
@@ -34,10 +30,10 @@ beforeAll(async () => {
         .replaceAll('"@odd@"', '1.2.3'),
     );
 
-  server = await startHostileServer({
+  server = await fakeApi({
     calls,
-    fault: () => ({ change: (response) => ({ ...response, body: fill(response.body) }) }),
-  });
+    faults: () => ({ change: (response) => ({ ...response, body: fill(response.body) }) }),
+  }).listen();
   env = {
     CALLS_BASE_URL: server.url,
     CALLS_ACCESS_KEY: 'key-one',

@@ -87,7 +87,7 @@ describe('the family', () => {
 describe("the server's own reason", () => {
   const reasonFor = async (type: string, body: string) => {
     const { client } = await serve({
-      fault: () => faults.replace(400, body, { 'content-type': type, 'x-request-id': 'r-1' }),
+      faults: () => faults.replace(400, body, { 'content-type': type, 'x-request-id': 'r-1' }),
     });
     return (await failure(client.listCalls())) as CallsError;
   };

@@ -1,5 +1,5 @@
 import { apiKeys, ConfigurationError, createClient } from '@call-attribution/core';
-import { mergeFaults, parseFaults, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, mergeFaults, parseFaults } from '@call-attribution/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { afterwards, serve } from './support.ts';
@@ -106,7 +106,7 @@ describe('the hostile server carries out', () => {
     expect((await client.listCalls()).records).toHaveLength(text === 'clamp=5' ? 5 : 20);
   });
   test('forms of a count and of a single record, and a failed SMS listing', async () => {
-    const server = await startHostileServer();
+    const server = await fakeApi().listen();
     const client = createClient({
       baseUrl: server.url,
       legacyBaseUrl: server.url,

@@ -7,7 +7,7 @@ import {
   ConfigurationError,
   createClient,
 } from '@call-attribution/core';
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { afterwards } from './support.ts';
 
@@ -34,7 +34,7 @@ async function sent(
   env: Record<string, string>,
   options: ClientOptions = {},
 ): Promise<Record<string, unknown>> {
-  const server = await startHostileServer();
+  const server = await fakeApi().listen();
   afterwards(() => server.close());
   const client = createClient({ env: { CALLS_BASE_URL: server.url, ...env }, ...options });
   afterwards(() => client.close());

@@ -6,17 +6,12 @@ import {
   type ErrorCode,
   type RawPage,
 } from '@call-attribution/core';
-import {
-  fastRetry,
-  faults,
-  type HostileFault,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type ApiFault, fakeApi, fastRetry, faults } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 
 interface Row {
   readonly name: string;
-  readonly faults: readonly HostileFault[];
+  readonly faults: readonly ApiFault[];
   readonly options?: Partial<ClientOptions> | undefined;
   /** How many times the request is sent. */
   readonly attempts: number;
@@ -29,7 +24,7 @@ type Failure = ErrorCode | `timeout ${NonNullable<CallsError['limit']>}`;
 /** A read that succeeds with this attempt. */
 const good = (
   name: string,
-  faults: HostileFault[],
+  faults: ApiFault[],
   attempts: number,
   options?: Partial<ClientOptions>,
 ): Row => ({
@@ -42,14 +37,14 @@ const good = (
 /** A read that fails with this code after so many attempts. */
 const bad = (
   name: string,
-  fault: HostileFault,
+  fault: ApiFault,
   error: Failure,
   attempts: number,
   options?: Partial<ClientOptions>,
 ): Row => ({ name, faults: [fault, fault, fault, fault], error, attempts, options });
 
 /** What the second attempt heals, and the fourth gives up. */
-const passing = (name: string, fault: HostileFault, error: Failure): Row[] => [
+const passing = (name: string, fault: ApiFault, error: Failure): Row[] => [
   good(name, [fault], 2),
   bad(`${name}, each time`, fault, error, 4),
 ];
@@ -66,10 +61,10 @@ const short = { timeout: { idle: 5000, attempt: 5000, total: 200 } };
 const small = { maxBodyBytes: 100_000 };
 const drip = { drip: 64, dripEvery: 15 };
 const large = faults.body((bytes) => Buffer.concat([bytes, Buffer.alloc(200_000, 0x20)]));
-const packed: HostileFault = {
+const packed: ApiFault = {
   change: (right) => ({ ...right, headers: { ...right.headers, 'content-encoding': 'compress' } }),
 };
-const after = (status: number, name: string, value: string): HostileFault => ({
+const after = (status: number, name: string, value: string): ApiFault => ({
   status,
   headers: { [name]: value },
 });
@@ -185,7 +180,7 @@ describe.each([...overUndici, overFetch])(
     test.each(rows)(
       '$name',
       async ({ faults: queued, options, attempts: sent, error: expected }) => {
-        const server = await startHostileServer();
+        const server = await fakeApi().listen();
         server.next(...queued);
         const client = createClient({
           baseUrl: server.url,

@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import { apiKeys, createClient } from '@call-attribution/core';
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { failure } from './support.ts';
 
@@ -37,7 +37,7 @@ describe('a name that hangs in DNS', () => {
   );
 
   test('is looked up once for all who wait, and each gets the answer', async () => {
-    await using server = await startHostileServer();
+    await using server = await fakeApi().listen();
     const { port } = new URL(server.url);
     let answer: () => void = () => {};
     const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((...args: unknown[]) => {

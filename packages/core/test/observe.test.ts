@@ -112,7 +112,7 @@ describe('tracing channels', () => {
   test('the events say how a request failed, and that it was aborted', async () => {
     const seen = listen();
     const { client } = await serve({
-      fault: (_, i) => (i === 0 ? { status: 401 } : { silent: true }),
+      faults: (_, i) => (i === 0 ? { status: 401 } : { silent: true }),
     });
     const error = await failure(client.countCalls());
     expect(seen.map(({ name, event }) => [name, event.code, event.error === error])).toEqual([
@@ -136,7 +136,7 @@ describe('tracing channels', () => {
     const seen = listen();
     const { lines, logger } = keeper();
     const { client } = await serve(
-      { fault: () => ({ drip: 4096, dripEvery: 2 }) },
+      { faults: () => ({ drip: 4096, dripEvery: 2 }) },
       { limiter: { concurrency: 1 }, logger },
     );
     await Promise.all([client.listCalls(), client.listCalls()]);
@@ -151,7 +151,7 @@ describe('tracing channels', () => {
   test('the event of a report has what onReport is called with', async () => {
     const seen = listen();
     const reports: unknown[] = [];
-    const { client } = await serve({ maxRows: 5 }, { onReport: (report) => reports.push(report) });
+    const { client } = await serve({ cap: 5 }, { onReport: (report) => reports.push(report) });
     await client.listCalls({ rows: 8 });
     expect(reports).toEqual([{ type: 'clamped', requested: 8, received: 5 }]);
     expect(seen.filter(({ name }) => name === 'report').map(({ event }) => event)).toEqual(
@@ -245,9 +245,9 @@ describe('the callbacks of a client', () => {
       };
     };
 
-    const one = await serve({ maxRows: 5 }, callbacks('one'));
-    const two = await serve({ maxRows: 5 }, callbacks('two'));
-    const silent = await serve({ maxRows: 5 });
+    const one = await serve({ cap: 5 }, callbacks('one'));
+    const two = await serve({ cap: 5 }, callbacks('two'));
+    const silent = await serve({ cap: 5 });
     await silent.client.listCalls({ rows: 8 });
     expect(heard).toEqual([]);
     await one.client.listCalls({ rows: 8 });
@@ -274,7 +274,7 @@ describe('the callbacks of a client', () => {
     afterwards(() => warn.mockRestore());
     const logger = { debug: call, info: call, warn: call, error: call };
     const { server, client } = await serve(
-      { maxRows: 5 },
+      { cap: 5 },
       {
         onReport: name === 'onReport' ? call : undefined,
         ...(name === 'logger' && { logger, logLevel: 'debug' }),
@@ -343,7 +343,7 @@ function keeper(more: object = {}): { lines: unknown[][]; logger: Logger } {
 describe('the log', () => {
   test('attempts, retries, reports and failed requests are logged, each at its level', async () => {
     const { lines, logger } = keeper();
-    const { server, client } = await serve({ maxRows: 5 }, { logger, logLevel: 'debug' });
+    const { server, client } = await serve({ cap: 5 }, { logger, logLevel: 'debug' });
     server.next({ status: 503 }, { status: 429 });
     await client.listCalls({ rows: 8 });
     const url = `${server.url}/v3/user/bid-management?rows=8`;
@@ -389,7 +389,7 @@ describe('the log', () => {
     const pino = keeper({ child: () => {} });
     const winston = keeper({ child: () => {}, log: () => {} });
     for (const { logger } of [pino, winston]) {
-      const { client } = await serve({ fault: () => ({ status: 401 }) }, { logger });
+      const { client } = await serve({ faults: () => ({ status: 401 }) }, { logger });
       await client.countCalls().catch(() => {});
     }
 
@@ -404,7 +404,7 @@ describe('the log', () => {
     server.next({ status: 503 });
     await client.listCalls();
     expect(lines).toEqual([]);
-    const off = await serve({ fault: () => ({ status: 401 }) }, { logger, logLevel: 'off' });
+    const off = await serve({ faults: () => ({ status: 401 }) }, { logger, logLevel: 'off' });
     await expect(off.client.listCalls()).rejects.toMatchObject({ code: 'unauthorized' });
     expect(lines).toEqual([]);
   });
@@ -472,7 +472,7 @@ describe('the response of a result', () => {
   test('status, headers, request id and attempts of the response are available', async () => {
     const headers = { 'x-request-id': 'req-1', 'set-cookie': 'session=secret', 'x-served-by': 'a' };
     const { client } = await serve({
-      fault: () => ({
+      faults: () => ({
         change: (answer) => ({ ...answer, headers: { ...answer.headers, ...headers } }),
       }),
     });
@@ -487,7 +487,7 @@ describe('the response of a result', () => {
     });
     expect(JSON.stringify(meta)).not.toContain('session');
     await expect(
-      (await serve({ fault: () => ({ status: 500, headers }) })).client.listCalls(),
+      (await serve({ faults: () => ({ status: 500, headers }) })).client.listCalls(),
     ).rejects.toMatchObject({ requestId: 'req-1' });
   });
 

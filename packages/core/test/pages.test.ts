@@ -13,7 +13,7 @@ describe('lists', () => {
   test('servers that disagree on the total are an error, not an endless loop', async () => {
     const { client } = await serve({
       calls: fixtureCalls(20),
-      fault: (_, i) =>
+      faults: (_, i) =>
         faults.range((first, last, total) => `${first}-${last}/${total - (i % 2) * 3}`),
     });
     expect(await failure(collect(client.listCalls({ rows: 3 })))).toMatchObject({
@@ -61,7 +61,7 @@ describe('lists', () => {
   });
 
   test('without a total, the last page is the empty one', async () => {
-    const { client } = await serve({ calls: fixtureCalls(2), fault: () => ({ range: 'none' }) });
+    const { client } = await serve({ calls: fixtureCalls(2), faults: () => ({ range: 'none' }) });
     const page = await client.listCalls({ rows: 2 });
     expect([page.total, page.hasNext()]).toEqual([null, true]);
     const last = await page.next();
@@ -138,7 +138,7 @@ describe('lists', () => {
   test('reading continues with the real page size of a server that clamps rows', async () => {
     const reports: ClientReport[] = [];
     const { server, client } = await serve(
-      { calls: [...all], maxRows: 25 },
+      { calls: [...all], cap: 25 },
       { onReport: (report) => reports.push(report) },
     );
     expect(ids(await collect(client.listCalls({ rows: 1000 })))).toEqual(ids(all));
@@ -151,12 +151,12 @@ describe('lists', () => {
   });
 
   test('with a server that clamps rows, reading from a later page starts at the right call', async () => {
-    const { client } = await serve({ calls: [...all], maxRows: 7 });
+    const { client } = await serve({ calls: [...all], cap: 7 });
     expect(ids(await collect(client.listCalls({ rows: 20, page: 1 })))).toEqual(ids(all.slice(20)));
   });
 
   test('a clamped first page says its real size; a later one is refused, because it is another part of the list', async () => {
-    const { client } = await serve({ calls: [...all], maxRows: 25 });
+    const { client } = await serve({ calls: [...all], cap: 25 });
     expect((await client.listCalls({ rows: 50 })).meta.clampedTo).toBe(25);
     for (const method of ['listCalls', 'fetchPage'] as const)
       await expect(client[method]({ rows: 50, page: 1 })).rejects.toMatchObject({
@@ -168,7 +168,7 @@ describe('lists', () => {
   test('a page that ends past its own total, as with a row that comes twice, is for whoever takes its bytes', async () => {
     const { client } = await serve({
       calls: all.slice(0, 20),
-      fault: () => faults.range((first, last, total) => `${first}-${last}/${total - 1}`),
+      faults: () => faults.range((first, last, total) => `${first}-${last}/${total - 1}`),
     });
     const page = await client.fetchPage({ rows: 50 });
     expect([page.count, page.range]).toEqual([20, { first: 1, last: 20, total: 19 }]);
@@ -178,7 +178,7 @@ describe('lists', () => {
   test.each([1, 7, 25, 60, 100])(
     'every call comes once without Content-Range, with rows %i',
     async (rows) => {
-      const { client } = await serve({ calls: [...all], fault: () => ({ range: 'none' }) });
+      const { client } = await serve({ calls: [...all], faults: () => ({ range: 'none' }) });
       expect(ids(await collect(client.listCalls({ rows })))).toEqual(ids(all));
     },
   );
@@ -186,8 +186,8 @@ describe('lists', () => {
   test('every call comes from a clamping server without Content-Range', async () => {
     const { client } = await serve({
       calls: [...all],
-      maxRows: 10,
-      fault: () => ({ range: 'none' }),
+      cap: 10,
+      faults: () => ({ range: 'none' }),
     });
     expect(ids(await collect(client.listCalls({ rows: 100 })))).toEqual(ids(all));
   });
@@ -195,7 +195,7 @@ describe('lists', () => {
   test('every call comes without a total', async () => {
     const { client } = await serve({
       calls: [...all],
-      fault: () => faults.range((first, last) => `${first}-${last}/*`),
+      faults: () => faults.range((first, last) => `${first}-${last}/*`),
     });
     expect(ids(await collect(client.listCalls({ rows: 25 })))).toEqual(ids(all));
   });
@@ -237,7 +237,7 @@ describe('lists', () => {
     const gone: Fault = faults.replace(404, '{}');
     const { client } = await serve({
       calls: [...all],
-      fault: ({ query }) => (query.get('start') === '2' ? gone : undefined),
+      faults: ({ query }) => (query.get('start') === '2' ? gone : undefined),
     });
     const error = await failure(collect(client.listCalls({ rows: 20 })));
     expect(error).toBeInstanceOf(ResponseError);
@@ -247,7 +247,7 @@ describe('lists', () => {
   test('a server that always sends the same page is an error', async () => {
     const { client } = await serve({
       calls: [...all],
-      fault: () => faults.replace(200, JSON.stringify(all.slice(0, 5))),
+      faults: () => faults.replace(200, JSON.stringify(all.slice(0, 5))),
     });
     const seen: string[] = [];
     const walk = (async () => {
@@ -260,7 +260,7 @@ describe('lists', () => {
   test('a page that keeps failing ends the list with its error, after the pages before it', async () => {
     const { client } = await serve({
       calls: [...all],
-      fault: ({ query }) => (query.get('start') === '1' ? { status: 500 } : undefined),
+      faults: ({ query }) => (query.get('start') === '1' ? { status: 500 } : undefined),
     });
     const seen: string[] = [];
     const error = await failure(
@@ -294,7 +294,7 @@ describe('lists', () => {
         fc.array(fc.nat(kinds.length - 1), { maxLength: 12 }),
         async (count, rows, maxRows, plan) => {
           const calls = all.slice(0, count);
-          const { server, client } = await serve({ calls: [...calls], maxRows });
+          const { server, client } = await serve({ calls: [...calls], cap: maxRows });
           // No more than three faults in a row, or the retries are used up.
           server.next(...plan.flatMap((kind, i) => (i % 3 === 2 ? [{}] : [kinds[kind] as Fault])));
           expect(ids(await collect(client.listCalls({ rows })))).toEqual(ids(calls));

@@ -9,7 +9,7 @@ import {
   fields,
   redact,
 } from '@call-attribution/core';
-import { faults, type HostileFault } from '@call-attribution/core/testing';
+import { type ApiFault, faults } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { collect, fixtureWireCalls, serve } from './support.ts';
 
@@ -49,13 +49,13 @@ const echo = `access_key=${keys[0]} secret_key: "${keys[1]}" Authorization: Bear
 const page = `<!doctype html><html><head><title>${canaries.first_name} ${canaries.ani}</title></head><body>${values} ${echo}</body></html>`;
 const xml = `<response><result>failed</result><result_description>${said} ${echo}</result_description><data>${values}</data></response>`;
 
-const json = (status: number, body: string, headers = {}): HostileFault =>
+const json = (status: number, body: string, headers = {}): ApiFault =>
   faults.replace(status, body, headers);
-const typed = (status: number, type: string, body: string): HostileFault =>
+const typed = (status: number, type: string, body: string): ApiFault =>
   json(status, body, { 'content-type': type });
 
-const paths: [string, HostileFault][] = [
-  ...[200, 400, 401, 429, 500].flatMap((status): [string, HostileFault][] => [
+const paths: [string, ApiFault][] = [
+  ...[200, 400, 401, 429, 500].flatMap((status): [string, ApiFault][] => [
     [`${status} with a record`, json(status, JSON.stringify(record))],
     [
       `${status} with an error next to a record`,
@@ -169,7 +169,7 @@ describe.each([
           retry: { attempts: 2, baseDelay: 0 },
           timeout: { total: 1000 },
         };
-        const { client } = await serve({ fault: () => fault }, options);
+        const { client } = await serve({ faults: () => fault }, options);
         for (const [, read] of reads) {
           const error = await read(client).then(
             () => undefined,
@@ -199,7 +199,7 @@ describe('a broken field is named without its value', () => {
     ]) {
       const body = JSON.stringify([{ ...base, [name]: broken }]);
       const { client } = await serve(
-        { fault: () => faults.replace(200, body) },
+        { faults: () => faults.replace(200, body) },
         { records: 'strict' },
       );
       const error = await client.listCalls().catch((thrown: unknown) => thrown);
@@ -276,7 +276,7 @@ test('the excerpt of a body is never cut within a key', async () => {
   for (let pad = 370; pad < 402; pad += 1) {
     const body = JSON.stringify({ error: `${'so '.repeat(pad / 3)}${'x'.repeat(pad % 3)} ${key}` });
     const { client } = await serve(
-      { fault: () => faults.replace(400, body) },
+      { faults: () => faults.replace(400, body) },
       { auth: apiKeys(key, key) },
     );
     const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
@@ -287,7 +287,7 @@ test('the excerpt of a body is never cut within a key', async () => {
 test('a key the server echoes in a failure is in neither message nor stack', async () => {
   const key = 'quitesecretkey';
   const { client } = await serve(
-    { fault: () => ({ smsFailed: `no account for ${key}` }) },
+    { faults: () => ({ smsFailed: `no account for ${key}` }) },
     { auth: apiKeys(key, key) },
   );
   const error = (await client.listSmsNumbers().catch((thrown: unknown) => thrown)) as CallsError;
@@ -321,7 +321,7 @@ test('a filter on a field that may name a caller is not shown', async () => {
     },
   ] as const)
     for (const ask of ['listCalls', 'countCalls', 'fetchPage'] as const) {
-      const { client, server } = await serve({ fault: () => ({ status: 400 }) });
+      const { client, server } = await serve({ faults: () => ({ status: 400 }) });
       const error = (await client[ask]({ filter }).catch(
         (thrown: unknown) => thrown,
       )) as CallsError;
@@ -333,7 +333,7 @@ test('a filter on a field that may name a caller is not shown', async () => {
 
 test('the first word of what a server says is no name, also where the space after it is encoded', async () => {
   const body = JSON.stringify({ error: 'Kanaria%20Vogelsang is not allowed.' });
-  const { client } = await serve({ fault: () => faults.replace(400, body) });
+  const { client } = await serve({ faults: () => faults.replace(400, body) });
   const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
   expect(error.message).not.toMatch(/Kanaria|Vogelsang/);
   expect(error.message).toContain('is not allowed');
@@ -344,7 +344,7 @@ test.each(['<detail ', '<title', '<title ', '<detail', '<message \n'])(
   async (piece) => {
     const cpuOf = async (bytes: number) => {
       const text = `${piece.startsWith('<title') ? '<html>' : ''}${piece.repeat(bytes / piece.length)}`;
-      const { client } = await serve({ fault: () => faults.replace(400, text) });
+      const { client } = await serve({ faults: () => faults.replace(400, text) });
       const before = process.cpuUsage();
       await client.listCalls().catch(() => undefined);
       const { user, system } = process.cpuUsage(before);
@@ -364,7 +364,7 @@ test('an error keeps the part of the body that helps', async () => {
     error: 'rows must be a number from 1 to 1000; found "many" at /v3/user/bid-management',
     code: 'INVALID_PARAMETER',
   });
-  const { client } = await serve({ fault: () => faults.replace(400, body) });
+  const { client } = await serve({ faults: () => faults.replace(400, body) });
   const error = (await client.listCalls().catch((thrown: unknown) => thrown)) as CallsError;
   expect(error.body).toBe(
     '[json object, 118 bytes: INVALID_PARAMETER: rows must be a number from [number] to [number]; found "many" at /v3/user/bid-management]',

@@ -33,7 +33,7 @@ describe.each(methods)('options of one request: %s', (_, run) => {
   });
 
   test('its number of attempts replaces that of the client', async () => {
-    const { server, client } = await serve({ fault: () => ({ status: 503 }) });
+    const { server, client } = await serve({ faults: () => ({ status: 503 }) });
     expect(await failure(run(client, { retry: { attempts: 2 } }))).toMatchObject({ attempts: 2 });
     expect(await failure(run(client, { retry: { attempts: 1 } }))).toMatchObject({ attempts: 1 });
     expect(server.requests).toHaveLength(3);
@@ -41,7 +41,7 @@ describe.each(methods)('options of one request: %s', (_, run) => {
 
   test('its deadline replaces that of the client', async () => {
     const clock = createManualClock();
-    const { server, client } = await serve({ fault: () => ({ silent: true }) }, { clock });
+    const { server, client } = await serve({ faults: () => ({ silent: true }) }, { clock });
     const work = failure(run(client, { timeout: { total: 5_000 } }));
     while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     await clock.advance(5_000);

@@ -9,7 +9,7 @@ import {
   createClient,
   secret,
 } from '@call-attribution/core';
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { serve } from './support.ts';
 
@@ -111,7 +111,7 @@ describe('auth', () => {
     'when %s credentials are refused, the hint says which ones are expected',
     async (version, given, hint) => {
       for (const status of [401, 403]) {
-        const { client } = await serve({ fault: () => ({ status }) }, { version, auth: given });
+        const { client } = await serve({ faults: () => ({ status }) }, { version, auth: given });
         await expect(client.listCalls()).rejects.toMatchObject({
           status,
           hint: expect.stringContaining(hint),
@@ -208,7 +208,7 @@ describe('options', () => {
     ]);
   });
   test('one length of time is for all deadlines', async () => {
-    const { client } = await serve({ fault: () => ({ silent: true }) }, { timeout: '100ms' });
+    const { client } = await serve({ faults: () => ({ silent: true }) }, { timeout: '100ms' });
     await expect(client.listCalls()).rejects.toMatchObject({ code: 'timeout', limit: 'total' });
   });
   test('plain http to another machine is reported', () => {
@@ -245,7 +245,7 @@ describe('options', () => {
   test('await using closes a client and a server at the end of the block, and a closed client says so', async () => {
     let kept: Client | undefined;
     {
-      await using server = await startHostileServer();
+      await using server = await fakeApi().listen();
       await using client = createClient({ baseUrl: server.url, auth });
       kept = client;
       await client.listCalls();

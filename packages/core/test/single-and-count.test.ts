@@ -66,7 +66,7 @@ describe('getCall', () => {
     ['an object without sid', json({ id: 1 }), 'unexpected_shape', 1],
     ['another call, each time', json({ ...record, sid: 'other' }), 'unexpected_shape', 4],
   ] as const)('%s is %s', async (_, fault, code, attempts) => {
-    const { client } = await serve({ fault: () => fault });
+    const { client } = await serve({ faults: () => fault });
     await expect(client.getCall('S1-0000001')).rejects.toMatchObject({ code, attempts });
   });
 
@@ -135,7 +135,7 @@ describe('countCalls', () => {
     ['an error', json({ error: 'no' }), 'error_body'],
     ['401', { status: 401 }, 'unauthorized'],
   ])('for a v2 client, %s is an error', async (_, fault, code) => {
-    const { client } = await serve({ fault: () => fault }, v2);
+    const { client } = await serve({ faults: () => fault }, v2);
     await expect(client.countCalls()).rejects.toMatchObject({ code });
   });
 

@@ -185,7 +185,7 @@ describe('listSmsNumbers', () => {
       1,
     ],
   ] as const)('%s is an error', async (_, inner, code, attempts) => {
-    const { client } = await serve({ fault: () => xml(inner) });
+    const { client } = await serve({ faults: () => xml(inner) });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code, attempts });
   });
 
@@ -200,7 +200,7 @@ describe('listSmsNumbers', () => {
     'a document cut after %i characters is an error',
     async (length) => {
       const { client } = await serve({
-        fault: () => faults.replace(200, whole.slice(0, length), { 'content-type': 'text/xml' }),
+        faults: () => faults.replace(200, whole.slice(0, length), { 'content-type': 'text/xml' }),
       });
       expect(await failure(client.listSmsNumbers())).toBeInstanceOf(ResponseError);
     },
@@ -213,7 +213,7 @@ describe('listSmsNumbers', () => {
     ],
     ['an outside entity', '<!DOCTYPE r [<!ENTITY d SYSTEM "file:///etc/hostname">]>'],
   ])('%s does no harm', async (_, head) => {
-    const { client } = await serve({ fault: () => xml(listing(1, '<number>&d;</number>'), head) });
+    const { client } = await serve({ faults: () => xml(listing(1, '<number>&d;</number>'), head) });
     const result = await client.listSmsNumbers().catch((error: unknown) => error);
     if (result instanceof ResponseError) expect(result.code).toBe('unexpected_shape');
     else expect(JSON.stringify(result).length).toBeLessThan(2000);
@@ -246,7 +246,7 @@ describe('listSmsNumbers', () => {
     ['text after the document', '</data></response>x<response><data>'],
     ['10,000 levels', `${'<a>'.repeat(10_000)}${'</a>'.repeat(10_000)}`],
   ])('%s is refused', async (_, inner) => {
-    const { client } = await serve({ fault: () => xml(`<result/><data>${inner}</data>`) });
+    const { client } = await serve({ faults: () => xml(`<result/><data>${inner}</data>`) });
     await expect(client.listSmsNumbers({ retry: { attempts: 1 } })).rejects.toMatchObject({
       code: 'unexpected_shape',
     });
@@ -274,7 +274,7 @@ describe('listSmsNumbers', () => {
     ['401', { status: 401 }, 'unauthorized'],
     ['a body over the cap', { bomb: 90_000_000 }, 'body_too_large'],
   ])('%s is an error', async (_, fault, code) => {
-    const { client } = await serve({ fault: () => fault });
+    const { client } = await serve({ faults: () => fault });
     await expect(client.listSmsNumbers()).rejects.toMatchObject({ code });
   });
 

@@ -8,11 +8,11 @@ import {
   fromCall,
 } from '@call-attribution/core';
 import {
+  type FakeApiOptions,
+  type FakeApiServer,
+  fakeApi,
   fastRetry,
   fixtureCalls,
-  type HostileOptions,
-  type HostileServer,
-  startHostileServer,
 } from '@call-attribution/core/testing';
 import { onTestFinished } from 'vitest';
 
@@ -25,10 +25,10 @@ export function afterwards(run: () => unknown): void {
 
 /** A hostile server and a client of it, both gone when the test is over. */
 export async function serve(
-  serverOptions: HostileOptions = {},
+  serverOptions: FakeApiOptions = {},
   clientOptions: Partial<ClientOptions> = {},
-): Promise<{ server: HostileServer; client: Client }> {
-  const server = await startHostileServer(serverOptions);
+): Promise<{ server: FakeApiServer; client: Client }> {
+  const server = await fakeApi(serverOptions).listen();
   afterwards(() => server.close());
   const client = createClient({
     baseUrl: server.url,

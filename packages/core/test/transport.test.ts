@@ -8,7 +8,7 @@ import {
   createClient,
   type RequestDispatcher,
 } from '@call-attribution/core';
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
 import { afterwards, failure, serve } from './support.ts';
 
@@ -108,7 +108,7 @@ describe('proxies of the environment', () => {
 
   test('a server with http is reached through HTTP_PROXY, and its password is in no error', async () => {
     const proxy = await startProxy();
-    const server = await startHostileServer();
+    const server = await fakeApi().listen();
     afterwards(() => server.close());
 
     const through = (credentials: string) => {

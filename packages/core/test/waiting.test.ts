@@ -63,7 +63,7 @@ describe('retries with a manual clock', () => {
   test('a server that is silent is not tried again where afterSilence is false', async () => {
     const clock = createManualClock(now);
     const { server, client } = await serve(
-      { fault: () => ({ silent: true }) },
+      { faults: () => ({ silent: true }) },
       {
         clock,
         timeout: { idle: 60 },

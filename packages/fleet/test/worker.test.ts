@@ -115,17 +115,19 @@ describe('a job in one process', () => {
     orders.flatMap((order) =>
       (['sqlite', 'folder'] as const).map((scheme) => [order, scheme] as const),
     ),
-  )('a server that lists %s is read whole into %s', async (order, scheme) => {
+  )('a server that lists calls in the order %s is read whole into %s', async (order, scheme) => {
     await using server = await startOrderedServer(order);
     const into = newInto(scheme);
     const engine = memoryEngine();
     const job = source.job(into, { baseUrl: server.url, accounts: [{ id: '101' }] });
     await (await workerOn(source, job, { engine })).run();
-    expect(sorted(await sidsIn(into))).toEqual(sorted(new Map([['101', server.sids]])));
+    expect(sorted(await sidsIn(into))).toEqual(
+      sorted(new Map([['101', server.calls.map(({ sid }) => sid)]])),
+    );
     const [ticket] = (await notesOf(engine)).values();
     expect(ticket).toMatchObject({
       state: 'done',
-      note: { whole: true, calls: server.sids.length },
+      note: { whole: true, calls: server.calls.length },
     });
   });
 

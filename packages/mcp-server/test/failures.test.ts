@@ -1,9 +1,10 @@
 import { apiKeys, type Client, createClient } from '@call-attribution/core';
 import {
+  type FakeApiServer,
   type Fault,
+  fakeApi,
   fastRetry,
   fixtureCalls,
-  startHostileServer,
 } from '@call-attribution/core/testing';
 import { readSettings } from '@call-attribution/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,13 +15,13 @@ import { brokenClient, fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
 
 const secrets = ['a-secret-access-key', 'a-secret-secret-key'] as const;
-let hostile: Awaited<ReturnType<typeof startHostileServer>>;
+let hostile: FakeApiServer;
 let client: Client;
 /** What the server does to every request while it is set. */
 let fault: Fault | undefined;
 
 beforeAll(async () => {
-  hostile = await startHostileServer({ calls: fixtureCalls(20), fault: () => fault });
+  hostile = await fakeApi({ calls: fixtureCalls(20), faults: () => fault }).listen();
   client = createClient({
     baseUrl: hostile.url,
     legacyBaseUrl: hostile.url,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import type { Environment } from '@call-attribution/core/settings';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { readSettings } from '@call-attribution/settings';
 import { describe, expect, it, vi } from 'vitest';
 import { problemsOf, run } from '../src/program.ts';
@@ -60,7 +60,7 @@ describe('the command line', () => {
 
 describe('--check', () => {
   it('tests the credentials and says what works', async () => {
-    const server = await startHostileServer({ calls: fixtureCalls(12) });
+    const server = await fakeApi({ calls: fixtureCalls(12) }).listen();
     const env = {
       CALLS_BASE_URL: server.url,
       CALLS_LEGACY_BASE_URL: server.url,

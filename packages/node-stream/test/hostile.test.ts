@@ -2,11 +2,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
-import {
-  fixtureCalls,
-  type HostileServer,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCallByteStream, createCallStream } from '../src/read.ts';
 import { hostileClient, readsHostileServers } from './laws/hostile.ts';
@@ -19,14 +15,14 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
 
-function clientOf(server: HostileServer) {
+function clientOf(server: FakeApiServer) {
   const client = hostileClient(server);
   open.push(client);
   return client;
 }
 
-async function serve(options: Parameters<typeof startHostileServer>[0] = {}) {
-  const server = await startHostileServer(options);
+async function serve(options: Parameters<typeof fakeApi>[0] = {}) {
+  const server = await fakeApi(options).listen();
   open.push(server);
   return server;
 }
@@ -62,7 +58,7 @@ describe('line ends in the JSON of a server', () => {
     }));
     const server = await serve({
       calls,
-      fault: () => ({ change: (r) => ({ ...r, body: ending(r.body, `,${end}"`) }) }),
+      faults: () => ({ change: (r) => ({ ...r, body: ending(r.body, `,${end}"`) }) }),
     });
     const bytes = Buffer.concat(
       await createCallByteStream(clientOf(server), { rows: 7 }).toArray(),
@@ -78,7 +74,7 @@ describe('line ends in the JSON of a server', () => {
     async (end) => {
       const server = await serve({
         calls: fixtureCalls(30).map((call) => ({ ...call, ppc_keywords: 'two words' })),
-        fault: () => ({
+        faults: () => ({
           change: (r) => ({
             ...r,
             body: Buffer.from(r.body.toString().replace('two words', `two${end}words`)),
@@ -112,7 +108,7 @@ describe('leaving a stream', () => {
   };
   test.each(Object.entries(ways))('%s closes the requests in flight', async (_, leave) => {
     const server = await serve({
-      fault: (_request, index) => (index === 0 ? undefined : { stall: 0.5 }),
+      faults: (_request, index) => (index === 0 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const abort = new AbortController();
@@ -132,7 +128,7 @@ describe('leaving a stream', () => {
     'break out of its %s closes the requests in flight',
     async (kind) => {
       const server = await serve({
-        fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
+        faults: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
         calls: fixtureCalls(100),
       });
       const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
@@ -149,7 +145,7 @@ describe('leaving a stream', () => {
 
   test('a failing pipeline closes the requests in flight', async () => {
     const server = await serve({
-      fault: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
+      faults: (_request, index) => (index < 3 ? undefined : { stall: 0.5 }),
       calls: fixtureCalls(100),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 4 });
@@ -180,7 +176,7 @@ describe('a read that fails', () => {
   test('the error comes after the calls before it, and the read goes on from the checkpoint', async () => {
     const server = await serve({
       calls: fixtureCalls(200),
-      fault: (_, index) => (index < 6 ? undefined : { status: 403 }),
+      faults: (_, index) => (index < 6 ? undefined : { status: 403 }),
     });
     const stream = createCallStream(clientOf(server), { rows: 30, prefetch: 2 });
     const sids: string[] = [];
@@ -208,8 +204,8 @@ describe('a read that fails', () => {
   test('a server without totals is read page by page, unproven', async () => {
     const server = await serve({
       calls: fixtureCalls(70),
-      maxRows: 20,
-      fault: () => ({ range: 'none' }),
+      cap: 20,
+      faults: () => ({ range: 'none' }),
     });
     const stream = createCallStream(clientOf(server), { rows: 20 });
     expect(await stream.toArray()).toHaveLength(70);

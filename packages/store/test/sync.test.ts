@@ -1,15 +1,15 @@
 import { apiKeys, createClient } from '@call-attribution/core';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { describeCopy } from '@call-attribution/node-stream/copies';
 import { testStores } from '@call-attribution/test-tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { markUnread, openStore, syncAccount } from '../src/index.ts';
 
 const calls = fixtureCalls(300).map((call) => ({ ...call, acct_id: '101' }));
-let server: Awaited<ReturnType<typeof startHostileServer>>;
+let server: FakeApiServer;
 let client: ReturnType<typeof createClient>;
 beforeAll(async () => {
-  server = await startHostileServer({ calls });
+  server = await fakeApi({ calls }).listen();
   client = createClient({ baseUrl: server.url, auth: apiKeys('key-one', 'key-two') });
 });
 afterAll(async () => {
@@ -78,7 +78,7 @@ function nested(depth: number): unknown {
 
 test('a call that the store refuses is missing in the state that is stored with its page, whatever becomes of the run', async () => {
   const deep = calls.map((call, i) => (i === 120 ? { ...call, path: nested(1001) } : call));
-  const other = await startHostileServer({ calls: deep });
+  const other = await fakeApi({ calls: deep }).listen();
   await using reader = createClient({ baseUrl: other.url, auth: apiKeys('key-one', 'key-two') });
   try {
     for (let most = 1, hasEnded = false; !hasEnded; most += 1) {
@@ -120,7 +120,7 @@ test('a call that the store refuses is missing in the state that is stored with 
 
 test('an account whose ID the server sends as a number is added by it', async () => {
   const numbers = calls.slice(0, 3).map((call) => ({ ...call, acct_id: 101 as unknown as string }));
-  const other = await startHostileServer({ calls: numbers });
+  const other = await fakeApi({ calls: numbers }).listen();
   await using reader = createClient({ baseUrl: other.url, auth: apiKeys('key-one', 'key-two') });
   await using store = await openStore('sqlite::memory:');
   expect(await syncAccount(reader, store)).toMatchObject({ account: '101', new: 3 });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fixtureCalls } from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startLive } from '../live.ts';
-import { type ShortServer, startShortServer } from '../short-server.ts';
 import { openStage, serverThat } from '../stage.ts';
 
 const stage = openStage();
@@ -225,9 +224,9 @@ describe('calls list --follow', () => {
   const byTime = [...calls].sort((a, b) => (a.date_added < b.date_added ? -1 : 1));
   const late = byTime.slice(-3);
   const from = byTime[30]?.date_added ?? '';
-  let server: ShortServer;
+  let server: FakeApiServer;
   beforeAll(async () => {
-    server = await startShortServer(calls, 100);
+    server = await fakeApi({ calls, order: 'oldest', cap: 100 }).listen();
   });
   afterAll(() => server.close());
 

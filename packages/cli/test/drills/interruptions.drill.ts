@@ -2,11 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  fixtureCalls,
-  type HostileServer,
-  startHostileServer,
-} from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { openStore } from '@call-attribution/store';
 import { openDrill, rounds, type Tally } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,17 +11,17 @@ import { openStage } from '../stage.ts';
 const stage = openStage();
 const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
 const expected = calls.map(({ sid }) => sid);
-let server: HostileServer;
+let server: FakeApiServer;
 beforeAll(async () => {
-  server = await startHostileServer({
+  server = await fakeApi({
     calls,
-    maxRows: 60,
+    cap: 60,
     // Slow enough to be interrupted in the middle.
-    fault: () => ({
+    faults: () => ({
       send: ({ status, headers, body }, response, later) =>
         later(() => response.writeHead(status, headers).end(body), 15),
     }),
-  });
+  }).listen();
 });
 afterAll(() => server.close());
 

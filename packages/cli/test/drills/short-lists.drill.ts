@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fixtureCalls } from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { formatNaive } from '@call-attribution/core/time';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { openDrill, rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ShortServer, startShortServer } from '../short-server.ts';
 import { freePort, openStage } from '../stage.ts';
 
 // Over commands, HTTP and files only: what is underneath may change.
@@ -21,9 +20,9 @@ const tally = openDrill({
 const stage = openStage();
 const calls = fixtureCalls(1200).map((call) => ({ ...call, acct_id: '101' }));
 const sids = calls.map(({ sid }) => sid).sort();
-let server: ShortServer;
+let server: FakeApiServer;
 beforeAll(async () => {
-  server = await startShortServer(calls, 50);
+  server = await fakeApi({ calls, order: 'oldest', cap: 50 }).listen();
 });
 afterAll(() => server.close());
 
@@ -43,9 +42,9 @@ async function run(cwd: string, args: readonly string[], killAt = Number.POSITIV
   child.stdout.on('data', (part: Buffer) => out.push(String(part)));
   child.stderr.on('data', (part: Buffer) => err.push(String(part)));
   const closed = once(child, 'close');
-  const limit = server.requests() + killAt;
+  const limit = server.requests.length + killAt;
   while (child.exitCode === null && child.signalCode === null) {
-    if (server.requests() >= limit) child.kill('SIGKILL');
+    if (server.requests.length >= limit) child.kill('SIGKILL');
     await Promise.race([closed, delay(5)]);
   }
 
@@ -126,7 +125,7 @@ test(
       const recent = hours.map((at, i) =>
         callWith({ sid: `r${i}`, date_added: formatNaive(at), ppc_gclid: `Cj0KCQ_click-${i}` }),
       );
-      const short = await startShortServer(recent, 50);
+      const short = await fakeApi({ calls: recent, order: 'oldest', cap: 50 }).listen();
       short.hidden = new Set(recent.slice(100, 120).map(({ sid }) => sid));
       const feed = {
         path: '/feeds/clicks.csv',

@@ -37,7 +37,7 @@ function random(seed: number): () => number {
  * plausible calls use `@call-attribution/sandbox`.
  *
  * @example
- * const server = await startHostileServer({ calls: fixtureCalls(100) });
+ * const server = await fakeApi({ calls: fixtureCalls(100) }).listen();
  */
 export function fixtureCalls(n: number, seed = 1): Call[] {
   const dice = diceOf(seed);

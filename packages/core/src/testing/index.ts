@@ -1,6 +1,18 @@
-// A test kit for code that uses the call-attribution API: fixture calls, a server with faults on
+// A test kit for code that uses the call-attribution API: fixture calls, a fake API with faults on
 // request, a manual clock. Everything runs on loopback and is deterministic. None of it belongs in
 // production code.
+export {
+  type ApiFault,
+  type FakeApi,
+  type FakeApiOptions,
+  type FakeApiServer,
+  type FakeApiServer as HostileServer,
+  fakeApi,
+  fastRetry,
+  faults,
+  type SeenRequest,
+  startHostileServer,
+} from './fake-api.ts';
 export {
   type CountForm,
   type Fault,
@@ -10,15 +22,6 @@ export {
   type RequestKind,
 } from './fault.ts';
 export { fixtureCalls } from './fixture-calls.ts';
-export {
-  fastRetry,
-  faults,
-  type HostileFault,
-  type HostileOptions,
-  type HostileServer,
-  type SeenRequest,
-  startHostileServer,
-} from './hostile-server.ts';
 export { createManualClock, type ManualClock } from './manual-clock.ts';
 export { createMockAgent, type MockOptions } from './plan-response.ts';
 export {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { matcher, safeParse } from '@call-attribution/query-dsl';
 import type { MockAgent } from 'undici';
 import { formatContentRange } from '../page/content-range.ts';
-import type { Version } from '../record/fields.ts';
+import { isCallExtension, type Version } from '../record/fields.ts';
 import { fromCall } from '../record/from-call.ts';
 import type { Call } from '../record/generated/calls.ts';
 import type { CountForm, Fault } from './fault.ts';
@@ -19,14 +19,28 @@ const json = (
   body: Buffer.from(JSON.stringify(value)),
 });
 
+/** What decides which calls a response is about, besides its request. */
+interface Choice extends Omit<Fault, 'clamp'> {
+  readonly clamp?: number | undefined;
+  /** Sids that are counted and not given. A list of one row is a count. */
+  readonly hidden?: ReadonlySet<string>;
+  /** Calls from call extensions are in no answer of v3 that does not ask for them. */
+  readonly leavesOutExtensions?: boolean | undefined;
+}
+
+const channels = {
+  channel: 'channel',
+  isExtension: (channel: unknown) => isCallExtension({ channel }),
+};
+
 /**
- * The right response to a request: a list, a single record, a count or SMS numbers. Both versions
- * list every call. Of a fault only the choice of records and their form is carried out here.
+ * The right response to a request: a list, a single record, a count or SMS numbers. Of a fault only
+ * the choice of records and their form is carried out here.
  */
 export function planResponse(
   calls: readonly Call[],
   url: string,
-  fault: Fault = {},
+  fault: Choice = {},
 ): PlannedResponse {
   const { pathname, searchParams } = new URL(url, 'http://server.invalid');
   if (pathname.endsWith('/ibp_api.php')) return smsListing;
@@ -36,7 +50,8 @@ export function planResponse(
   const item = match[2] === undefined ? undefined : decodeURIComponent(match[2]);
   const filter = safeParse(searchParams.get('q') ?? '');
   if (!filter.ok) return json(400, { error: filter.problem.message });
-  const matches = matcher(filter.filter);
+  const isNarrow = version === 'v3' && fault.leavesOutExtensions === true;
+  const matches = matcher(filter.filter, isNarrow ? { callExtensions: channels } : {});
   const found = calls.filter((call) => matches(call));
   if (item === undefined) return planList(found, version, searchParams, fault);
   if (item === 'count' && version === 'v2') return planCount(found.length, fault.count ?? 'object');
@@ -50,14 +65,16 @@ function planList(
   found: readonly Call[],
   version: Version,
   query: URLSearchParams,
-  { clamp = Number.POSITIVE_INFINITY, shift = 0 }: Fault,
+  { clamp = Number.POSITIVE_INFINITY, shift = 0, hidden }: Choice,
 ): PlannedResponse {
-  const rows = Math.min(Number(query.get('rows') ?? 100), clamp);
+  const asked = Number(query.get('rows') ?? 100);
+  const rows = Math.min(asked, clamp);
+  const given = asked === 1 ? found : found.filter(({ sid }) => !hidden?.has(sid));
   const first = Number(query.get('start') ?? 0) * rows;
   // A shifted page still names the range that was requested.
   const from = Math.max(0, first + shift);
-  const part = found.slice(from, from + rows).map((call) => fromCall(call, version));
-  return json(200, part, { 'content-range': formatContentRange(first, part.length, found.length) });
+  const part = given.slice(from, from + rows).map((call) => fromCall(call, version));
+  return json(200, part, { 'content-range': formatContentRange(first, part.length, given.length) });
 }
 
 function planCount(total: number, form: CountForm): PlannedResponse {

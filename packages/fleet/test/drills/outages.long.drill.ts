@@ -235,21 +235,25 @@ test.each(['postgres', 'folder', 's3'] as const)(
   },
 );
 
-test.each(orders)('a server that lists %s, into PostgreSQL and a bucket', async (order) => {
-  await using server = await startOrderedServer(order);
-  const about = { baseUrl: server.url, accounts: [{ id: '101' }] };
-  for (const kind of ['postgres', 's3'] as const)
-    await tally.run(async () => {
-      const place = await newPlace(kind, source.folder);
-      const env = Object.fromEntries(
-        Object.entries(place.env).map(([name, value]) => [name, value ?? '']),
-      );
-      const worker = await workerOn(source, source.job(place.into, about), { env });
-      expect((await worker.run()).reason).toBe('done');
-      tally.compare(server.sids, (await place.sids()).get('101') ?? []);
-      tally.happened('calls', server.sids.length);
-    }, 5 * minutes);
-});
+test.each(orders)(
+  'a server that lists calls in the order %s, into PostgreSQL and a bucket',
+  async (order) => {
+    await using server = await startOrderedServer(order);
+    const about = { baseUrl: server.url, accounts: [{ id: '101' }] };
+    for (const kind of ['postgres', 's3'] as const)
+      await tally.run(async () => {
+        const place = await newPlace(kind, source.folder);
+        const env = Object.fromEntries(
+          Object.entries(place.env).map(([name, value]) => [name, value ?? '']),
+        );
+        const worker = await workerOn(source, source.job(place.into, about), { env });
+        expect((await worker.run()).reason).toBe('done');
+        const sids = server.calls.map(({ sid }) => sid);
+        tally.compare(sids, (await place.sids()).get('101') ?? []);
+        tally.happened('calls', sids.length);
+      }, 5 * minutes);
+  },
+);
 
 test('a worker that was stopped while the job was edited reads nothing more', async () => {
   await tally.run(async () => {

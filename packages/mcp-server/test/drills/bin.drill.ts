@@ -4,7 +4,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { bundle } from '@call-attribution/test-tools/bundle';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -72,7 +72,7 @@ describe('the program', () => {
   });
 
   it('reads the API', async () => {
-    const api = await startHostileServer({ calls: fixtureCalls(40) });
+    const api = await fakeApi({ calls: fixtureCalls(40) }).listen();
     const env = {
       CALLS_BASE_URL: api.url,
       CALLS_LEGACY_BASE_URL: api.url,
@@ -93,7 +93,7 @@ describe('the program', () => {
 
   it('answers for several accounts of the configuration file, each with its own keys', async () => {
     const servers = await Promise.all(
-      [30, 20].map((n) => startHostileServer({ calls: fixtureCalls(n) })),
+      [30, 20].map((n) => fakeApi({ calls: fixtureCalls(n) }).listen()),
     );
     const names = ['main', 'berlin'];
     const config = join(folder, 'calls.config.json');

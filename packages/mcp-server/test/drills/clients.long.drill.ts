@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { bundle } from '@call-attribution/test-tools/bundle';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'mcp-clients-'));
 const bin = join(folder, 'bin.mjs');
 const token = 'a-token-of-the-endpoint';
 const running: { kill(): void }[] = [];
-let api: Awaited<ReturnType<typeof startHostileServer>>;
+let api: FakeApiServer;
 let env: Record<string, string>;
 
 /** Installs the clients when their lockfile has changed. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
   installClients();
   const source = fileURLToPath(new URL('../../src/bin.ts', import.meta.url));
   await bundle({ entryPoints: [source], outfile: bin });
-  api = await startHostileServer({ calls: fixtureCalls(30) });
+  api = await fakeApi({ calls: fixtureCalls(30) }).listen();
   env = {
     PATH: process.env.PATH ?? '',
     XDG_DATA_HOME: folder,

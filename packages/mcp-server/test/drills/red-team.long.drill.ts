@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeys, createClient, HttpError } from '@call-attribution/core';
 import { scrub } from '@call-attribution/core/record';
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer } from '../../src/index.ts';
@@ -99,7 +99,7 @@ describe('crafted records', () => {
 
   it('show nobody through a local copy either, which refuses guesses of personal values', () =>
     results.run(async () => {
-      const hostile = await startHostileServer({ calls: [...craftedCalls] });
+      const hostile = await fakeApi({ calls: [...craftedCalls] }).listen();
       const client = createClient({ baseUrl: hostile.url, auth: apiKeys('a', 'b') });
       const folder = mkdtempSync(join(tmpdir(), 'red-team-'));
       const copied = createServer(client, {

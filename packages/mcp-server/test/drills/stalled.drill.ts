@@ -1,4 +1,4 @@
-import { startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi } from '@call-attribution/core/testing';
 import { readSettings } from '@call-attribution/settings';
 import { openDrill } from '@call-attribution/test-tools/drill';
 import { expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const stalled = openDrill({
 
 it('an API that says nothing is reported within ten seconds', () =>
   stalled.run(async () => {
-    const hostile = await startHostileServer({ calls: [], fault: () => ({ silent: true }) });
+    const hostile = await fakeApi({ calls: [], faults: () => ({ silent: true }) }).listen();
     const env = { CALLS_BASE_URL: hostile.url, CALLS_ACCESS_KEY: 'a', CALLS_SECRET_KEY: 'b' };
     const client = clientFrom(readSettings({ env }));
     const started = performance.now();

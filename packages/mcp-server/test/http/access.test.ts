@@ -1,5 +1,5 @@
 import { apiKeys, createClient } from '@call-attribution/core';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createServer, serveHttp } from '../../src/index.ts';
 import { ping, plain, send, token, useEndpoint } from '../support/http.ts';
@@ -44,7 +44,7 @@ describe('the HTTP endpoint', () => {
   });
 
   it('never sends its own token to the API', async () => {
-    const api = await startHostileServer({ calls: fixtureCalls(3) });
+    const api = await fakeApi({ calls: fixtureCalls(3) }).listen();
     const client = createClient({
       baseUrl: api.url,
       auth: apiKeys('an-access-key', 'a-secret-key'),

@@ -6,9 +6,7 @@ import {
   createClient,
   type Version,
 } from '@call-attribution/core';
-import { fromCall, isCallExtension } from '@call-attribution/core/record';
-import { fixtureCalls } from '@call-attribution/core/testing';
-import { matcher, parse } from '@call-attribution/query-dsl';
+import { fakeApi, faults, fixtureCalls } from '@call-attribution/core/testing';
 
 /** Calls that all came from a website. */
 export const websiteCalls = (count: number): readonly Call[] =>
@@ -45,14 +43,18 @@ export interface FakeOptions {
 export const failed = (status: number): Response =>
   Response.json({ error: 'Not now.' }, { status });
 
-/** A client over an array, for tests of what the tools make of answers. */
+/** A client of a fake API, for tests of what the tools make of answers. */
 export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): Client {
-  const { version = 'v3', maxRows = Number.POSITIVE_INFINITY, before, smsNumbers = [] } = options;
+  const { version = 'v3', maxRows, hidden, only, withoutTotal, before, smsNumbers = [] } = options;
+  const api = fakeApi({
+    // Tests change the list that they gave.
+    calls: calls as Call[],
+    cap: maxRows,
+    leavesOutExtensions: true,
+    faults: ({ query }) => (withoutTotal && query.get('rows') !== '1' ? noTotal : undefined),
+  });
+  api.hidden = hidden ?? api.hidden;
   const keys = apiKeys('a', 'b');
-  const channels = {
-    channel: 'channel',
-    isExtension: (channel: unknown) => isCallExtension({ channel }),
-  };
   return createClient({
     baseUrl: 'http://127.0.0.1:1',
     legacyBaseUrl: 'http://127.0.0.1:1',
@@ -62,38 +64,25 @@ export function fakeClient(calls: readonly Call[], options: FakeOptions = {}): C
     retry: { attempts: 1 },
     async fetch(address, init) {
       const { pathname, searchParams } = new URL(String(address));
-      const item = /bid-management\/(.+)$/.exec(pathname)?.[1];
-      const isList = item === undefined && !pathname.endsWith('.php');
-      const q = searchParams.get('q') ?? '';
-      const matches = matcher(parse(q), version === 'v3' ? { callExtensions: channels } : {});
-      const rows = Math.min(maxRows, Number(searchParams.get('rows') ?? 100));
-      const found = calls.filter(
-        (call) => matches(call) && (rows === 1 || !options.hidden?.has(call.sid)),
-      );
-      const from = Number(searchParams.get('start') ?? 0) * rows;
-      const page = found.slice(from, from + rows);
+      const isList = pathname.endsWith('/bid-management');
+      const rows = Math.min(maxRows ?? 1e9, Number(searchParams.get('rows') ?? 100));
       const signal = init?.signal ?? undefined;
-      const instead = await before?.({ q, rows: isList ? rows : null, signal }, page);
+      const asked = { q: searchParams.get('q') ?? '', rows: isList ? rows : null, signal };
+      const response = await api.fetch(address);
+      const hasPage = before !== undefined && isList && response.ok;
+      const page = hasPage ? ((await response.clone().json()) as Call[]) : [];
+
+      const instead = await before?.(asked, page);
       if (instead instanceof Response) return instead;
       signal?.throwIfAborted();
       if (pathname.endsWith('.php')) return smsListing(smsNumbers);
-      if (item === 'count') return Response.json({ count: found.length });
-      if (item !== undefined) {
-        const call = calls.find(({ sid }) => sid === decodeURIComponent(item));
-        return call ? Response.json(fromCall(call, version)) : Response.json({}, { status: 404 });
-      }
-
-      const range = page.length === 0 ? '0-0' : `${from + 1}-${from + page.length}`;
-      const headers =
-        options.withoutTotal && rows > 1 ? {} : { 'content-range': `${range}/${found.length}` };
-      const said = options.only === undefined ? {} : { 'x-calls-only': options.only };
-      return Response.json(
-        page.map((call) => fromCall(call, version)),
-        { headers: { ...headers, ...said } },
-      );
+      if (isList && only !== undefined) response.headers.set('x-calls-only', only);
+      return response;
     },
   });
 }
+
+const noTotal = faults.range(() => undefined);
 
 function smsListing(numbers: Required<FakeOptions>['smsNumbers']): Response {
   const escaped = (text: string) => text.replace(/&/g, '&amp;');

@@ -1,5 +1,5 @@
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { createCallStream } from '@call-attribution/node-stream';
 import { openStore } from '@call-attribution/store';
 import { testStores } from '@call-attribution/test-tools';
@@ -43,7 +43,7 @@ describe.each(testStores())('a $kind store', ({ kind, newUrl }) => {
       const calls = fixtureCalls(3).map(
         (call, i) => (i === 1 ? { ...call, search_term: value } : call) as Call,
       );
-      const server = await startHostileServer({ calls });
+      const server = await fakeApi({ calls }).listen();
       const client = createClient({ baseUrl: server.url, auth: apiKeys('key', 'secret') });
       const before = process.cpuUsage();
       const read: Call[] = [];
