@@ -6,7 +6,7 @@ import { CallsError, type Client, ConfigurationError, createClient } from '@call
 import { propertyOf } from '@call-attribution/core/errors';
 import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
-import { describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl';
 import { formatCounted } from '@call-attribution/questions/chart';
 import {
@@ -315,7 +315,7 @@ async function check(accounts: readonly ServedAccount[], io: ServeIo): Promise<n
     const client = await open();
     await attempt('Listing calls', async () => {
       const { total, source } = await client.countCalls();
-      const scope = describeScope(client);
+      const scope = describe(client).scope;
       const only = scope === null ? '' : `; the server has ${scope}`;
       return `the account has ${formatCounted(total, 'call')} (${source})${only}`;
     });

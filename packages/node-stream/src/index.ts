@@ -24,7 +24,7 @@ export {
 export { type MonthTarget, monthFolder } from './months/target.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage, VerdictMethod } from './page.ts';
 export {
-  describeVerdict,
+  describe,
   type Gap,
   type Note,
   type Position,

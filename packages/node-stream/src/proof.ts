@@ -483,36 +483,47 @@ export const deliveredOf = ({ proved, gaps }: Pick<Verdict<Position>, 'proved' |
 
 const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } as const;
 
-/**
- * A verdict in one sentence, which says no more than was proved.
- *
- * @example
- * console.log(describeVerdict(calls.verdict())); // complete: 5,000 calls, as many as the
- * server counts
- */
-export function describeVerdict(verdict: Verdict<Position>): string {
-  const { proof, gaps, notes, failure } = verdict;
-  const calls = formatCounted(deliveredOf(verdict), 'call');
-  const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
-  const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
-  const scope = describeScope(verdict);
-  const only = scope === null ? [] : [`the server has ${scope}`];
-  const failed = failure === undefined ? [] : [`it failed: ${failure}`];
-  return [lead, ...failed, ...describeGaps(gaps), ...young, ...only].join('; ');
+/** A verdict in words. */
+export interface Described {
+  /** All of it in one sentence, which says no more than was proved. */
+  readonly text: string;
+  /** What is not proved; null when everything is. */
+  readonly lacks: string | null;
+  /** Which calls a copy has, where it was filled with a filter; null when it has all calls. */
+  readonly scope: string | null;
 }
 
 /**
- * Which calls a copy has, where it was filled with a filter, in words; null when it was filled with
- * all calls.
+ * Says in words what was proved, of a read, a sync, a file or a copy.
  *
  * @example
- * describeScope(verdict); // only calls with talk_minutes:[5 TO *]
+ * console.log(describe(calls.verdict()).text); // complete: 5,000 calls, as many as the server counts
  */
-export function describeScope({
-  only = [],
-}: {
-  readonly only?: readonly CopyScope[];
-}): string | null {
+export function describe(verdict: Partial<Omit<Verdict<Position>, 'asked'>>): Described {
+  const { proved = 0, gaps = [], notes = [], failure, only = [] } = verdict;
+  const reasons = [...new Set(gaps.map(({ why }) => why))].map((why) =>
+    describeReason(
+      why,
+      gaps.filter((gap) => gap.why === why),
+    ),
+  );
+  const lacks = failure === undefined ? reasons : [`it failed: ${failure}`, ...reasons];
+  const scope = describeScope(only);
+
+  const { proof = proofOf(gaps) } = verdict;
+  const calls = formatCounted(deliveredOf({ proved, gaps }), 'call');
+  const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
+  const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
+  const has = scope === null ? [] : [`the server has ${scope}`];
+  return {
+    text: [lead, ...lacks, ...young, ...has].join('; '),
+    lacks: lacks.length === 0 ? null : lacks.join('; '),
+    scope,
+  };
+}
+
+/** Which calls a copy has, by place. */
+function describeScope(only: readonly CopyScope[]): string | null {
   const places = new Map<string, string[]>();
   for (const { filter, from, to } of only) {
     const place = from === null && to === null ? '' : `${placeOf({ from, to })} `;
@@ -523,17 +534,6 @@ export function describeScope({
     return `${place}only calls with ${[...new Set(filters)].join(', or with ')}`;
   });
   return said.length === 0 ? null : said.join('; ');
-}
-
-/** What is not proved, a sentence for each reason. */
-export function describeGaps(gaps: readonly Gap<Position>[]): string[] {
-  const reasons = [...new Set(gaps.map(({ why }) => why))];
-  return reasons.map((why) =>
-    describeReason(
-      why,
-      gaps.filter((gap) => gap.why === why),
-    ),
-  );
 }
 
 function describeReason(why: Why, gaps: readonly Gap<Position>[]): string {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Checkpoint } from '../src/page.ts';
-import { deliveredOf, describeVerdict } from '../src/proof.ts';
+import { deliveredOf, describe as inWords } from '../src/proof.ts';
 import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
 import type { Progress } from '../src/reading.ts';
 import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
@@ -299,7 +299,7 @@ describe('the verdict', () => {
 
       const verdict = stream.verdict();
       expect(verdict).toMatchObject({ proof: 'unproven', gaps: [{ is: 'unread' }] });
-      expect(describeVerdict(verdict)).toMatch(
+      expect(inWords(verdict).text).toMatch(
         /^UNPROVEN: \d+ calls; the calls from .* on were not read/,
       );
     },
@@ -372,7 +372,7 @@ describe('a record that cannot be parsed', () => {
     const { sids, verdict } = await read(broken(), { onError: 'skip' });
     expect(sids).toEqual(expected.toSpliced(130, 1));
     expect(verdict).toMatchObject({ proof: 'short', gaps: [{ why: 'unreadable', missing: 1 }] });
-    expect(describeVerdict(verdict)).toContain('1 call between');
+    expect(inWords(verdict).text).toContain('1 call between');
     const stream = createCallStream(broken(), { ...options, onError: 'skip' });
     let pages = 0;
     for await (const _ of stream.pages()) if (++pages === 7) break;
@@ -467,7 +467,7 @@ test('progress tells what is done, and what it throws ends the read', async () =
   await expect(stream.toArray()).rejects.toThrow('no terminal');
   const verdict = stream.verdict();
   expect(verdict).toMatchObject({ proof: 'unproven', failure: 'no terminal' });
-  expect(describeVerdict(verdict)).toMatch(/^UNPROVEN: \d+ calls; it failed: no terminal; /);
+  expect(inWords(verdict).text).toMatch(/^UNPROVEN: \d+ calls; it failed: no terminal; /);
   expect(seen.at(-1)).toMatchObject({ done: 500, total: 500 });
 });
 

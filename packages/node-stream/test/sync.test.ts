@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { describeScope } from '../src/proof.ts';
+import { describe as inWords } from '../src/proof.ts';
 import { createCallStream } from '../src/read.ts';
 import type { SyncOptions } from '../src/sync/plan.ts';
 import { memoryState, type StateStore } from '../src/sync/state.ts';
@@ -417,7 +417,7 @@ describe('syncInto', () => {
     const sink = memoryStore();
     const scope = async (...period: Parameters<typeof copyVerdict>[1][]) => {
       const verdict = copyVerdict(await sink.load(), ...period);
-      return verdict && describeScope(verdict);
+      return verdict && inWords(verdict).scope;
     };
     const fill = (filter: string) => syncInto(server, sink, { ...options, filter });
 

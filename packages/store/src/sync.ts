@@ -111,7 +111,7 @@ export interface AccountSyncSummary extends SyncSummary {
  *
  * @example
  * const summary = await syncAccount(client, store, { account: '101', signal });
- * if (summary.proof !== 'whole') console.error(describeCopy(summary));
+ * if (summary.proof !== 'whole') console.error(describe(summary).lacks);
  */
 export async function syncAccount(
   client: AccountClient,

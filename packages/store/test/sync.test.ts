@@ -1,6 +1,6 @@
 import { apiKeys, createClient } from '@call-attribution/core';
 import { type FakeApiServer, fakeApi, fixtureCalls } from '@call-attribution/core/testing';
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describe as inWords } from '@call-attribution/node-stream/copies';
 import { testStores } from '@call-attribution/test-tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { markUnread, openStore, syncAccount } from '../src/index.ts';
@@ -22,7 +22,7 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     await using store = await openStore(await newUrl());
     const first = await syncAccount(client, store, { rows: 100, maxPages: 1 });
     expect(first.account).toBe('101');
-    expect(describeCopy(first)).toMatch(/were not read$/);
+    expect(inWords(first).lacks).toMatch(/were not read$/);
     const second = await syncAccount(client, store, { rows: 100 });
     expect(second).toMatchObject({ account: '101', proof: 'whole' });
     expect(first.new + second.new).toBe(300);
@@ -63,7 +63,7 @@ describe.each(testStores())('the sync of an account into a $kind store', ({ newU
     await store.remove('101', [lost.sid]);
     expect(await syncAccount(client, store, options)).toMatchObject({ new: 0 });
     await markUnread(store, '101', { from: lost.date_added, to: lost.date_added });
-    expect(describeCopy((await store.verdict('101')) ?? { gaps: [] })).toMatch(/were not read/);
+    expect(inWords((await store.verdict('101')) ?? { gaps: [] }).lacks).toMatch(/were not read/);
     expect(await syncAccount(client, store, options)).toMatchObject({ new: 1, proof: 'whole' });
     expect(await store.get('101', lost.sid)).toMatchObject({ sid: lost.sid });
   });

@@ -171,7 +171,7 @@ async function follow(args: Args, io: Io): Promise<number> {
   const { askedPeriod, filterOf, readTyped } = await import('./typed/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
-  const { describeScope } = await import('@call-attribution/node-stream/copies');
+  const { describe } = await import('@call-attribution/node-stream/copies');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
   const chosen = readFields(args);
   const { settings, called } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
@@ -235,7 +235,7 @@ async function follow(args: Args, io: Io): Promise<number> {
     const look = async (): Promise<void> => {
       for await (const { kind, call } of syncCalls(client, options))
         if (kind === 'new') await print(call);
-      const scope = describeScope(client);
+      const scope = describe(client).scope;
       if (scope !== null && scope !== said) say(io, `the server ${client.baseUrl} has ${scope}`);
       said = scope;
     };

@@ -7,11 +7,7 @@ import type {
   Span,
   Verdict,
 } from '@call-attribution/node-stream';
-import {
-  type CopyVerdict,
-  describeCopy,
-  describeScope,
-} from '@call-attribution/node-stream/copies';
+import { type CopyVerdict, describe } from '@call-attribution/node-stream/copies';
 import { type Receipt, verdictOfCopies } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
@@ -294,8 +290,8 @@ export class CopySource implements Source {
       const verdict = verdicts[at] ?? null;
       if (verdict === null) continue;
       const copy = `the copy of account ${nameIn(this.#options.settings, account)}`;
-      const missing = describeCopy(verdict);
-      const scope = describeScope(verdict);
+      const missing = describe(verdict).lacks;
+      const scope = describe(verdict).scope;
       if (missing !== null)
         lacks.push(`INCOMPLETE, ${copy} is not whole: ${missing}; calls sync reads them again`);
       if (scope !== null)
@@ -467,7 +463,7 @@ function endingOfCopies({
   readonly copies: readonly (CopyVerdict | null)[];
 }): Omit<Ending, keyof Remarks> {
   const known = copies.filter((copy) => copy !== null);
-  const scope = describeScope({ only: known.flatMap(({ only }) => only) });
+  const scope = describe({ only: known.flatMap(({ only }) => only) }).scope;
   const only = scope === null ? '' : `; it has ${scope}`;
   const lacking = leftOut === 0 ? known : [...known, withoutCalls(leftOut)];
   const verdict = verdictOfCopies(read, lacking);

@@ -7,7 +7,7 @@ import type {
   Span,
   Verdict,
 } from '@call-attribution/node-stream';
-import { describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { allOf, type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
 import type { Ending, Remarks } from './verdict.ts';
@@ -88,7 +88,7 @@ export interface Source {
 export function apiSource(client: Client, signal: AbortSignal): Source {
   // A server that serves a copy which was filled with a filter says so with its first answer.
   const about = (): Remarks => {
-    const scope = describeScope(client);
+    const scope = describe(client).scope;
     const lacks = scope === null ? [] : [`the server ${client.baseUrl} has ${scope}`];
     return { said: lacks, lacks };
   };

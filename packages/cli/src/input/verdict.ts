@@ -3,7 +3,7 @@ import {
   type CallStream,
   type CallStreamOptions,
   createCallStream,
-  describeVerdict,
+  describe,
   type Position,
   type Progress,
   type Verdict,
@@ -57,7 +57,7 @@ export function readCalls(
 /** How a read of the API ended. Which calls a server has is said apart from it. */
 export const endingOf = (verdict: Verdict<Position>, remarks: Remarks): Ending => ({
   proof: verdict.proof,
-  text: describeVerdict({ ...verdict, only: [] }),
+  text: describe({ ...verdict, only: [] }).text,
   verdict,
   ...remarks,
 });

@@ -12,7 +12,7 @@ import {
   second,
   textOf,
 } from '@call-attribution/core/time';
-import { describeVerdict } from '@call-attribution/node-stream';
+import { describe } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Args } from '../args.ts';
@@ -300,7 +300,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   if (ended.proof !== 'whole')
     check.findings.push({
       code: 'api_not_whole',
-      text: `the API could not be read whole: ${describeVerdict({ ...ended, only: [] })}`,
+      text: `the API could not be read whole: ${describe({ ...ended, only: [] }).text}`,
     });
 
   for (const difference of [missing, ...(hasExtensions ? [lacking] : []), extra, changed])

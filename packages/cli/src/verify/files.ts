@@ -11,7 +11,7 @@ import {
   periodOf,
   textOf,
 } from '@call-attribution/core/time';
-import { describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { toParquet } from '@call-attribution/node-stream/encoders';
 import {
   type FileContents,
@@ -229,7 +229,7 @@ async function readOne(
     ]);
 
   const sealed = receipt && { writtenAt: receipt.writtenAt, proof: receipt.verdict?.proof ?? null };
-  const only = describeScope(receipt?.verdict ?? {});
+  const only = describe(receipt?.verdict ?? {}).scope;
   const check = begin(path, { receipt: sealed, only });
   const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
   if (found === null && needsReceipt && !againstApi)

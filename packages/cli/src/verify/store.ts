@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Call, Client } from '@call-attribution/core';
 import { everything, intersect, type PeriodText } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
-import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
@@ -95,7 +95,7 @@ export async function checkStore(
       );
     }
     const verdict = await store.verdict(id);
-    check.only = verdict && describeScope(verdict);
+    check.only = verdict && describe(verdict).scope;
     if (againstApi) {
       const client = await api();
       const parts = part === null ? await syncedParts(store, id, client) : [part];
@@ -117,7 +117,7 @@ export async function checkStore(
       if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');
     } else if (verdict === null) check.findings.push(nothing);
     else {
-      const lacks = describeCopy(verdict);
+      const lacks = describe(verdict).lacks;
       if (lacks !== null) find('not_whole', lacks);
       const { rows, written } = await store.tally(id);
 

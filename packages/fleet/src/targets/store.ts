@@ -1,4 +1,4 @@
-import { describeCopy } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { openStore, type Store, syncAccount } from '@call-attribution/store';
 import { storeFile } from '@call-attribution/store/url';
 import { lockTarget, type Target, type TurnEnd, type TurnWork } from './target.ts';
@@ -62,6 +62,6 @@ async function turnIntoStore(store: Store, work: TurnWork): Promise<TurnEnd> {
   if (summary.gaps.some(({ why }) => why === 'unread')) return { kind: 'cut', note };
   return {
     kind: 'round',
-    note: { ...note, whole: summary.proof === 'whole', lacks: describeCopy(summary) },
+    note: { ...note, whole: summary.proof === 'whole', lacks: describe(summary).lacks },
   };
 }

@@ -19,7 +19,7 @@ import {
   textOf,
 } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
-import { copyVerdict, describeCopy, describeScope } from '@call-attribution/node-stream/copies';
+import { copyVerdict, describe } from '@call-attribution/node-stream/copies';
 import { openStore, type Store, syncAccount } from '@call-attribution/store';
 import { redactError } from '../privacy/text.ts';
 import { openCopyFile, touch } from './place.ts';
@@ -236,8 +236,8 @@ export class Copy {
     const reaches = (to: number | null): boolean => to === null || to > asOf - unsettled;
     return {
       asOf,
-      lacks: lacking.length === 0 ? null : describeCopy({ gaps: lacking }),
-      scope: describeScope({ only: copyVerdict(state)?.only ?? [] }),
+      lacks: lacking.length === 0 ? null : describe({ gaps: lacking }).lacks,
+      scope: describe({ only: copyVerdict(state)?.only ?? [] }).scope,
       unread: at < 0 ? null : (periods[at] ?? dated),
       since: lastEnd(gaps[0] ?? []),
       isAll: copyVerdict(state)?.gaps.every(({ is }) => is !== 'unread') ?? false,

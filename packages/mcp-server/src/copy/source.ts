@@ -11,7 +11,7 @@ import {
   periodOf,
   periodOfText,
 } from '@call-attribution/core/time';
-import { describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import {
   type AccountStatus,
   type Answer,
@@ -165,7 +165,7 @@ export class Source {
         const client = await open();
         const filter = filterOf(period, version === 'v3' && calls === 'all');
         const { total } = await client.countCalls({ signal: run.signal, filter });
-        return { total, name, scope: describeScope(client) };
+        return { total, name, scope: describe(client).scope };
       });
       return {
         ...originOf([], failed),

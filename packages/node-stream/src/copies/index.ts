@@ -2,7 +2,7 @@
 // loads neither the reader nor the client.
 
 export type { CopyScope } from '@call-attribution/core';
-export { describeScope } from '../proof.ts';
+export { type Described, describe } from '../proof.ts';
 export { withoutRecords, withUnread } from '../sync/state.ts';
-export { type CopyVerdict, copyVerdict, describeCopy } from '../sync/verdict.ts';
+export { type CopyVerdict, copyVerdict } from '../sync/verdict.ts';
 export { withoutCalls } from './without-calls.ts';

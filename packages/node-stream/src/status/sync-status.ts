@@ -4,7 +4,8 @@ import {
   deadlineMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import { type CopyVerdict, describeCopy } from '../sync/verdict.ts';
+import { describe } from '../proof.ts';
+import type { CopyVerdict } from '../sync/verdict.ts';
 import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
@@ -81,7 +82,7 @@ export function createSyncStatus(options: SyncStatusOptions): SyncStatus {
     if (last === null) return [`no sync${of} has finished yet`];
     const age = clock.now() - last.at;
     if (age > patience * every) return [`the last sync${of} succeeded ${ago(age)} ago`];
-    const lacks = describeCopy(last.counts);
+    const lacks = describe(last.counts).lacks;
     return lacks === null ? [] : [`the copy${of} is not whole: ${lacks}`];
   };
 

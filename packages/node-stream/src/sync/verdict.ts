@@ -4,7 +4,6 @@ import {
   byBegin,
   common,
   deliveredOf,
-  describeGaps,
   gapOf,
   missing,
   proofOf,
@@ -33,7 +32,7 @@ export interface CopyVerdict extends Verdict {
  * @param state as a sink or a state store keeps it.
  * @example
  * const verdict = copyVerdict(await sink.load());
- * if (verdict?.proof !== 'whole') console.error(describeCopy(verdict));
+ * if (verdict?.proof !== 'whole') console.error(describe(verdict).lacks);
  */
 export function copyVerdict(
   state: unknown,
@@ -130,13 +129,3 @@ function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period
     notes: isYoung ? [{ code: 'young', from: countedTo }] : [],
   };
 }
-
-/**
- * What a copy lacks, in words; null when it is whole.
- *
- * @example
- * describeCopy(verdict); // the server gave fewer calls than it counts until 2026-10-04 00:00:00:
- * 100 calls are missing
- */
-export const describeCopy = ({ gaps }: Pick<Verdict, 'gaps'>): string | null =>
-  gaps.length === 0 ? null : describeGaps(gaps).join('; ');

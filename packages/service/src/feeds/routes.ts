@@ -2,7 +2,7 @@ import type { LeftOutReason } from '@call-attribution/conversions';
 import type { Clock } from '@call-attribution/core';
 import { isLoopback } from '@call-attribution/core/settings';
 import { periodOfText } from '@call-attribution/core/time';
-import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { metricsText } from '@call-attribution/node-stream/status';
 import type { Store } from '@call-attribution/store';
 import { html } from 'hono/html';
@@ -234,8 +234,8 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
     refusals,
     madeAt: iso(latest?.madeAt),
     failedAt: iso(failedAt),
-    incomplete: verdict && describeCopy(verdict),
-    only: verdict && describeScope(verdict),
+    incomplete: verdict && describe(verdict).lacks,
+    only: verdict && describe(verdict).scope,
     rows: latest?.rows ?? null,
     leftOut: Object.fromEntries(latest?.leftOut ?? []) as Partial<Record<LeftOutReason, number>>,
   };

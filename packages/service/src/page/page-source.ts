@@ -1,5 +1,5 @@
 import { dated } from '@call-attribution/core/time';
-import { describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { Answer, Question } from '@call-attribution/questions';
 import { ask, type Store } from '@call-attribution/store';
@@ -65,7 +65,7 @@ export class PageSource {
   /** Which calls of a period the copy has, where a sync has filled it with a filter. */
   async #scopeOf(account: string, { period }: PageQuestion): Promise<string | null> {
     const verdict = await this.#store.verdict(account, period);
-    return verdict && describeScope(verdict);
+    return verdict && describe(verdict).scope;
   }
 
   /** All values of a field with their calls, the most frequent first. */

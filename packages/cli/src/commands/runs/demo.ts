@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Call, Client } from '@call-attribution/core';
 import { callTool, createServer } from '@call-attribution/mcp-server';
-import { describeVerdict, type Verdict } from '@call-attribution/node-stream';
+import { describe, type Verdict } from '@call-attribution/node-stream';
 import { toCsv } from '@call-attribution/node-stream/encoders';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { createAnswers, planQuestion, type RunningAnswers } from '@call-attribution/questions';
@@ -46,7 +46,7 @@ export const demo: Handler = async (args, io) => {
     const layout = layoutOf({ question, plan: planQuestion(question) }, true);
     const running = createAnswers(layout.plans);
     const verdict = await streamToCsv(client, path, running, shown, io);
-    await print(`   ${describeVerdict(verdict)}`);
+    await print(`   ${describe(verdict).text}`);
 
     const width = Math.min(100, widthOf(io.stdout, io.env) ?? 100);
     await print('', `${style.bold('3.')} A report: calls by channel and day`, '');

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@call-attribution/core';
 import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/core/settings';
-import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
 import { sqliteInUse, storeName } from '@call-attribution/store';
@@ -203,8 +203,8 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
         const age = syncedAt === null ? '' : `, synced ${span(io.clock.now() - syncedAt)} ago`;
         const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}${age}`;
-        const lacks = verdict === null ? 'nothing was synced yet' : describeCopy(verdict);
-        const scope = verdict === null ? null : describeScope(verdict);
+        const lacks = verdict === null ? 'nothing was synced yet' : describe(verdict).lacks;
+        const scope = verdict === null ? null : describe(verdict).scope;
         const only = scope === null ? '' : `; it has ${scope}`;
         if (lacks === null) each.push(ok(name, `${facts}, whole${only}`));
         else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));
@@ -274,7 +274,7 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     const { total, source } = await client.countCalls({ signal });
     const without = client.version === 'v3' ? ', not including call extensions' : '';
     findings.push(ok(item, `${count(total)} calls${without} (${source})`));
-    const scope = describeScope(client);
+    const scope = describe(client).scope;
     if (scope !== null)
       findings.push(
         note(item, `the server serves a copy that has ${scope}`, 'all answers are of these calls'),

@@ -1,7 +1,7 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { textOf } from '@call-attribution/core/time';
-import { describeCopy, describeScope } from '@call-attribution/node-stream/copies';
+import { describe } from '@call-attribution/node-stream/copies';
 import { createSyncStatus, type SyncStatus } from '@call-attribution/node-stream/status';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Settings } from '@call-attribution/settings';
@@ -236,9 +236,9 @@ export function saySync({ summary, bad, tookMs }: SyncRun, store: string, io: Io
   ];
   say(io, `${store}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
   const code = sayBadRecords(bad, io);
-  const scope = describeScope(summary);
+  const scope = describe(summary).scope;
   if (scope !== null) say(io, `account ${account}: the copy has ${scope}, and answers with these`);
-  const lacks = describeCopy(summary);
+  const lacks = describe(summary).lacks;
   if (lacks === null) return code;
   const next = gaps.every(({ is }) => is === 'unread') ? 'goes on there' : 'reads them again';
   say(io, `account ${account}: ${lacks}; the next run ${next}`);
