@@ -190,11 +190,11 @@ describe('while the copy is loaded', () => {
     expect(next).toMatchObject({ first: 6, last: 10 });
   });
 
-  it('a count without a condition is one request, and get_call asks the API', async () => {
+  it('a count without a condition asks the API for two numbers', async () => {
     const { client, asked } = clientWith();
     const server = serve(client);
     expect(await ask(server, 'count_calls', october)).toMatchObject({ total: inMonth('2026-10') });
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   });
 
   it('the reading ends when the client leaves', async () => {

@@ -2,7 +2,13 @@
 // columns. Start with answerQuestion(question, calls); createAnswers(questions) is fed account by
 // account. /measures has the table of measures.
 
-export { extensionsSentence, shownValue } from './answer/left-out.ts';
+export {
+  extensionsSentence,
+  firstCallSentence,
+  negationSentence,
+  shownValue,
+} from './answer/left-out.ts';
+export { isOfCondition } from './answer/notes.ts';
 export {
   type Condition,
   fieldsOf,

@@ -14,6 +14,7 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
+  isOfCondition,
   type Plan,
   planCalls,
   planQuestion,
@@ -93,9 +94,16 @@ export class CopySource implements Source {
 
   async count(filter: Filter): Promise<Total> {
     const next = await this.#next();
-    const { calls, extensions } = await this.#counted(filter);
+    const { calls, extensions, notes = [] } = await this.#counted(filter);
     const { said, lacks } = await this.#ofMatches(calls, filter);
-    return { total: calls, extensions, source: 'store', said: [...said, ...next], lacks };
+    const ofCondition = calls === 0 ? [] : notes.filter(isOfCondition);
+    return {
+      total: calls,
+      extensions,
+      source: 'store',
+      said: [...said, ...ofCondition.map(({ message }) => message), ...next],
+      lacks,
+    };
   }
 
   async get(sid: string): Promise<Found> {
@@ -356,7 +364,9 @@ export class CopySource implements Source {
    * How many calls match, and how many of them came through call extensions or are left out because
    * of that.
    */
-  async #counted(filter: Filter): Promise<Pick<Answer, 'calls' | 'extensions'>> {
+  async #counted(
+    filter: Filter,
+  ): Promise<Pick<Answer, 'calls' | 'extensions'> & Partial<Pick<Answer, 'notes'>>> {
     if (this.#options.where !== null && this.#options.changedSince !== null) {
       let calls = 0;
       for await (const _ of this.#calls(filter, await this.#accounts())) calls += 1;

@@ -1,6 +1,12 @@
 import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
-import { createAnswers, planCalls, planQuestion, selectCalls } from '@call-attribution/questions';
+import {
+  createAnswers,
+  isOfCondition,
+  planCalls,
+  planQuestion,
+  selectCalls,
+} from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { count } from '../terminal/numbers.ts';
 import type { AccountNames } from './account-names.ts';
@@ -19,7 +25,8 @@ export function checkWhere(where: string, isOfCopy: boolean): void {
 
 /**
  * The API with a condition that is applied to each call of an account that is read; the API itself
- * knows only filters. Where no call meets it, it says what the fields hold instead.
+ * knows only filters. It says what an answer to the same question says of the condition: what the
+ * fields hold where no call meets it, and which calls a negation leaves out.
  */
 export function sourceWhere(
   source: Source,
@@ -34,16 +41,18 @@ export function sourceWhere(
     const isKept = judge(call, key) === 'selected';
     seen.read += 1;
     if (isKept) seen.kept += 1;
-    if (seen.kept === 0) answers.add(call, key);
+    answers.add(call, key);
     return isKept;
   };
 
   /** The end of a reading, with how many calls met the condition. */
   const explained = (ending: Ending, isOfAll: boolean): Ending => {
     const said = [...ending.said];
-    if (isOfAll && seen.kept === 0 && ending.proof === 'whole')
-      for (const { code, message } of answers.answers()[0]?.notes ?? [])
-        if (code === 'no_match') said.unshift(message);
+    if (isOfAll && ending.proof === 'whole') {
+      const notes = (answers.answers()[0]?.notes ?? []).filter(isOfCondition);
+      said.unshift(...notes.map(({ message }) => message));
+    }
+
     if (seen.read > 0)
       said.push(
         `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,

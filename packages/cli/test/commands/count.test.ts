@@ -12,3 +12,21 @@ test('calls count prints one number, and its source with --json', async () => {
   expect(plain.stdout).toBe(`${total}\n`);
   expect(source).toEqual(expect.any(String));
 });
+
+test('the calls that a negation leaves out are said, of the API and of a copy', async () => {
+  const cwd = stage.folder();
+  await stage.quick(['sync', '--store', 'sqlite:calls.db'], { cwd });
+  const places = [['--include-extensions'], ['--store', 'sqlite:calls.db', '--include-extensions']];
+  const said = /^(\d+) calls without ppc_campaign are left out/m;
+  for (const place of places) {
+    const where = ['--where', "NOT campaign LIKE '%Brand%'"];
+    const { stdout, stderr } = await stage.quick(['count', ...where, ...place], { cwd });
+    const [, left] = said.exec(stderr) ?? [];
+    const added = await stage.quick(
+      ['count', '--where', "NOT campaign LIKE '%Brand%' OR campaign IS NULL", ...place],
+      { cwd },
+    );
+    expect(Number(added.stdout) - Number(stdout)).toBe(Number(left));
+    expect(added.stderr).not.toContain('left out,');
+  }
+});

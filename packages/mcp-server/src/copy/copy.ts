@@ -215,6 +215,12 @@ export class Copy {
     return { store, file };
   }
 
+  /** Are the calls of these periods there, so that a question about them need not wait for them? */
+  async holds(periods: readonly Period[]): Promise<boolean> {
+    const { store } = await this.#open();
+    return (await this.#look(store, periods)).unread === null;
+  }
+
   /** What the copy has of some periods. */
   async #look(store: Store, periods: readonly Period[]) {
     const found = await store.note(this.#host.account);

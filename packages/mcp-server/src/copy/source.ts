@@ -2,12 +2,14 @@ import type { Call, Client } from '@call-attribution/core';
 import { CallsError } from '@call-attribution/core/errors';
 import {
   dated,
+  day,
   everything,
   formatNaive,
   hull,
   intersect,
   merge,
   type Period,
+  parseNaive,
   periodOf,
   periodOfText,
 } from '@call-attribution/core/time';
@@ -16,6 +18,7 @@ import {
   type AccountStatus,
   type Answer,
   type CallSelection,
+  firstCallSentence,
   type Plan,
   planCalls,
   planQuestion,
@@ -79,6 +82,8 @@ export interface Found extends Origin {
   /** How many calls the list has; null while older ones are still loaded. */
   readonly total: number | null;
   readonly extensionsLeftOut: number | null;
+  /** The fields of which a negation leaves out calls without a value. */
+  readonly negated: readonly string[];
 }
 
 /**
@@ -153,24 +158,38 @@ export class Source {
     });
   }
 
-  /** Counts calls: all of a period are counted by the server itself. */
+  /**
+   * Counts calls in the copies. All of a period that they do not hold yet are counted by the server
+   * itself.
+   */
   async count(selection: CallSelection, run: Waiting): Promise<Counted> {
     const { period, calls, zones } = planCalls(selection, { now: this.#now() });
     const isMoved = zones.inZone !== null && zones.inZone !== zones.timeZone;
     const isPlain = this.#accounts.every(({ version }) =>
       version === 'v2' ? calls === 'all' : calls !== 'extensions',
     );
-    if (selection.where === undefined && !isMoved && isPlain) {
+    // An account that is not set up has no copy, and says so when it is asked.
+    const isHeld = async (): Promise<boolean> =>
+      this.askEach(run, async ({ copy }) => copy.holds([period])).then(
+        ({ found, failed }) => failed.length === 0 && found.every(Boolean),
+        () => false,
+      );
+
+    if (selection.where === undefined && !isMoved && isPlain && !(await isHeld())) {
       const { found, failed } = await this.askEach(run, async ({ name, client: open, version }) => {
         const client = await open();
         const filter = filterOf(period, version === 'v3' && calls === 'all');
         const { total } = await client.countCalls({ signal: run.signal, filter });
-        return { total, name, scope: describe(client).scope };
+        const first = total === 0 ? null : await firstWithin(period, client, run.signal);
+        return { total, first, name, scope: describe(client).scope };
       });
+      const firsts = found.map(({ first }) => first);
+      const [first] = firsts.flatMap((each) => each ?? []).sort();
+      const begins = firsts.includes(null) || first === undefined ? [] : [firstCallSentence(first)];
       return {
         ...originOf([], failed),
         asOf: new Date(this.#now()).toISOString(),
-        notes: [...failed.map(({ error }) => error.line), ...scopesSaid(found)],
+        notes: [...failed.map(({ error }) => error.line), ...scopesSaid(found), ...begins],
         total: found.reduce((sum, { total }) => sum + total, 0),
         extensionsLeftOut: calls === 'all' ? 0 : null,
       };
@@ -259,6 +278,7 @@ export class Source {
     return {
       ...originOf(ready, failed),
       calls,
+      negated: plan.negated,
       total: isWhole ? entries.length : null,
       extensionsLeftOut: isWhole && plan.calls === 'website' ? others : null,
     };
@@ -492,6 +512,34 @@ function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Or
       ),
     ],
   };
+}
+
+/**
+ * The first call of an account, where the account begins a day or more after a period does; null
+ * where it does not, or nobody can say.
+ */
+async function firstWithin(
+  period: Period,
+  client: Client,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (period.from === null) return null;
+  const isAll = client.version === 'v3';
+  try {
+    const before = await client.countCalls({
+      filter: filterOf(periodOf(null, period.from), isAll),
+      signal,
+    });
+    if (before.total > 0) return null;
+    const filter = filterOf(period, isAll);
+    const { records } = await client.listCalls({ rows: 1, signal, filter });
+    const first = records[0]?.date_added ?? null;
+    return first !== null && parseNaive(first) - period.from >= day ? first : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof CallsError) return null;
+    throw error;
+  }
 }
 
 /** Where a server serves a copy that was filled with a filter, the answer is of its calls. */

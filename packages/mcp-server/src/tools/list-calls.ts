@@ -1,3 +1,4 @@
+import { negationSentence } from '@call-attribution/questions';
 import { formatCount, formatCounted } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { fieldGroups, selectFields, showRecord } from '../fields.ts';
@@ -54,15 +55,17 @@ export const listCalls = tool({
     const limit = folder === null ? (args.rows ?? defaultRows) : rowsOfFile;
     const page = await source.list(chosen.selection, { order: args.order, offset, limit }, context);
     const total = page.total ?? undefined;
-    const nearest =
-      total === 0 && chosen.scope.isNarrowed
-        ? (await source.count(chosen.selection, context)).notes
-        : [];
+    const isCounted = total !== undefined && offset === 0;
+    const isNegated = page.negated.length > 0;
+    let ofCondition: readonly string[] = [];
+    if (isCounted && chosen.scope.isNarrowed && (total === 0 || isNegated))
+      ofCondition = (await source.count(chosen.selection, context)).notes;
+    else if (isNegated && total === undefined) ofCondition = [negationSentence(page.negated)];
     const zero = total === 0 ? await explainZero(chosen, page, context) : [];
     const isChanged = position.total !== null && total !== undefined && position.total !== total;
     const notes = [
       ...chosen.notes,
-      ...new Set([...nearest, ...zero, ...page.notes]),
+      ...new Set([...ofCondition, ...zero, ...page.notes]),
       ...(isChanged ? [changedNote(position.total ?? 0, total)] : []),
     ];
     const hasAccounts = source.accounts.length > 1;

@@ -114,7 +114,7 @@ describe('a server for two accounts', () => {
       const not = { calls: 'all', where: `account <> '${called}'` };
       expect((await ask('count_calls', not)).data).toMatchObject({ total: 60 });
     }
-    const { asked } = await ask('count_calls', { account: '102' });
+    const { asked } = await serverOver().ask('count_calls', { account: '102' });
     expect(asked).toEqual(['berlin']);
   });
 

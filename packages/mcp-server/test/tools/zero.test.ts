@@ -20,6 +20,37 @@ const server = createServer(fakeClient(calls));
 const notesOf = async (tool: string, args: object, of = server): Promise<string> =>
   (await ask(of, tool, args)).notes.join('\n');
 
+describe('every tool says what a number is counted of', () => {
+  const begins = `The first call is from ${first}: nothing is known of the period before it.`;
+
+  it('where the data begins, whether the API counts or the copy', async () => {
+    const fresh = createServer(fakeClient(calls));
+    const early = { calls: 'all', from: '2023-06-01', to: last.slice(0, 10) };
+    expect(await notesOf('count_calls', early, fresh)).toContain(begins);
+    expect(await notesOf('analyze_calls', early, fresh)).toContain(begins);
+    expect(await notesOf('count_calls', early, fresh)).toContain(begins);
+
+    const all = { calls: 'all', from: first.slice(0, 10), to: last.slice(0, 10) };
+    for (const of of [fresh, createServer(fakeClient(calls))])
+      expect(await notesOf('count_calls', all, of)).not.toContain('nothing is known');
+  });
+
+  it.each(['count_calls', 'list_calls', 'analyze_calls'])(
+    '%s: which calls a negation leaves out',
+    async (tool) => {
+      const said = /91 calls without ppc_campaign are left out/;
+      const where = "NOT campaign LIKE '%generic%'";
+      expect(await notesOf(tool, { calls: 'all', where })).toMatch(said);
+      for (const silent of [
+        "campaign LIKE '%brand%'",
+        `${where} OR campaign IS NULL`,
+        "state <> 'NY'",
+      ])
+        expect(await notesOf(tool, { calls: 'all', where: silent })).not.toContain('left out,');
+    },
+  );
+});
+
 describe('an answer of zero says why', () => {
   it.each([
     ["campaign = 'Brand'", "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' ("],

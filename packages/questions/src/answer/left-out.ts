@@ -1,4 +1,5 @@
 import { formatCounted } from '@call-attribution/core/errors';
+import { wordList } from '../conditions/condition.ts';
 import type { AnswerValue, LeftOut } from '../question/answer.ts';
 
 /** What an answer leaves out, as a sentence. */
@@ -36,6 +37,17 @@ export function extensionsSentence(
   const sentence = `${formatCounted(counted, 'call')} through call extensions ${counted === 1 ? 'is' : 'are'} counted`;
   return isForReaders ? `${sentence}.` : `${sentence}; the API leaves them out without inc_gce:1.`;
 }
+
+/** That the data begins within a period that is asked for. */
+export const firstCallSentence = (first: string): string =>
+  `The first call is from ${first}: nothing is known of the period before it.`;
+
+/** That a negation leaves out calls without a value, where nobody counted how many. */
+export const negationSentence = (fields: readonly string[]): string =>
+  `Calls without ${wordList(fields)} are left out, since a negation is not true of them either: ${wordList(
+    fields.map((name) => `(… OR ${name} IS NULL)`),
+    'and',
+  )} adds them.`;
 
 /** A value as text for people. Empty and missing look alike. */
 export const shownValue = (value: AnswerValue | undefined): string =>

@@ -12,6 +12,7 @@ import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import type { DataEnds } from './data-ends.ts';
 import { daysOfFewCalls, type FewCalls } from './few-calls.ts';
+import { firstCallSentence } from './left-out.ts';
 import { explainNothing } from './nothing-found.ts';
 
 // What a number is counted of, where that could mislead. The one table of such notes is `kinds`: a
@@ -97,8 +98,7 @@ const kinds: readonly NoteKind<unknown>[] = [
     code: 'first_call',
     least: anything,
     find: beforeData,
-    sentence: (first: number) =>
-      `The first call is from ${shownMoment(first)}: nothing is known of the period before it.`,
+    sentence: (first: number) => firstCallSentence(shownMoment(first)),
   }),
   kind({
     code: 'last_call',
@@ -124,6 +124,10 @@ const kinds: readonly NoteKind<unknown>[] = [
     },
   }),
 ];
+
+/** Is a note about the condition, and not about a period: then it holds of a list of calls too? */
+export const isOfCondition = ({ code }: Pick<Note, 'code'>): boolean =>
+  code === 'no_match' || code === 'no_value' || code === 'minutes';
 
 const dateOf = (millis: number): string => formatNaive(millis).slice(0, 10);
 

@@ -40,6 +40,11 @@ export interface Plan {
    * of this machine.
    */
   readonly now: number;
+  /**
+   * The fields of which its condition leaves out calls without a value, by a negation such as `state
+   * <> 'TX'`.
+   */
+  readonly negated: readonly string[];
   /** Which channel of calls. */
   readonly calls: NonNullable<CallSelection['calls']>;
   /** The filter of the API, as it was written. */
@@ -126,6 +131,7 @@ function readSelection(selection: CallSelection, now: number) {
     selection.q === undefined ? null : selectedBy(parse(selection.q, { version: 'v3' }));
   const words = wordsWith(selection.definitions);
   const where = selection.where === undefined ? null : readWhere(selection.where, words, 'where');
+  const lenient = where && leavesWithoutValue(where);
   const conditions = [where, filter?.condition ?? null].filter((each) => each !== null);
   const exclude =
     selection.exclude === undefined
@@ -143,7 +149,8 @@ function readSelection(selection: CallSelection, now: number) {
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     q: selection.q,
     minutes: where === null ? [] : minutesIn(where, String(selection.where)),
-    lenient: where && leavesWithoutValue(where),
+    lenient,
+    negated: lenient?.fields ?? [],
     conditions,
     exclude,
     tested: exclude === null ? conditions : [...conditions, exclude.condition],
