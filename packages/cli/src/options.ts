@@ -22,6 +22,11 @@ export const changes = {
     'of a copy: calls that were stored or changed after this time, in UTC: 2026-11-27, "2026-11-27 10:30:00.123" or 1d',
 } as const;
 
+/** Which calls do not count. */
+export const exclusion = {
+  '--no-exclude': 'count the calls, too, that "exclude" of calls.config.json leaves out',
+} as const;
+
 /** How the result is shown or written. */
 export const output = {
   '-o, --output <file>': 'file to write; its extension selects the format',

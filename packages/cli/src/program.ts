@@ -167,18 +167,22 @@ function addCommand(
     command.addOption(optionOf(flags, text, command));
   command.action(() => {
     const names = command.options.map((option) => option.name());
-    const values = new Map(
-      command.options.flatMap((option) => {
-        const typed = command.optsWithGlobals<Typed>()[option.attributeName()];
-        return typed === undefined ? [] : [[option.name(), [typed].flat().map(String)] as const];
-      }),
-    );
+    const values = new Map<string, readonly string[]>();
+    for (const option of command.options) {
+      const typed = command.optsWithGlobals<Typed>()[option.attributeName()];
+
+      // Of an option such as --no-exclude, the value is false once it was typed.
+      if (option.negate && typed === false) values.set(option.name(), ['true']);
+      if (!option.negate && typed !== undefined)
+        values.set(option.name(), [typed].flat().map(String));
+    }
+
     found({ command: spec, args: argsOf(spec.name, command.args, names, values) });
   });
 }
 
 /** The values that commander has read, by their attributes. */
-type Typed = Readonly<Record<string, string | true | readonly string[]>>;
+type Typed = Readonly<Record<string, string | boolean | readonly string[]>>;
 
 /** What is in angle brackets; null for an option without a value. */
 export const valueIn = (flags: string): string | null => /[<[](.+)[>\]]/.exec(flags)?.[1] ?? null;

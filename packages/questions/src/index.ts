@@ -19,10 +19,11 @@ export {
   type Value,
 } from './conditions/condition.ts';
 export type { Definitions } from './conditions/definitions.ts';
-export type {
-  ConditionProblem,
-  ConditionProblemCode,
-  ConditionResult,
+export {
+  type ConditionProblem,
+  type ConditionProblemCode,
+  type ConditionResult,
+  spelledOut,
 } from './conditions/parse.ts';
 export {
   type AnswerOptions,

@@ -24,6 +24,10 @@ export interface ConfigFile {
    * when there is nothing.
    */
   readonly service?: unknown;
+  /** Names for conditions, under `"definitions"`. What they say is not checked here. */
+  readonly definitions: Readonly<Record<string, string>>;
+  /** What is under `"exclude"`: the definition of calls that do not count; null for none. */
+  readonly exclude: string | null;
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
   readonly page?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
@@ -83,7 +87,11 @@ export function readConfigFile(
 ): FileContent | null {
   const path = named?.path ?? own;
   if (path === null) return null;
-  const nothing = { file: { path, isExposed: false }, values: new Map(), accounts: new Map() };
+  const nothing = {
+    file: { path, isExposed: false, ...noDefinitions },
+    values: new Map(),
+    accounts: new Map(),
+  };
   let json: unknown;
   let isReadable: boolean;
   let text = '';
@@ -113,14 +121,55 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, page, ...plain } = json;
+  const { accounts, service, page, definitions, exclude, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
-    file: { path, isExposed: holdsCredential && isReadable, service, page },
+    file: {
+      path,
+      isExposed: holdsCredential && isReadable,
+      service,
+      page,
+      ...readDefinitionsIn(definitions, exclude, path, report),
+    },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
   };
+}
+
+const noDefinitions = { definitions: {}, exclude: null } as const;
+
+/** The definitions of a file, and which of them is excluded. */
+function readDefinitionsIn(
+  definitions: unknown,
+  exclude: unknown,
+  path: string,
+  report: Report,
+): Pick<ConfigFile, 'definitions' | 'exclude'> {
+  const example = 'they look like "definitions": { "lead": "talk_minutes >= 2" }';
+  if (definitions !== undefined && !isObject(definitions)) {
+    report(
+      'file',
+      `${path}: "definitions" must be an object of conditions by their names`,
+      example,
+    );
+    return noDefinitions;
+  }
+
+  const texts = Object.entries(definitions ?? {});
+  const wrong = texts.find(([, text]) => typeof text !== 'string');
+  if (wrong !== undefined) {
+    report('file', `${path}: definitions.${wrong[0]} must be a condition in quotes`, example);
+    return noDefinitions;
+  }
+
+  if (exclude !== undefined && exclude !== null && typeof exclude !== 'string') {
+    report('file', `${path}: "exclude" must be the name of a definition`);
+    return noDefinitions;
+  }
+
+  const read = Object.fromEntries(texts.map(([name, text]) => [name, String(text)]));
+  return { definitions: read, exclude: exclude ?? null };
 }
 
 /** The strings of an object under the names that it may have; everything else is reported. */
@@ -132,7 +181,9 @@ function stringsOf(
 ): Map<string, string> {
   const values = new Map<string, string>();
   const known =
-    kind === 'file' ? [...namesOf.file, 'accounts', 'service', 'page'] : namesOf.account;
+    kind === 'file'
+      ? [...namesOf.file, 'accounts', 'service', 'page', 'definitions', 'exclude']
+      : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {
       if (typeof value === 'string') values.set(name, value);

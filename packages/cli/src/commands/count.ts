@@ -1,7 +1,16 @@
 import { command } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import { say, write } from '../io.ts';
-import { accounts, changes, connection, only, output, whichCalls, without } from '../options.ts';
+import {
+  accounts,
+  changes,
+  connection,
+  exclusion,
+  only,
+  output,
+  whichCalls,
+  without,
+} from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /**
@@ -14,6 +23,7 @@ export const count = command({
   options: {
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
     ...changes,
+    ...exclusion,
     ...only(output, '--json'),
     ...accounts,
     ...connection,

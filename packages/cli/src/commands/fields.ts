@@ -1,16 +1,20 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { CliError, exitCodes } from '../errors.ts';
+import { type Io, write } from '../io.ts';
 import { only, output } from '../options.ts';
+import { count, plural } from '../terminal/numbers.ts';
 import { wrap } from '../terminal/width.ts';
 
 /** `calls fields`: what each field means, of all fields or of those that match. */
 export const fields = command({
   name: 'fields',
   summary: 'explain the fields of a call record',
-  about: 'Needs no server and no keys.',
-  words: { '[field]': 'part of the name or the meaning of a field' },
+  about:
+    'Needs no server and no keys. A definition of calls.config.json is explained, and counted over the copy of CALLS_STORE.',
+  words: { '[field]': 'part of the name or the meaning of a field, or a definition' },
   options: only(output, '--json', '--format <table|ndjson|csv>', '-o, --output <file>'),
   examples: {
     'calls fields': 'all fields',
@@ -24,6 +28,7 @@ export const fields = command({
     const found = all.filter(({ name, v2, v3, group, meaning }) =>
       [name, v2, v3, group, meaning].some((text) => text?.toLowerCase().includes(word)),
     );
+    if (await explainDefinition(word, args, io)) return exitCodes.ok;
     if (found.length === 0)
       throw new CliError(`no field has ${JSON.stringify(typed)} in its name or meaning`, {
         exitCode: exitCodes.notFound,
@@ -58,6 +63,36 @@ export const fields = command({
     return exitCodes.ok;
   },
 });
+
+/** Says what a definition of the configuration file stands for, and how many calls of a copy it has. */
+async function explainDefinition(word: string, args: Args, io: Io): Promise<boolean> {
+  const { readFileSettings } = await import('./typed/settings.ts');
+  const { checkedDefinitions } = await import('./typed/chosen-calls.ts');
+  const settings = readFileSettings(args, io);
+  const definitions = await checkedDefinitions(settings);
+  const condition = definitions[word];
+  if (condition === undefined) return false;
+  const lines = [`${word}  a definition`, `  ${condition}`];
+  const { chooseStored } = await import('./typed/accounts.ts');
+  const stored = await chooseStored(args, io);
+  if (stored !== null) {
+    const { planQuestion } = await import('@call-attribution/questions');
+    const source = await stored.open();
+    try {
+      const measures = ['calls', `count(${word}) as found`];
+      const { answers } = await source.ask([planQuestion({ definitions, measures })]);
+      const { calls = 0, found = 0 } = answers[0]?.total ?? {};
+      lines.push(
+        `  ${count(Number(found))} of ${plural(Number(calls), 'call')} in ${source.address}`,
+      );
+    } finally {
+      await source.close();
+    }
+  }
+
+  await write(io.stdout, `${lines.join('\n')}\n`);
+  return true;
+}
 
 function versionsOf({ v2, v3 }: FieldSpec): string {
   if (v2 === null) return 'v3';

@@ -5,7 +5,15 @@ import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import type { Remarks } from '../input/verdict.ts';
 import { type Io, say, show, write } from '../io.ts';
-import { accounts, changes, connection, output, whichCalls, without } from '../options.ts';
+import {
+  accounts,
+  changes,
+  connection,
+  exclusion,
+  output,
+  whichCalls,
+  without,
+} from '../options.ts';
 import type { RowColumn } from '../output/index.ts';
 import { count, duration, plural } from '../terminal/numbers.ts';
 import { refuseChangedSince } from './typed/changed-since.ts';
@@ -25,6 +33,7 @@ export const list = command({
     '--every <duration>': 'with --follow: how often to look: 10s, 1m (default: 30s)',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
     ...changes,
+    ...exclusion,
     ...output,
     ...accounts,
     ...connection,

@@ -3,7 +3,7 @@ import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { say } from '../io.ts';
-import { accounts, connection, only, output, whichCalls, without } from '../options.ts';
+import { accounts, connection, exclusion, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /** `calls report`: a question about calls, answered in the terminal, as data, or as a page. */
@@ -27,6 +27,7 @@ export const report = command({
       'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
     '--title <text>': 'title of the page',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
+    ...exclusion,
     ...accounts,
     ...only(output, '--json', '-o, --output <file>'),
     '--format <table|ndjson|csv|html>':

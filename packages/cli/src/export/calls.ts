@@ -13,6 +13,7 @@ import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { removalsEnding } from '@call-attribution/store';
 import type { Args } from '../args.ts';
 import type { Job, Writer } from '../commands/runs/export.ts';
+import { spelledWhere } from '../commands/typed/chosen-calls.ts';
 import { sayExtensions } from '../commands/typed/filter.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
@@ -112,7 +113,7 @@ async function writeFile(
     const { verdict } = (await ended) as Ending;
     const filter = withScope(toFilter(read, { version }), verdict);
     const account = settings.account?.id;
-    const where = args.text('where');
+    const where = await spelledWhere(args, settings);
     return {
       source: source.address,
       accounts: accounts.length > 0 || !account ? accounts : [account],

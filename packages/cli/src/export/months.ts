@@ -8,6 +8,7 @@ import {
 } from '@call-attribution/node-stream';
 import type { Args } from '../args.ts';
 import type { Job, Writer } from '../commands/runs/export.ts';
+import { spelledWhere } from '../commands/typed/chosen-calls.ts';
 import { sayExtensions } from '../commands/typed/filter.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import type { Ending } from '../input/verdict.ts';
@@ -38,7 +39,7 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<End
   const { args, source, settings, filter, stream, io } = job;
   const version = settings.apiVersion.value;
   sayExtensions(filter, version, io);
-  const where = args.text('where');
+  const where = await spelledWhere(args, settings);
 
   /** What receipts say of where the calls come from. */
   const origin = { version, address: source.address, ...(where === null ? {} : { where }) };

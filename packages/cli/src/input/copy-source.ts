@@ -32,6 +32,7 @@ import {
 import { count, plural } from '../terminal/numbers.ts';
 import { beginWaiting } from '../terminal/waiting.ts';
 import { type AccountNames, nameIn } from './account-names.ts';
+import { type ChosenCalls, narrows } from './chosen-calls.ts';
 import {
   type AccountMonths,
   type Found,
@@ -52,8 +53,8 @@ export interface CopyOptions {
   readonly settings: Settings;
   /** IDs of the accounts that are read; empty for all. */
   readonly accounts: readonly string[];
-  /** A condition of questions; null for none. */
-  readonly where: string | null;
+  /** Which calls are meant. */
+  readonly calls: ChosenCalls;
   /** Only calls that changed after this time, in milliseconds since 1970; null for any. */
   readonly changedSince: number | null;
   /** What else conditions may call the accounts. Default: nothing. */
@@ -120,11 +121,11 @@ export class CopySource implements Source {
     let total = 0;
     for (const account of await this.#accounts()) {
       // Of a condition, all calls that the filter has are read.
-      const { where } = this.#options;
-      const count = where === null ? await this.#store.count(account, this.#rows(filter)) : 0;
+      const isNarrow = narrows(this.#options.calls);
+      const count = isNarrow ? 0 : await this.#store.count(account, this.#rows(filter));
       const last = await lastOf(this.#calls(filter, [account], Math.max(0, count - most)), most);
       calls.push(...last.calls);
-      total += where === null ? count : last.total;
+      total += isNarrow ? last.total : count;
     }
 
     calls.sort(byTime);
@@ -141,6 +142,7 @@ export class CopySource implements Source {
     const remarks = this.#remarks(statuses, copies);
     const matching = this.#calls(filter, await this.#accounts());
     const whyNone = () => this.#whyNone(filter);
+    const excluded = () => this.#excluded(filter);
     let leftOut = 0;
 
     const isLeftOut = (call: Call): boolean => {
@@ -170,7 +172,8 @@ export class CopySource implements Source {
         yield call;
       }
 
-      const said = [...(read + leftOut === 0 ? await whyNone() : []), ...next];
+      const why = read + leftOut === 0 ? await whyNone() : [];
+      const said = [...(await excluded()), ...why, ...next];
       const ended = endingOfCopies({ read, leftOut, held: heldIn(statuses), copies });
       resolve({ ...ended, said, lacks: remarks.lacks });
     };
@@ -239,12 +242,12 @@ export class CopySource implements Source {
    * there are as many as then, so that none was removed, and as much is proved of them.
    */
   async #isCurrent(account: string, filter: Filter, receipt: Receipt): Promise<boolean> {
-    const { where } = this.#options;
+    const chosen = this.#options.calls;
     const { changes, verdict, from, to } = receipt;
     if (changes === undefined) return false;
 
     // What follows from the other calls of a caller changes with these.
-    if (where !== null && planCalls({ where }).otherCalls !== 'none') return false;
+    if (narrows(chosen) && planCalls(chosen).otherCalls !== 'none') return false;
 
     const rows = this.#rows(withinRange(filter, { from, to }));
     const changedSince = changes.until === null ? 0 : Date.parse(changes.until);
@@ -330,7 +333,17 @@ export class CopySource implements Source {
   /** The same for so many calls that match a filter; where there are none, also why. */
   async #ofMatches(calls: number, filter: Filter): Promise<Remarks> {
     const { said, lacks } = await this.about(periodOfFilter(filter));
-    return { said: calls > 0 ? said : [...said, ...(await this.#whyNone(filter))], lacks };
+    const excluded = await this.#excluded(filter);
+    const why = calls > 0 ? [] : await this.#whyNone(filter);
+    return { said: [...said, ...excluded, ...why], lacks };
+  }
+
+  /** How many calls of a filter the configuration excludes, as a sentence; none where it does not. */
+  async #excluded(filter: Filter): Promise<readonly string[]> {
+    if (this.#options.calls.exclude === undefined) return [];
+    const { answers } = await this.ask([planQuestion(this.#question(filter))]);
+    const leftOut = answers.flatMap((answer) => answer.leftOut);
+    return leftOut.filter(({ code }) => code === 'excluded').map(({ message }) => message);
   }
 
   /** How the next command goes on from the changes that there were before this one read. */
@@ -367,13 +380,13 @@ export class CopySource implements Source {
   async #counted(
     filter: Filter,
   ): Promise<Pick<Answer, 'calls' | 'extensions'> & Partial<Pick<Answer, 'notes'>>> {
-    if (this.#options.where !== null && this.#options.changedSince !== null) {
+    if (narrows(this.#options.calls) && this.#options.changedSince !== null) {
       let calls = 0;
       for await (const _ of this.#calls(filter, await this.#accounts())) calls += 1;
       return { calls, extensions: { counted: 0, leftOut: 0 } };
     }
 
-    if (this.#options.where !== null) {
+    if (narrows(this.#options.calls)) {
       const { answers } = await this.ask([planQuestion(this.#question(filter))]);
       return answers[0] ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
@@ -393,9 +406,9 @@ export class CopySource implements Source {
 
   /** The calls that match, in the order of their time. */
   async *#calls(filter: Filter, accounts: readonly string[], offset = 0): AsyncGenerator<Call> {
-    const { where } = this.#options;
+    const chosen = this.#options.calls;
     const selection = this.#rows(filter);
-    const plan = where === null ? null : planCalls({ where });
+    const plan = narrows(chosen) ? planCalls(chosen) : null;
     const selector = plan && selectCalls(plan, { namesOf: this.#namesOf });
     if (selector && plan.otherCalls !== 'none')
       for (const account of accounts)
@@ -420,10 +433,9 @@ export class CopySource implements Source {
    * The calls that match, as a question says it. v2 always has the calls through call extensions.
    */
   #question(filter: Filter): CallSelection {
-    const { where } = this.#options;
     return {
       q: printFilter(filter),
-      ...(where === null ? {} : { where }),
+      ...this.#options.calls,
       ...(this.#version === 'v2' ? { calls: 'all' } : {}),
     };
   }

@@ -8,16 +8,17 @@ import {
   selectCalls,
 } from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
-import { count } from '../terminal/numbers.ts';
+import { count, plural } from '../terminal/numbers.ts';
 import type { AccountNames } from './account-names.ts';
+import type { ChosenCalls } from './chosen-calls.ts';
 import { lastOf, monthsOfReads, type Source } from './source.ts';
 import type { Ending } from './verdict.ts';
 
 /**
  * Refuses a condition with a mistake; of the API, also one that says more than one call can tell.
  */
-export function checkWhere(where: string, isOfCopy: boolean): void {
-  if (planCalls({ where }).otherCalls === 'none' || isOfCopy) return;
+export function checkWhere(calls: ChosenCalls, isOfCopy: boolean): void {
+  if (planCalls(calls).otherCalls === 'none' || isOfCopy) return;
   throw new UsageError('--where: what follows from the other calls of a caller needs a copy', [
     'calls sync --store sqlite:calls.db fills one; calls report reads the other calls, too',
   ]);
@@ -30,17 +31,19 @@ export function checkWhere(where: string, isOfCopy: boolean): void {
  */
 export function sourceWhere(
   source: Source,
-  where: string,
+  calls: ChosenCalls,
   { key, namesOf }: { readonly key: string; readonly namesOf: AccountNames },
 ): Source {
-  const { judge } = selectCalls(planCalls({ where }), { namesOf });
-  const answers = createAnswers([planQuestion({ where })], { namesOf });
-  const seen = { read: 0, kept: 0 };
+  const { judge } = selectCalls(planCalls(calls), { namesOf });
+  const answers = createAnswers([planQuestion(calls)], { namesOf });
+  const seen = { read: 0, kept: 0, excluded: 0 };
 
   const keeps = (call: Call): boolean => {
-    const isKept = judge(call, key) === 'selected';
+    const judged = judge(call, key);
+    const isKept = judged === 'selected';
     seen.read += 1;
     if (isKept) seen.kept += 1;
+    if (judged === 'excluded') seen.excluded += 1;
     answers.add(call, key);
     return isKept;
   };
@@ -53,10 +56,13 @@ export function sourceWhere(
       said.unshift(...notes.map(({ message }) => message));
     }
 
-    if (seen.read > 0)
+    const { where, exclude } = calls;
+    if (seen.read > 0 && where !== undefined)
       said.push(
         `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,
       );
+    if (seen.excluded > 0)
+      said.push(`without ${exclude}: ${plural(seen.excluded, 'call')} left out`);
     return { ...ending, said };
   };
 

@@ -511,6 +511,26 @@ class Reader {
 export const namesIn = (text: string): readonly string[] =>
   scan(text).flatMap(({ kind, written }) => (kind === 'name' ? [nameOf(written)] : []));
 
+/**
+ * A condition in which the names of definitions are replaced by what they stand for, so that it
+ * means the same without them.
+ *
+ * @example
+ * spelledOut('lead AND missed', { lead: 'talk_minutes >= 2' }); // (talk_minutes >= 2) AND missed
+ */
+export function spelledOut(text: string, definitions: Readonly<Record<string, string>>): string {
+  let spelled = '';
+  let at = 0;
+  for (const { kind, written, start, end } of scan(text)) {
+    const name = nameOf(written);
+    if (kind !== 'name' || !Object.hasOwn(definitions, name)) continue;
+    spelled += `${text.slice(at, start)}(${spelledOut(String(definitions[name]), definitions)})`;
+    at = end;
+  }
+
+  return spelled + text.slice(at);
+}
+
 /** The value of a token for a term; null when it is none. */
 function literalOf({ kind, written }: Token, { type }: Term): Literal | null {
   if (type === 'boolean')

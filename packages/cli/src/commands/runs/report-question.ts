@@ -7,6 +7,7 @@ import { leavesExtensions } from '../../input/filter.ts';
 import { type Io, say } from '../../io.ts';
 import type { AskedQuestion } from '../../report/question.ts';
 import { contextOf, planEach, type ReadAccount } from '../typed/accounts.ts';
+import { chosenCalls } from '../typed/chosen-calls.ts';
 import {
   askedPeriod,
   conditionsOf,
@@ -77,13 +78,13 @@ async function selectionOf(
   const { context, filter } = first;
   const { from, to } = textOf(first.period);
   const { timeZone, version } = context;
-  const where = args.text('where');
+  const [{ settings }] = accounts as [ReadAccount];
   return {
     q: printFilter(filter),
     ...(timeZone === null ? {} : { timeZone }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
-    ...(where === null ? {} : { where }),
+    ...(await chosenCalls(args, settings)),
     calls: leavesExtensions(filter, version) ? 'website' : 'all',
   };
 }

@@ -12,6 +12,7 @@ import type { Args } from '../../args.ts';
 import { CliError, ClosedPipe, exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { explain, report } from '../../failures.ts';
 import { type AccountNames, nameIn, namesOfAll } from '../../input/account-names.ts';
+import { everyCall, narrows } from '../../input/chosen-calls.ts';
 import type { CopySource } from '../../input/copy-source.ts';
 import { apiSource, type Source } from '../../input/source.ts';
 import { type Io, say } from '../../io.ts';
@@ -21,6 +22,7 @@ import { askHidden, canAsk } from '../../terminal/prompt.ts';
 import { whileWaiting } from '../../terminal/waiting.ts';
 import { version } from '../../version.ts';
 import { changedSinceOf, refuseChangedSince } from './changed-since.ts';
+import { chosenCalls } from './chosen-calls.ts';
 import { askedPeriod, type FilterContext, filterOf, sayPeriod } from './filter.ts';
 import { readAccountSettings, readSettings, readStoredSettings } from './settings.ts';
 
@@ -144,14 +146,15 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   const stored = await chooseStored(args, io);
   if (stored === null) refuseChangedSince(args);
   const accounts = stored?.accounts ?? accountsOfApi(args, io);
-  const where = args.text('where');
-  if (where === null) return accounts;
+  const [first] = accounts;
+  const chosen = first === undefined ? everyCall : await chosenCalls(args, first.settings);
+  if (!narrows(chosen)) return accounts;
   const { checkWhere, sourceWhere } = await import('../../input/where.ts');
-  checkWhere(where, stored !== null);
+  checkWhere(chosen, stored !== null);
   if (stored !== null) return accounts;
   return accounts.map((account) => ({
     ...account,
-    open: async () => sourceWhere(await account.open(), where, account),
+    open: async () => sourceWhere(await account.open(), chosen, account),
   }));
 }
 
@@ -217,7 +220,7 @@ export async function openCopy(
   const store = await whileWaiting(`waiting for the store ${shown}`, () =>
     openChosen(chosen, settings, { readOnly: true }),
   );
-  const which = { accounts: [], where: null, changedSince: null };
+  const which = { accounts: [], calls: everyCall, changedSince: null };
   return new CopySource(store, { shown, settings, ...which, signal });
 }
 
@@ -278,7 +281,7 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   if (names === null) ids = usual();
   else ids = names === 'all' ? stored.map(({ id }) => id) : [...new Set(names.map(idOf))];
   const isNamed = names === 'all' || ids.length > 1;
-  const where = args.text('where');
+  const calls = await chosenCalls(args, settings);
   const changedSince = changedSinceOf(args, io.clock.now());
   const open = async (ids: readonly string[], of = settings) => {
     const store = await openStore(of);
@@ -286,8 +289,8 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
       shown,
       settings: of,
       accounts: ids,
-      where,
       changedSince,
+      calls,
       namesOf,
       signal: io.signal,
     });

@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OwnStage, openOwnStage } from './stage.ts';
+
+let stage: OwnStage;
+let folder = '';
+let store = '';
+
+const config = (content: object, name = 'calls.config.json') =>
+  writeFileSync(join(folder, name), JSON.stringify(content));
+const calls = (args: readonly string[], name = 'calls.config.json') =>
+  stage.quick(args, { cwd: folder, env: { CALLS_CONFIG: join(folder, name) } });
+const counted = async (args: readonly string[], name?: string) => {
+  const { stdout, stderr } = await calls(['count', '--include-extensions', ...args], name);
+  return { total: Number(stdout.replaceAll(',', '')), stderr };
+};
+
+beforeAll(async () => {
+  stage = await openOwnStage({ records: 300, days: 20, to: '2026-11-21 07:00:00' });
+  folder = stage.folder();
+  store = `sqlite:${join(folder, 'calls.db')}`;
+  config({ definitions: { lead: 'talk_minutes >= 2', texan: "state = 'TX'", office: 'missed' } });
+  config({ definitions: { office: 'missed' }, exclude: 'office' }, 'excluding.json');
+  expect((await calls(['sync', '--store', store])).code).toBe(0);
+});
+afterAll(() => stage.close());
+
+describe.each([
+  ['the API', () => [] as string[]],
+  ['a copy', () => ['--store', store]],
+])('definitions of the configuration file, over %s', (_, where) => {
+  test('a name stands for its condition in --where', async () => {
+    const named = await counted(['--where', 'lead AND NOT texan', ...where()]);
+    const spelled = await counted([
+      '--where',
+      "talk_minutes >= 2 AND NOT state = 'TX'",
+      ...where(),
+    ]);
+    expect(named.total).toBe(spelled.total);
+    expect(named.total).toBeGreaterThan(0);
+  });
+
+  test('a report measures it', async () => {
+    const measures = 'calls,count(lead) as leads,share(lead)';
+    const args = [
+      'report',
+      '--by',
+      'channel',
+      '--measures',
+      measures,
+      '--include-extensions',
+      '--json',
+      ...where(),
+    ];
+    const rows = JSON.parse((await calls(args)).stdout) as { leads: number }[];
+    const leads = rows.reduce((sum, row) => sum + row.leads, 0);
+    expect(leads).toBe((await counted(['--where', 'lead', ...where()])).total);
+  });
+
+  test('"exclude" leaves calls out of counts, lists and reports, which say how many, until --no-exclude', async () => {
+    const all = (await counted(where())).total;
+    const missed = (await counted(['--where', 'missed', ...where()])).total;
+    const without = await counted(where(), 'excluding.json');
+    expect(without.total).toBe(all - missed);
+    expect(without.stderr).toMatch(new RegExp(`without office: ${missed} calls`, 'i'));
+    expect((await counted(['--no-exclude', ...where()], 'excluding.json')).total).toBe(all);
+
+    const list = ['list', '--all', '--include-extensions', '--format', 'csv', '--fields', 'sid'];
+    const listed = await calls([...list, ...where()], 'excluding.json');
+    expect(listed.stdout.trimEnd().split('\r\n')).toHaveLength(all - missed + 1);
+    expect(listed.stderr).toMatch(new RegExp(`without office: ${missed} calls`, 'i'));
+
+    const report = ['report', '--by', 'channel', '--include-extensions', ...where()];
+    const shown = await calls(report, 'excluding.json');
+    expect(shown.stdout + shown.stderr).toMatch(new RegExp(`without office: ${missed} calls`, 'i'));
+  });
+
+  test('an export has all calls whatever is excluded, and its receipt says what a definition meant', async () => {
+    const all = (await counted(where())).total;
+    const file = ['export', '--include-extensions', '-o', '-', '--format', 'ndjson', ...where()];
+    const exported = await calls(file, 'excluding.json');
+    expect(exported.stdout.trimEnd().split('\n')).toHaveLength(all);
+
+    const name = `${where().length}.ndjson`;
+    const leads = ['export', '--where', 'lead', '-o', name, '--receipt', ...where()];
+    expect((await calls(leads)).code).toBe(0);
+    const receipt = JSON.parse(readFileSync(join(folder, `${name}.receipt.json`), 'utf8'));
+    expect(receipt.where).toBe('(talk_minutes >= 2)');
+  });
+});
+
+test('a mistake in a definition is refused with its file and its place', async () => {
+  for (const [content, reason] of [
+    [{ definitions: { lead: 'talk_minutes >> 2' } }, /wrong\.json: .*definitions\.lead/],
+    [
+      { definitions: { state: 'missed' } },
+      /wrong\.json: .*cannot be called state: that is a field/,
+    ],
+    [{ definitions: { a: 'a' } }, /wrong\.json: The definition a, which names a/],
+    [{ definitions: { a: 2 } }, /wrong\.json: definitions\.a must be a condition in quotes/],
+    [{ definitions: [] }, /wrong\.json: "definitions" must be an object/],
+    [{ exclude: 'office' }, /wrong\.json: .*exclude.*There is no field office/],
+  ] as const) {
+    config(content, 'wrong.json');
+    const { code, stderr } = await calls(['count'], 'wrong.json');
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  }
+});
+
+test('calls fields says what a definition stands for, and how many calls of the copy it has', async () => {
+  expect((await calls(['fields', 'lead'])).stdout).toBe(
+    'lead  a definition\n  talk_minutes >= 2\n',
+  );
+  const env = { CALLS_CONFIG: join(folder, 'calls.config.json'), CALLS_STORE: store };
+  const { stdout } = await stage.quick(['fields', 'lead'], { cwd: folder, env });
+  const leads = (await counted(['--where', 'lead', '--store', store])).total;
+  expect(stdout).toMatch(new RegExp(`\\n  ${leads} of 300 calls in sqlite:`));
+});
