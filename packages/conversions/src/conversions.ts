@@ -51,6 +51,7 @@ export function toConversions(
   checkRules(rules, tool);
   return defineOperator<Call, CallChange>({
     name: 'toConversions',
+    gives: 'other',
     unsaved: 'the judge of conversions remembers callers, and cannot be saved',
     begin() {
       const judge = createJudge(tool.accepts, rules);

@@ -38,6 +38,7 @@ function encodeRows<T extends { readonly sid: string }>(
 ): Operator<Change, Uint8Array> {
   return defineOperator<Change, Uint8Array>({
     name: 'sheet',
+    gives: 'other',
     unsaved: 'a sheet is written in one go',
     begin() {
       const columns = columnsOf(rules);

@@ -563,9 +563,18 @@ test('a chain is read once, and refuses what is no sink with what to write inste
   );
 });
 
+test('an operator says what it gives, so that windows behind it close in time or hold everything on purpose', () => {
+  const begin = () => ({ page: (items: readonly number[]) => items });
+  // @ts-expect-error it does not say it
+  expect(() => defineOperator<number, number>({ name: 'mine', begin })).toThrow(
+    "The operator mine has to say what it gives: 'same' items or none",
+  );
+});
+
 test('an operator of your own keeps its state between pages', async () => {
   const pairs = defineOperator<number, [number, number]>({
     name: 'pairs',
+    gives: 'other',
     begin(state) {
       let last = state as number | null;
       return {

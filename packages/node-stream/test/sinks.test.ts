@@ -335,6 +335,7 @@ describe('storeSink', () => {
   it('stores each item once, however often it is killed between two transactions, and reads nothing after the end', async () => {
     const lastAgain = defineOperator<Item, Item>({
       name: 'last again',
+      gives: 'other',
       begin(state) {
         let last = state as Item | null;
         return {

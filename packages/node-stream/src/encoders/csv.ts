@@ -106,6 +106,7 @@ export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
   const texts = rowTexts();
   return defineOperator<T, Uint8Array>({
     name: 'toCsv',
+    gives: 'other',
     settings: { titles: named === undefined ? null : titles, safe, bom },
     rows: {
       format: 'csv',

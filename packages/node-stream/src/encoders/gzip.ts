@@ -21,6 +21,7 @@ const memberBytes = 512 * 1024;
 export function toGzip(): Operator<Uint8Array | string, Uint8Array> {
   return defineOperator<Uint8Array | string, Uint8Array>({
     name: 'toGzip',
+    gives: 'other',
     begin(state) {
       let held: Uint8Array[] = typeof state === 'string' ? [unpack(state)] : [];
       let size = held[0]?.length ?? 0;

@@ -47,6 +47,7 @@ export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T
 
   return defineOperator<T, Uint8Array>({
     name: 'toParquet',
+    gives: 'other',
     unsaved: 'a Parquet file cannot be continued in its middle',
     rows: {
       format: 'parquet',

@@ -12,6 +12,7 @@ import { jsonOf, recordTexts } from './row-text.ts';
 export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
   return defineOperator<T, Uint8Array>({
     name: 'toNdjson',
+    gives: 'other',
     rows: { format: 'ndjson', fields: null, text: recordTexts() },
     begin: () => ({ page: (items) => chunksOf(items, (item) => `${jsonOf(item, item, null)}\n`) }),
   });
@@ -26,6 +27,7 @@ export function toNdjson<T = unknown>(): Operator<T, Uint8Array> {
 export function toJsonArray<T = unknown>(): Operator<T, Uint8Array> {
   return defineOperator<T, Uint8Array>({
     name: 'toJsonArray',
+    gives: 'other',
     rows: { format: 'json', fields: null, text: recordTexts() },
     begin(state) {
       let isEmpty = state === null;

@@ -369,6 +369,7 @@ async function writeMonth(
   let length = 0;
   const ofMonth = defineOperator<Call, Call>({
     name: 'month',
+    gives: 'other',
     begin: () => ({
       page(calls) {
         pages += 1;

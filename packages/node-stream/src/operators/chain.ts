@@ -171,7 +171,7 @@ class OperatorChain<T> implements Chain<T> {
       const stage = operator.begin(states[at] ?? null, abort.signal);
       const running = { operator, stage, hasTime, isChecked: isCall };
       isCall &&= operator.gives === 'same';
-      hasTime &&= operator.gives !== undefined;
+      hasTime &&= operator.gives !== 'other';
       return running;
     });
   }
@@ -258,6 +258,7 @@ export function through(
  * @example
  * const totals = defineOperator<number, number>({
  *   name: 'totals',
+ *   gives: 'other',
  *   begin(state) {
  *     let sum = Number(state);
  *     return { page: (items) => items.map((item) => (sum += item)), save: () => sum };
@@ -265,6 +266,12 @@ export function through(
  * });
  */
 export function defineOperator<I, O>({ name, ...shape }: OperatorShape<I, O>): Operator<I, O> {
+  if (!['same', 'new', 'other'].includes(shape.gives))
+    throw new ConfigurationError(
+      'invalid_option',
+      `The operator ${name} has to say what it gives: 'same' items or none, 'new' ones of the same time, or 'other' ones.`,
+    );
+
   const operator: Operator<I, O> = Object.assign(
     (source: Input<I>): Chain<O> => through(source, operator),
     shape,

@@ -33,6 +33,7 @@ export function aggregate<
   const kind = new GroupKind<T, GroupRow<K, M>>(grouping as AnyGrouping<T>);
   return defineOperator<T, GroupRow<K, M>>({
     name: 'aggregate',
+    gives: 'other',
     settings: kind.settings,
     fields: kind.fields,
     begin(state) {

@@ -31,10 +31,10 @@ export interface OperatorShape<I, O> {
   readonly fields?: readonly string[];
   /**
    * What goes in comes out with the same page: the `same` item or none (filters), or a `new` one
-   * with the same time. Windows behind it then close as time passes. Default: neither, so that they
-   * close at the end.
+   * with the same time. Windows behind it then close as time passes. Behind `other` ones they hold
+   * everything and close at the end.
    */
-  readonly gives?: 'same' | 'new';
+  readonly gives: 'same' | 'new' | 'other';
   /** Why a read through it cannot be resumed, for errors. Default: it can. */
   readonly unsaved?: string | null;
   /** What a receipt says of the rows. Only encoders of records have it. */

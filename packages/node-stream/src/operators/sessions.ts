@@ -52,6 +52,7 @@ export function sessions<
   const kind = new GroupKind<T, Row>(options as AnyGrouping<T>, ['from', 'to']);
   return defineOperator<T, WindowRow<K, M>>({
     name: 'sessions',
+    gives: 'other',
     settings: { gap, time: nameOf(time), groups: kind.settings },
     fields: [...namesOf(time), ...kind.fields],
     begin(state) {

@@ -37,6 +37,7 @@ export function topN<T>(options: TopOptions<T>): Operator<T, T> {
   const groupOf = within === undefined ? () => null : reader<T>(within);
   return defineOperator<T, T>({
     name: 'topN',
+    gives: 'other',
     settings: { count, by: nameOf(by), within: within === undefined ? [] : [nameOf(within)] },
     fields: namesOf(by, within),
     begin(state) {

@@ -61,6 +61,7 @@ export function tumbling<
   const kind = new GroupKind<T, GroupRow<K, M>>(options as AnyGrouping<T>, ['from', 'to']);
   return defineOperator<T, WindowRow<K, M>>({
     name: 'tumbling',
+    gives: 'other',
     settings: { size, time: nameOf(time), groups: kind.settings },
     fields: [...namesOf(time), ...kind.fields],
     begin(state) {

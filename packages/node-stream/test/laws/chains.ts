@@ -56,6 +56,7 @@ const composed = <M>(first: Operator<Item, M>, then: (item: M) => Item): Operato
   return defineOperator({
     ...shape,
     name: `${first.kind} as items`,
+    gives: 'other',
     begin(state, context) {
       const stage = begin(state, context);
       return {
@@ -111,6 +112,7 @@ const links: Record<string, fc.Arbitrary<Link>> = {
     operator: () =>
       defineOperator<Item, Item>({
         name: 'pairs',
+        gives: 'other',
         begin(state) {
           let first = state as Item | null;
           return {
