@@ -133,6 +133,16 @@ export interface Conversion {
   readonly consent: Consent | null;
 }
 
+/** The click ID that a tool would take first; null when the call has none of those that it takes. */
+function firstClick({ matchBy }: Acceptance, ids: ClickIds): Conversion['click'] {
+  for (const kind of matchBy) {
+    const id = kind === 'caller number' ? undefined : ids[kind];
+    if (kind !== 'caller number' && id !== undefined) return { kind, id };
+  }
+
+  return null;
+}
+
 /**
  * The conversion that a call is for a tool, or the reason why it does not count. Rules about
  * callers need more than one call: `conversions` applies them.
@@ -152,10 +162,7 @@ export function conversionOf(
   const mayNumber = accepts.matchBy.includes('caller number');
   const clickIds = clickIdsOf(call);
   const callerNumber = mayNumber ? toE164(call.ani) : null;
-  const [click = null] = accepts.matchBy.flatMap((kind) => {
-    const id = kind === 'caller number' ? undefined : clickIds[kind];
-    return kind === 'caller number' || id === undefined ? [] : [{ kind, id }];
-  });
+  const click = firstClick(accepts, clickIds);
   if (accepts.onlyExtensions && !isCallExtension(call)) return { reason: 'not_a_call_extension' };
   if (click === null && callerNumber === null)
     return { reason: mayNumber ? 'no_caller_number' : 'no_click_id' };

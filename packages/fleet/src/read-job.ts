@@ -35,13 +35,13 @@ async function readAccounts(job: string, given: string): Promise<JobAccount[]> {
   const { accountSchema, accountsSchema } = await schemas();
   const text = await read(resolve(dirname(job), given), `${job}: accounts: ${given}`);
   if (text.trimStart().startsWith('[')) return readJsonInput(accountsSchema, text, given, jobError);
-  const accounts = text
-    .split('\n')
-    .flatMap((line, at) =>
-      line.trim() === ''
-        ? []
-        : [readJsonInput(accountSchema, line, `${given}: line ${at + 1}`, jobError)],
-    );
+
+  const accounts = [];
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    accounts.push(readJsonInput(accountSchema, line, `${given}: line ${at + 1}`, jobError));
+  }
+
   return readInput(accountsSchema, accounts, given, jobError);
 }
 

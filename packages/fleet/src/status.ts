@@ -112,7 +112,7 @@ export function statusOf({ card, tickets, workers }: FleetFacts, now: number): F
   const states = { working: 0, waiting: 0, later: 0, read: 0, done: 0, aside: 0 };
   for (const { state } of accounts) states[state] += 1;
   const isOver = accounts.length > 0 && accounts.length === states.done + states.aside;
-  const lags = open.flatMap(({ readAgoMs }) => readAgoMs ?? []);
+  const lags = open.map(({ readAgoMs }) => readAgoMs).filter((ago) => ago !== null);
   return {
     job: card.name,
     into: card.into,

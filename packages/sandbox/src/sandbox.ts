@@ -180,7 +180,9 @@ function serviceOptions(
   {
     routes,
     accounts,
-    ...own
+    store,
+    clock,
+    intercept,
   }: Pick<ServiceOptions, 'store' | 'clock' | 'intercept'> & {
     readonly routes: NonNullable<ServiceOptions['routes']>;
     readonly accounts: readonly SandboxAccount[];
@@ -190,7 +192,9 @@ function serviceOptions(
     // Connections that a fault leaves open must not delay the end of a test.
     drainTimeout: '500ms',
     ...service,
-    ...own,
+    store,
+    clock,
+    intercept,
     accounts,
     routes: [...(service.routes ?? []), ...routes],
     page: service.page !== false && { ...service.page, live: live !== false, accounts },

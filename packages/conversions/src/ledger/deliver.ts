@@ -60,7 +60,9 @@ export async function deliverSheets(
 
     // A retraction comes before the new conversion of the same call, which is then the latest
     // entry.
-    const entries = [...corrections, ...additions].flatMap(({ entry }) => entry ?? []);
+    const entries = [...corrections, ...additions]
+      .map(({ entry }) => entry)
+      .filter((entry) => entry !== null);
     // Whether a note was kept whose writing failed, only the next run can say. Until then its files
     // are needed.
     mayBeNoted = true;

@@ -159,9 +159,10 @@ export async function pushConversions(
     resent = await deliver(again, noted);
   }
 
-  const entries = changes.flatMap(({ kind, entry }) =>
-    kind === 'left-out' || entry === null ? [] : [entry],
-  );
+  const entries = changes
+    .filter(({ kind }) => kind !== 'left-out')
+    .map(({ entry }) => entry)
+    .filter((entry) => entry !== null);
   for (const batch of batchesOf(entries, target)) {
     // Nothing follows a change that the tool refused: a new click would count besides one that was
     // not taken back.

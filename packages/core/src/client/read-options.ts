@@ -151,10 +151,10 @@ function readTimeout(given: TimeoutOptions | Duration | undefined, rest: Timeout
     return { ...rest, idle: ms, attempt: ms, total: ms };
   }
 
-  const changed = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, deadlineMillis(value, `timeout.${name}`)]],
-  );
-  return { ...rest, ...Object.fromEntries(changed) };
+  const changed: Record<string, number> = {};
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined) changed[name] = deadlineMillis(value, `timeout.${name}`);
+  return { ...rest, ...changed };
 }
 
 /**

@@ -34,7 +34,9 @@ export function keepsTable(record: Row, version: Version): boolean {
 
 /** The fields of the table that a record does not hold as it says. */
 export const brokenFields = (record: Row, version: Version): RecordProblem[] =>
-  fields.flatMap((spec) => problemOf(record as Record<string, unknown>, spec, version) ?? []);
+  fields
+    .map((spec) => problemOf(record as Record<string, unknown>, spec, version))
+    .filter((problem) => problem !== undefined);
 
 /** The problems of fields that are not in the table. */
 export const unknownFields = (record: Row, names: readonly string[]): RecordProblem[] =>
@@ -78,9 +80,9 @@ export function typeName(value: unknown): string {
 }
 
 const known = {
-  v2: new Set(fields.flatMap((spec) => spec.v2 ?? [])),
+  v2: new Set(fields.map((spec) => spec.v2).filter((name) => name !== null)),
   // The three deprecated fields are not in the v3 list, but a v3 server may still send them.
-  v3: new Set(fields.flatMap((spec) => spec.v3 ?? spec.name)),
+  v3: new Set(fields.map((spec) => spec.v3 ?? spec.name)),
 };
 
 /** What the names of a record say, before any value is read. */
@@ -123,13 +125,14 @@ export function shapeOf(record: object, version: Version): Shape {
   if (hasNames(record, last[version].names)) return last[version];
   const names = Object.keys(record);
   const unknown = names.filter((name) => !known[version].has(name));
-  const renames = fields.flatMap(({ name, [version]: own, aliases = [] }) => {
+  const renames: [found: string, right: string][] = [];
+  for (const { name, [version]: own, aliases = [] } of fields) {
     const right = own ?? name;
-    const found = Object.hasOwn(record, right)
-      ? undefined
-      : aliases.find((alias) => unknown.includes(alias));
-    return found === undefined ? [] : [[found, right] as const];
-  });
+    if (Object.hasOwn(record, right)) continue;
+    const found = aliases.find((alias) => unknown.includes(alias));
+    if (found !== undefined) renames.push([found, right]);
+  }
+
   last[version] = { names, unknown, renames };
   return last[version];
 }

@@ -230,11 +230,13 @@ const types: Readonly<Record<string, string>> = {
 };
 
 function alternatives(errors: readonly (readonly Issue[])[]): string {
-  const all = errors.flatMap(([first]) => {
+  const all = new Set<string>();
+  for (const [first] of errors) {
     const words = first === undefined ? '' : first.message || expectation(first);
-    return words.startsWith('must be ') ? [words.slice('must be '.length)] : [];
-  });
-  return all.length === 0 ? 'another value' : [...new Set(all)].join(', or ');
+    if (words.startsWith('must be ')) all.add(words.slice('must be '.length));
+  }
+
+  return all.size === 0 ? 'another value' : [...all].join(', or ');
 }
 
 const units: Readonly<Record<string, string>> = { string: 'character', array: 'item' };

@@ -165,9 +165,9 @@ export type PlainSettings = {
 
 const secretNames = Object.keys(secretSettings);
 const namesIn = (...places: readonly SettingSpec<unknown>['place'][]): readonly string[] =>
-  Object.entries(plainSettings).flatMap(([name, { place }]) =>
-    places.includes(place) ? [name] : [],
-  );
+  Object.entries(plainSettings)
+    .filter(([, { place }]) => places.includes(place))
+    .map(([name]) => name);
 
 /**
  * The names that a configuration file may hold besides `accounts` and `service`, and those of one

@@ -219,6 +219,14 @@ export function joining(
   const known = new Map(tickets.map((ticket) => [ticket.account, ticket]));
   const isKept = ({ account, state }: SeenTicket): boolean =>
     job.accounts.has(account) && (!isAlone || state === 'aside');
+
+  const sent = [];
+  for (const account of job.accounts.keys()) {
+    const ticket = known.get(account);
+    if (ticket === undefined || !isKept(ticket))
+      sent.push({ account, note: ticket?.note ?? blankNote });
+  }
+
   return {
     card: {
       name: job.name,
@@ -228,12 +236,7 @@ export function joining(
       digest: hashOf(settings),
     },
     removed: tickets.filter((ticket) => !isKept(ticket)).map(({ account }) => account),
-    sent: [...job.accounts.keys()].flatMap((account) => {
-      const ticket = known.get(account);
-      return ticket !== undefined && isKept(ticket)
-        ? []
-        : [{ account, note: ticket?.note ?? blankNote }];
-    }),
+    sent,
   };
 }
 

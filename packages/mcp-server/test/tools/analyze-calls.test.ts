@@ -11,35 +11,6 @@ const summarize = (args: object, options: CallsMcpOptions = {}): Promise<Content
   ask(createServer(fakeClient(calls), options), 'analyze_calls', { calls: 'all', ...args });
 
 describe('analyze_calls', () => {
-  it.each([['channel'], ['rank'], ['city'], ['ppc_status'], ['activity_type_id']])(
-    'adds up by %s as a spreadsheet would',
-    async (field) => {
-      const expected = new Map<unknown, { count: number; tenths: number }>();
-      for (const call of calls) {
-        const value = (call as unknown as Record<string, unknown>)[field] ?? null;
-        const key = /^\d+$/.test(String(value)) ? Number(value) : value;
-        const sums = expected.get(key) ?? { count: 0, tenths: 0 };
-        sums.count += 1;
-        sums.tenths += Math.round(Number(call.talk_minutes) * 10);
-        expected.set(key, sums);
-      }
-
-      const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
-      const result = await summarize({ group_by: field, measures });
-      expect(result.columns).toEqual([field, ...measures]);
-      const sums = new Map(
-        result.rows.map(([key, count, , minutes]) => [
-          typeof key === 'string' ? key.replace(/^«|»$/g, '') : key,
-          { count, tenths: Math.round(Number(minutes) * 10) },
-        ]),
-      );
-      expect(sums).toEqual(expected);
-      expect(result).toMatchObject({ calls: 137, complete: true, groups: expected.size });
-      expect(result.rows.reduce((sum, row) => sum + Number(row[2]), 0)).toBeCloseTo(1, 2);
-      expect(result.totals.calls).toBe(137);
-    },
-  );
-
   it('groups by parts of the time and by two keys', async () => {
     const result = await summarize({ group_by: ['weekday', 'hour'], limit: 200 });
     expect(result.rows.reduce((sum, row) => sum + Number(row[2]), 0)).toBe(137);
