@@ -41,8 +41,9 @@ async function ask(argv: readonly string[], io: Io): Promise<ChosenCommand | num
   const asked: ChosenCommand[] = [];
   const program = programOf(commands, groups, (found) => asked.push(found));
   if (first === 'complete') {
-    const { printCompletions } = await import('./completion/complete.ts');
-    return printCompletions(rest, program, io);
+    const { completions } = await import('./completion/complete.ts');
+    await show(io, await completions(rest, program));
+    return exitCodes.ok;
   }
 
   // A statement may begin with a comment, which is no option.

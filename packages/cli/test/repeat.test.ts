@@ -1,7 +1,6 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { expect, test } from 'vitest';
 import { Interrupted } from '../src/errors.ts';
-import type { Io } from '../src/io.ts';
 import { untilOpen } from '../src/syncing/repeat.ts';
 
 const busy = new CallsError('in_use', 'Process 7 has it open.', { isRetryable: true });
@@ -22,9 +21,7 @@ async function open(
     return 'open';
   };
 
-  const opened = await untilOpen(first, everyMs, { signal } as Io, ({ message }) =>
-    said.push(message),
-  );
+  const opened = await untilOpen(first, everyMs, signal, ({ message }) => said.push(message));
   return { opened, said };
 }
 

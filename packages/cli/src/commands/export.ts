@@ -1,7 +1,11 @@
 import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import type { Writer } from '../export/job.ts';
+import type { Io } from '../io.ts';
 import { accounts, changes, connection, only, output, whichCalls } from '../options.ts';
+import type { FileFormat, Target } from '../output/encode.ts';
+import type { Planner } from './runs/export.ts';
 
 /** `calls export`: all calls that match, as a file; for several accounts, each with its own. */
 export const exportCalls = command({
@@ -38,8 +42,7 @@ export const exportCalls = command({
   },
   async run(args, io) {
     const { exportEach } = await import('./runs/export.ts');
-    const { monthsWriter } = await import('../export/months.ts');
-    const { callsWriter } = await import('../export/calls.ts');
+    const { sayExtensions } = await import('./typed/filter.ts');
 
     for (const option of ['partition', 'receipt'] as const)
       if (args.flag('changed-since') && args.flag(option))
@@ -48,10 +51,69 @@ export const exportCalls = command({
           ['--partition month alone writes the months that have changed'],
         );
 
-    const planOf = async (args: Args) => ({
-      write: args.flag('partition') ? monthsWriter(args, io.cwd) : callsWriter(args),
-    });
+    const planOf: Planner = async (args, context) => {
+      const write = args.flag('partition')
+        ? await monthsOf(args, io)
+        : await fileOf(args, context.version, io);
+      return {
+        write(job) {
+          sayExtensions(job.filter, context.version, io);
+          return write(job);
+        },
+      };
+    };
 
     return exportEach(planOf, args, io);
   },
 });
+
+/** Writes a folder of months. */
+async function monthsOf(args: Args, { cwd }: Io): Promise<Writer> {
+  const { monthsWriter } = await import('../export/months.ts');
+  const { outputOf } = await import('./typed/output.ts');
+  const wrong = ['format', 'fields', 'resume'].find(
+    (name) => args.flag(name) && args.text(name) !== 'parquet',
+  );
+  if (wrong === undefined) return monthsWriter(outputOf(args), cwd);
+  throw new UsageError(
+    `--${wrong} cannot be used with --partition: the folder has Parquet files with all fields, and the same command writes what is missing`,
+    [`remove --${wrong}`],
+  );
+}
+
+/** Writes a file, or to stdout. */
+async function fileOf(args: Args, version: 'v2' | 'v3', io: Io): Promise<Writer> {
+  const { callsWriter } = await import('../export/calls.ts');
+  const { readFields } = await import('../input/fields.ts');
+  const { fileFormats } = await import('../output/encode.ts');
+  const { saveLines, targetOf } = await import('./typed/output.ts');
+  const target = targetOf(args, fileFormats, { gzip: true });
+  return callsWriter({
+    target,
+    fields: readFields(args.list('fields')),
+    typed: typedOptions(args, version, target),
+    resume: args.flag('resume'),
+    receipt: args.flag('receipt'),
+    cwd: io.cwd,
+    has: args.has,
+    save: (shown, chunks) => saveLines(shown, chunks, io),
+  });
+}
+
+/** The options that decide what is in a file. */
+function typedOptions(
+  args: Args,
+  version: 'v2' | 'v3',
+  { format, gzip, isForSpreadsheet }: Target<FileFormat>,
+) {
+  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk', 'fields'].flatMap((name) =>
+    args.flag(name) ? [`--${name} ${args.list(name).join(',')}`] : [],
+  );
+  const flags = ['include-extensions', 'receipt'].filter((name) => args.flag(name));
+  return [
+    `--api-version ${version}`,
+    `--format ${isForSpreadsheet ? 'spreadsheet' : format}${gzip ? ' (.gz)' : ''}`,
+    ...values,
+    ...flags.map((name) => `--${name}`),
+  ].join(' ');
+}

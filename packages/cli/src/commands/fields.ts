@@ -22,7 +22,7 @@ export const fields = command({
   },
   async run(args, io) {
     const { fields: all } = await import('@call-attribution/core/record');
-    const output = await import('../output/index.ts');
+    const output = await import('./typed/output.ts');
     const [typed = ''] = args.words;
     const word = typed.toLowerCase();
     const found = all.filter(({ name, v2, v3, group, meaning }) =>

@@ -41,9 +41,9 @@ export const get = command({
   async run(args, io) {
     const { chooseAccounts, contextOf, eachAccount } = await import('./typed/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
-    const output = await import('../output/index.ts');
+    const output = await import('./typed/output.ts');
     const target = output.targetOf(args, output.rowFormats);
-    const chosen = readFields(args);
+    const chosen = readFields(args.list('fields'));
     const sid = args.words[0] ?? '';
     const accounts = await chooseAccounts(args, io);
     let why: WhyAnswer | null = null;

@@ -14,9 +14,9 @@ import {
   whichCalls,
   without,
 } from '../options.ts';
-import type { RowColumn } from '../output/index.ts';
 import { count, duration, plural } from '../terminal/numbers.ts';
 import { refuseChangedSince } from './typed/changed-since.ts';
+import type { RowColumn } from './typed/output.ts';
 
 /** `calls list`: the calls that match, as a table for people or as data for programs. */
 export const list = command({
@@ -57,11 +57,11 @@ export const list = command({
     const { chooseCalls, inTurn } = await import('./typed/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
-    const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const { rowFormats, targetOf, writeRows } = await import('./typed/output.ts');
     const target = targetOf(args, rowFormats);
     const isTable = target.format === 'table';
     const most = args.integer('limit') ?? 20;
-    const chosen = readFields(args);
+    const chosen = readFields(args.list('fields'));
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
     const notes: string[] = [];
@@ -179,10 +179,11 @@ async function follow(args: Args, io: Io): Promise<number> {
   const { extensionsNote, inPeriod, leavesExtensions } = await import('../input/filter.ts');
   const { askedPeriod, filterOf, readTyped } = await import('./typed/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
+  const { sayRetry } = await import('./typed/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
   const { describe } = await import('@call-attribution/node-stream/copies');
   const every = interval(args, 'every', { min: 1_000 }) ?? 30_000;
-  const chosen = readFields(args);
+  const chosen = readFields(args.list('fields'));
   const { settings, called } = onlyOf(accountsOfApi(args, io), 'calls list --follow');
   const context = contextOf(settings, io);
   const typed = await filterOf(args, context);
@@ -249,7 +250,7 @@ async function follow(args: Args, io: Io): Promise<number> {
       said = scope;
     };
     if (!args.flag('json')) await show(io, [line(fields.map(({ name }) => name))]);
-    await again(look, every, io);
+    await again(look, every, io.signal, sayRetry(every, io));
   } finally {
     await client.close();
   }

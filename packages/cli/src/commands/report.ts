@@ -45,7 +45,7 @@ export const report = command({
   },
   async run(args, io) {
     const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
-      '../output/index.ts'
+      './typed/output.ts'
     );
     const target = targetOf(args, [...rowFormats, 'html']);
     const { format } = target;

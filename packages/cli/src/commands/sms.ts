@@ -2,8 +2,8 @@ import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { say } from '../io.ts';
 import { accounts, connection, legacy, only, output } from '../options.ts';
-import type { Row } from '../output/index.ts';
 import { plural } from '../terminal/numbers.ts';
+import type { Row } from './typed/output.ts';
 
 /** `calls sms`: the numbers that can receive text messages, from the legacy API. */
 export const sms = command({
@@ -20,7 +20,7 @@ export const sms = command({
     const { accountsOfApi, eachAccount, openClient, planEach } = await import(
       './typed/accounts.ts'
     );
-    const { rowFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const { rowFormats, targetOf, writeRows } = await import('./typed/output.ts');
     const target = targetOf(args, rowFormats);
     const accounts = await planEach(accountsOfApi(args, io), ({ settings }) => {
       if (!settings.legacyBaseUrl)

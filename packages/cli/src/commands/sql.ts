@@ -36,12 +36,12 @@ export const sql = command({
   async run(args, io) {
     const { readSettings } = await import('./typed/settings.ts');
     const { needStore } = await import('../stores/open.ts');
-    const { sqlFormats, targetOf, writeRows } = await import('../output/index.ts');
+    const { sqlFormats, targetOf, writeRows } = await import('./typed/output.ts');
     const target = targetOf(args, sqlFormats, { gzip: true });
     const most =
       args.integer('limit') ?? (target.format === 'table' ? 100 : Number.POSITIVE_INFINITY);
     const settings = readSettings(args, io);
-    const chosen = needStore(args, settings, io, 'calls sql');
+    const chosen = needStore(args.text('store'), settings, io, 'calls sql');
     const [typed = ''] = args.words;
     const statement = typed === '-' ? await text(io.stdin) : typed;
     const { openCopy } = await import('./typed/accounts.ts');

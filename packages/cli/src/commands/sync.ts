@@ -35,6 +35,7 @@ export const sync = command({
   },
   async run(args, io) {
     const { again } = await import('../syncing/repeat.ts');
+    const { sayRetry } = await import('./typed/repeat.ts');
     const { openSync, saySync } = await import('./runs/sync.ts');
     const everyMs = interval(args, 'every');
     if (everyMs === null && args.flag('status-port'))
@@ -64,7 +65,7 @@ export const sync = command({
           say(io, `next: export CALLS_STORE=${typed} makes every command read it`);
         return status;
       }
-      await again(once, everyMs, io);
+      await again(once, everyMs, io.signal, sayRetry(everyMs, io));
       return exitCodes.ok;
     } catch (error) {
       if (!io.signal.aborted) throw error;

@@ -1,6 +1,4 @@
 import type { Option } from 'commander';
-import { exitCodes } from '../errors.ts';
-import { type Io, show } from '../io.ts';
 import { type Calls, choicesOf, isTyped, valueIn } from '../program.ts';
 
 /** A word that can be typed, and what it means. */
@@ -16,14 +14,13 @@ interface Completion {
 }
 
 /**
- * `calls complete -- words...`: prints what can be typed in the place of the last word. The scripts
- * of the shells call it.
+ * `calls complete -- words...`: the lines for what can be typed in the place of the last word. The
+ * scripts of the shells call it.
  */
-export async function printCompletions(
+export async function completions(
   argv: readonly string[],
   program: Calls,
-  io: Io,
-): Promise<number> {
+): Promise<readonly string[]> {
   const typed = argv[0] === '--' ? argv.slice(1) : argv;
 
   // bash hands over --option=value as three words, and offers for the last one; the other shells
@@ -37,8 +34,7 @@ export async function printCompletions(
   const lines = offers
     .filter(([offer]) => offer.startsWith(value))
     .map(([offer, text]) => (text === '' ? `${own}${offer}` : `${own}${offer}\t${text}`));
-  await show(io, [kind, ...lines]);
-  return exitCodes.ok;
+  return [kind, ...lines];
 }
 
 function joinedAtEquals(typed: readonly string[]): string[] {

@@ -11,57 +11,60 @@ import type { ReceiptFacts } from '@call-attribution/node-stream/receipts';
 import { fileSink } from '@call-attribution/node-stream/sinks';
 import { printFilter, toFilter } from '@call-attribution/query-dsl';
 import { removalsEnding } from '@call-attribution/store';
-import type { Args } from '../args.ts';
-import type { Job, Writer } from '../commands/runs/export.ts';
-import { spelledWhere } from '../commands/typed/chosen-calls.ts';
-import { sayExtensions } from '../commands/typed/filter.ts';
 import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
-import { explain } from '../failures.ts';
+import { explain, type HasOption } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
 import { periodOfFilter, withScope } from '../input/copy-source.ts';
-import { readFields } from '../input/fields.ts';
 import type { Ending } from '../input/verdict.ts';
-import { fileError, type Io, isSpecial, say } from '../io.ts';
-import { type FileFormat, formOfCalls } from '../output/encode.ts';
-import { fileFormats, saveLines, type Target, targetOf } from '../output/index.ts';
+import { fileError, isSpecial } from '../io.ts';
+import { type FileFormat, formOfCalls, type Target } from '../output/encode.ts';
 import { bytes } from '../terminal/numbers.ts';
+import type { Job, Writer } from './job.ts';
+
+/** In which form calls are written, as the options say it. */
+export interface CallsForm {
+  readonly target: Target<FileFormat>;
+  /** Null for all fields. */
+  readonly fields: readonly FieldSpec[] | null;
+  /** The options that decide what is in the file, as typed. */
+  readonly typed: string;
+  readonly resume: boolean;
+  readonly receipt: boolean;
+  /** The folder that paths start from. */
+  readonly cwd: string;
+  /** Which options the command has, for advice. */
+  readonly has: HasOption;
+  /** Takes the bytes where they go to no file: to stdout, a pipe or a device. */
+  save(shown: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
+}
 
 /** Writes the calls as they are: to stdout, a pipe or a device, or to a file. */
-export function callsWriter(args: Args): Writer {
-  const target = targetOf(args, fileFormats, { gzip: true });
-  const fields = readFields(args);
+export function callsWriter(form: CallsForm): Writer {
+  const { target, cwd } = form;
   return (job) => {
-    const { filter, settings, io } = job;
-    sayExtensions(filter, settings.apiVersion.value, io);
-    const path = target.output === null ? null : resolve(io.cwd, target.output);
-    return path === null || isSpecial(path)
-      ? writeStream(job, target, fields)
-      : writeFile(job, target, fields, path);
+    const path = target.output === null ? null : resolve(cwd, target.output);
+    return path === null || isSpecial(path) ? writeStream(job, form) : writeFile(job, form, path);
   };
 }
 
 /** Nothing that is no file can be renamed into place or resumed. */
 async function writeStream(
-  { args, calls, stream: options, settings, io }: Job,
-  target: Target<FileFormat>,
-  fields: readonly FieldSpec[] | null,
+  { source, stream: options, settings, signal, onNote }: Job,
+  { target, fields, receipt, resume, save }: CallsForm,
 ): Promise<Ending> {
   const shown = target.output ?? 'stdout';
-  for (const [option, why] of [
-    ['receipt', '--receipt: '],
-    ['resume', 'cannot resume: '],
-  ] as const)
-    if (args.flag(option))
-      throw new UsageError(`${why}${shown} is not a file; name a file with --output`);
+  const way = `${shown} is not a file; name a file with --output`;
+  if (receipt) throw new UsageError(`--receipt: ${way}`);
+  if (resume) throw new UsageError(`cannot resume: ${way}`);
 
   const { pick, encode, check } = formOfCalls(target, fields, settings.apiVersion.value);
-  const { stream, ending, said } = await calls.read({ ...options, check, signal: io.signal });
-  for (const line of said) say(io, line);
+  const { stream, ending, said } = await source.read({ ...options, check });
+  for (const line of said) onNote(line);
   try {
     const chunks = through(stream, mapCalls(pick), ...encode) as AsyncIterable<Uint8Array>;
-    await saveLines(target.output ?? '-', chunks, io);
+    await save(target.output ?? '-', chunks);
   } catch (error) {
-    throw io.signal.aborted ? new Interrupted() : error;
+    throw signal.aborted ? new Interrupted() : error;
   }
 
   return ending;
@@ -72,9 +75,8 @@ async function writeStream(
  * stays for `--resume`, which repeats the query of the first run.
  */
 async function writeFile(
-  { args, source, calls, filter, stream: options, settings, io }: Job,
-  target: Target<FileFormat>,
-  fields: readonly FieldSpec[] | null,
+  { source, filter, where, stream: options, settings, signal, onNote }: Job,
+  { target, fields, typed, resume, receipt: hasReceipt, has }: CallsForm,
   path: string,
 ): Promise<Ending> {
   const { format } = target;
@@ -84,7 +86,6 @@ async function writeFile(
     format === 'parquet'
       ? '--resume: a Parquet file cannot be continued in its middle'
       : source.startsOver;
-  const resume = args.flag('resume');
   if (resume && startsOver !== null)
     throw new UsageError(startsOver, [
       '--partition month writes a file a month, and the same command writes those that are missing',
@@ -92,8 +93,7 @@ async function writeFile(
 
   const left = existsSync(`${path}.checkpoint`);
   if (left && !resume && startsOver === null)
-    say(
-      io,
+    onNote(
       `starting over: what an earlier run left in ${shown}.partial is replaced; --resume continues it`,
     );
 
@@ -102,7 +102,7 @@ async function writeFile(
   const keys = [baseUrl?.value, (key ?? secret('bearerToken'))?.value];
   const request: ExportRequest = {
     filter: printFilter(filter),
-    typed: typedOptions(args, version, target),
+    typed,
     source: createHash('sha256').update(JSON.stringify(keys)).digest('hex').slice(0, 16),
   };
   const { pick, encode, check } = formOfCalls(target, fields, version);
@@ -113,7 +113,6 @@ async function writeFile(
     const { verdict } = (await ended) as Ending;
     const filter = withScope(toFilter(read, { version }), verdict);
     const account = settings.account?.id;
-    const where = await spelledWhere(args, settings);
     return {
       source: source.address,
       accounts: accounts.length > 0 || !account ? accounts : [account],
@@ -126,34 +125,27 @@ async function writeFile(
     };
   };
 
-  const receipt = args.flag('receipt') ? about : false;
+  const receipt = hasReceipt ? about : false;
   const sink = fileSink(path, { encode, metadata: request, resume, receipt });
   if (sink.checkpoint !== null) {
     const kept = sink.metadata as ExportRequest;
     refuseOther(kept, request, shown);
     // Relative times have moved since, and the file must hold the calls of one query.
-    if (kept.filter !== read) say(io, `resuming the export of ${kept.filter}`);
+    if (kept.filter !== read) onNote(`resuming the export of ${kept.filter}`);
     read = kept.filter;
   } else if (resume)
-    say(
-      io,
+    onNote(
       `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls again`,
     );
 
   try {
     const { checkpoint } = sink;
-    const reading = await calls.read({
-      ...options,
-      check,
-      filter: read,
-      checkpoint,
-      signal: io.signal,
-    });
-    for (const line of reading.said) say(io, line);
+    const reading = await source.read({ ...options, check, filter: read, checkpoint });
+    for (const line of reading.said) onNote(line);
     ended = reading.ending;
     await through(reading.stream, mapCalls(pick)).into(sink);
   } catch (error) {
-    throw await withNextStep(error, path, shown, args, io);
+    throw await withNextStep(error, { path, shown, has, signal });
   }
 
   // A Parquet file has beside it who was erased, for whoever loads it.
@@ -161,7 +153,7 @@ async function writeFile(
   if (removals === null) await rm(`${path}${removalsEnding}`, { force: true });
   else await writeWholeFile(`${path}${removalsEnding}`, removals);
 
-  say(io, `${shown}: ${bytes((await stat(path)).size)}`);
+  onNote(`${shown}: ${bytes((await stat(path)).size)}`);
   return ended;
 }
 
@@ -193,30 +185,16 @@ function refuseOther(kept: ExportRequest, { typed, source }: ExportRequest, show
   ]);
 }
 
-function typedOptions(
-  args: Args,
-  version: 'v2' | 'v3',
-  { format, gzip, isForSpreadsheet }: Target<FileFormat>,
-) {
-  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk', 'fields'].flatMap((name) =>
-    args.flag(name) ? [`--${name} ${args.list(name).join(',')}`] : [],
-  );
-  const flags = ['include-extensions', 'receipt'].filter((name) => args.flag(name));
-  return [
-    `--api-version ${version}`,
-    `--format ${isForSpreadsheet ? 'spreadsheet' : format}${gzip ? ' (.gz)' : ''}`,
-    ...values,
-    ...flags.map((name) => `--${name}`),
-  ].join(' ');
-}
-
 /** The error with how to continue, where there is something to continue. */
 async function withNextStep(
   error: unknown,
-  path: string,
-  shown: string,
-  { has }: Args,
-  { signal }: Io,
+  {
+    path,
+    shown,
+    has,
+    signal,
+  }: Pick<CallsForm, 'has'> &
+    Pick<Job, 'signal'> & { readonly path: string; readonly shown: string },
 ): Promise<unknown> {
   const isLeft = existsSync(`${path}.checkpoint`);
   const hint = isLeft

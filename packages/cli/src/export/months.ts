@@ -6,28 +6,14 @@ import {
   type MonthsSummary,
   monthFolder,
 } from '@call-attribution/node-stream';
-import type { Args } from '../args.ts';
-import type { Job, Writer } from '../commands/runs/export.ts';
-import { spelledWhere } from '../commands/typed/chosen-calls.ts';
-import { sayExtensions } from '../commands/typed/filter.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import type { Ending } from '../input/verdict.ts';
-import { fileError, say } from '../io.ts';
-import { outputOf } from '../output/index.ts';
+import { fileError } from '../io.ts';
 import { bytes, plural } from '../terminal/numbers.ts';
+import type { Job, Writer } from './job.ts';
 
 /** Writes a folder of Parquet files, a file a month, each with its receipt. */
-export function monthsWriter(args: Args, cwd: string): Writer {
-  const wrong = ['format', 'fields', 'resume'].find(
-    (name) => args.flag(name) && args.text(name) !== 'parquet',
-  );
-  if (wrong !== undefined)
-    throw new UsageError(
-      `--${wrong} cannot be used with --partition: the folder has Parquet files with all fields, and the same command writes what is missing`,
-      [`remove --${wrong}`],
-    );
-
-  const shown = outputOf(args);
+export function monthsWriter(shown: string, cwd: string): Writer {
   const path = resolve(cwd, shown);
   if (shown === '-' || statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--partition writes a folder, and --output ${shown} is not one`);
@@ -36,10 +22,8 @@ export function monthsWriter(args: Args, cwd: string): Writer {
 
 /** Months that have not changed since an earlier run stay as they are. */
 async function exportByMonth(path: string, shown: string, job: Job): Promise<Ending> {
-  const { args, source, settings, filter, stream, io } = job;
+  const { source, settings, filter, where, stream, signal, clock, onNote } = job;
   const version = settings.apiVersion.value;
-  sayExtensions(filter, version, io);
-  const where = await spelledWhere(args, settings);
 
   /** What receipts say of where the calls come from. */
   const origin = { version, address: source.address, ...(where === null ? {} : { where }) };
@@ -49,12 +33,12 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<End
   const options = {
     ...(stream.onError === undefined ? {} : { onError: stream.onError }),
     ...(settings.account === null ? {} : { name: settings.account.name }),
-    signal: io.signal,
-    clock: io.clock,
+    signal,
+    clock,
     onFile: (file: MonthFile) => files.push(file),
   };
   const months = await source.months({ ...stream, filter });
-  for (const line of months.said) say(io, line);
+  for (const line of months.said) onNote(line);
   try {
     for (const { account: known, filter, ...calls } of months.accounts) {
       const account = known ?? settings.account?.id;
@@ -63,7 +47,7 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<End
       verdicts.push(verdict);
     }
   } catch (error) {
-    if (!io.signal.aborted) throw fileError(error, shown);
+    if (!signal.aborted) throw fileError(error, shown);
     throw new Interrupted([
       'each file that was written is complete; run the same command again for the others',
     ]);
@@ -73,8 +57,7 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<End
   const kept = files.filter(({ isKept }) => isKept).length;
   const size = files.reduce((sum, file) => sum + file.bytes, 0);
   const note = kept > 0 ? ` (${kept} unchanged)` : '';
-  say(
-    io,
+  onNote(
     `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`,
   );
   return months.ending(calls, verdicts);

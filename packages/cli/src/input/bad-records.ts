@@ -2,10 +2,8 @@ import { type Call, CallsError } from '@call-attribution/core';
 import { codeOf } from '@call-attribution/core/errors';
 import { scanFields } from '@call-attribution/core/page';
 import { type DeadRecord, StreamError } from '@call-attribution/node-stream';
-import type { Args } from '../args.ts';
-import { CliError, exitCodes, unfitValue } from '../errors.ts';
+import { CliError, unfitValue } from '../errors.ts';
 import { explain } from '../failures.ts';
-import { type Io, say } from '../io.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /**
@@ -19,12 +17,12 @@ export interface BadRecords {
   refuse(call: Call, error: unknown): void;
   /** How many were left out. */
   leftOut(): number;
-  /** Names what was left out: each record once, however often it was read. */
-  sayNames(): void;
+  /** What was left out, and why, a line each: each record once, however often it was read. */
+  names(): readonly string[];
 }
 
-/** The policy of `--on-bad-record`. */
-export function badRecords(args: Args, io: Io): BadRecords {
+/** The policy of `--on-bad-record`: whether such records are left out. */
+export function badRecords(isSkipping: boolean): BadRecords {
   /** Why, by the name of the record. */
   const found = new Map<string, string>();
 
@@ -34,12 +32,10 @@ export function badRecords(args: Args, io: Io): BadRecords {
   };
 
   return {
-    onError: args.text('on-bad-record') === 'skip' ? skip : 'fail',
+    onError: isSkipping ? skip : 'fail',
     refuse: ({ sid }, error) => found.set(sidText(sid), reasonOf(error)),
     leftOut: () => found.size,
-    sayNames() {
-      for (const [name, reason] of found) say(io, `left out ${name}: ${reason}`);
-    },
+    names: () => [...found].map(([name, reason]) => `left out ${name}: ${reason}`),
   };
 }
 
@@ -83,10 +79,9 @@ export async function withWayOut(error: unknown): Promise<unknown> {
   });
 }
 
-/** Says how many records are not in the result of a sync; returns the exit status for it. */
-export function sayBadRecords(bad: BadRecords, io: Io): number {
+/** How many records are not in the result of a sync; null when all are. */
+export function leftOutText(bad: BadRecords): string | null {
   const left = bad.leftOut();
-  if (left === 0) return exitCodes.ok;
-  say(io, `INCOMPLETE: left out ${plural(left, 'record')} that could not be read or stored`);
-  return exitCodes.incomplete;
+  if (left === 0) return null;
+  return `INCOMPLETE: left out ${plural(left, 'record')} that could not be read or stored`;
 }

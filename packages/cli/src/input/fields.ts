@@ -2,12 +2,10 @@ import type { Call, FieldSpec } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
 
 /** The fields of `--fields`, in the order they were typed; null without it. */
-export function readFields(args: Args): FieldSpec[] | null {
-  const names = args.list('fields');
+export function readFields(names: readonly string[]): FieldSpec[] | null {
   return names.length > 0 ? fieldsNamed(names) : null;
 }
 

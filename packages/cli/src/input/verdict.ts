@@ -30,6 +30,9 @@ export interface Ending extends Remarks {
   readonly verdict: Verdict<Position>;
 }
 
+/** Begins a progress line with a label. */
+export type Watch = (label: string) => ReturnType<typeof watch>;
+
 /** A progress line, and the callback of a stream that updates it. */
 export function watch(
   io: Pick<Io, 'stderr' | 'env'>,

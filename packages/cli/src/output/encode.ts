@@ -24,6 +24,33 @@ export interface Encoded {
   readonly isForSpreadsheet: boolean;
 }
 
+/** Formats that a file of records can have. */
+export const fileFormats = [
+  'ndjson',
+  'csv',
+  'json',
+  'parquet',
+] as const satisfies readonly FileFormat[];
+
+/** The format that the name of a file ends in; null when it says none. */
+export function formatOfName(name: string): {
+  readonly format: FileFormat | null;
+  readonly gzip: boolean;
+} {
+  const gzip = name.endsWith('.gz');
+  const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
+  const known =
+    extension === 'jsonl' ? 'ndjson' : fileFormats.find((format) => format === extension);
+  return { format: known ?? null, gzip };
+}
+
+/** Where a command writes, and in which form. */
+export interface Target<F extends string> extends Omit<Encoded, 'format'> {
+  readonly format: F;
+  /** The file as typed; null for stdout. */
+  readonly output: string | null;
+}
+
 /**
  * The encoders that turn items into the bytes of a file. Columns are fields by name, or read from
  * the item.

@@ -1,10 +1,8 @@
-import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { apiKeys, type Client, type Clock, createClient } from '@call-attribution/core';
 import { periodEnd } from '@call-attribution/core/time';
 import { type Sandbox, type SandboxOptions, startSandbox } from '@call-attribution/sandbox';
-import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { progressLine } from '../terminal/waiting.ts';
+import type { ProgressLine } from '../terminal/waiting.ts';
 
 /** A client for a sandbox in the same process. */
 export interface OwnSandbox {
@@ -12,10 +10,11 @@ export interface OwnSandbox {
   close(): Promise<void>;
 }
 
-/** When the generated calls end: at `--to`, or now. */
-export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'clock'> {
-  const text = args.text('to');
-  const { clock } = io;
+/** When the generated calls end: at `--to`, which is the text, or now. */
+export function endOfSandbox(
+  text: string | null,
+  clock: Pick<Clock, 'now'>,
+): Pick<SandboxOptions, 'to' | 'clock'> {
   if (text === null) return { clock };
   const to = periodEnd(text);
   if (to === null) {
@@ -28,12 +27,15 @@ export function endOfSandbox(args: Args, io: Io): Pick<SandboxOptions, 'to' | 'c
 }
 
 /** Starts a sandbox; a line shows how far it is when there are many calls to make up. */
-export async function startShown(options: SandboxOptions, io: Io): Promise<Sandbox> {
-  const line = progressLine(io, 'generated calls');
+export async function startShown(
+  options: SandboxOptions,
+  line: ProgressLine,
+  signal: AbortSignal,
+): Promise<Sandbox> {
   const from = performance.now();
 
   const onProgress = (done: number, total: number): void => {
-    io.signal.throwIfAborted();
+    signal.throwIfAborted();
     const tookMs = performance.now() - from;
     const rate = (1000 * done) / Math.max(1, tookMs);
     // A start that ends within the first second needs no line.
@@ -44,8 +46,12 @@ export async function startShown(options: SandboxOptions, io: Io): Promise<Sandb
 }
 
 /** Starts a sandbox and a client for its account. */
-export async function openOwnSandbox(options: SandboxOptions, io: Io): Promise<OwnSandbox> {
-  const sandbox = await startShown(options, io);
+export async function openOwnSandbox(
+  options: SandboxOptions,
+  line: ProgressLine,
+  signal: AbortSignal,
+): Promise<OwnSandbox> {
+  const sandbox = await startShown(options, line, signal);
   const account = sandbox.accounts[0];
   if (!account) throw new Error('the sandbox has no account');
   const client = createClient({

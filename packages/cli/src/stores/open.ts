@@ -3,10 +3,14 @@ import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Settings } from '@call-attribution/settings';
 import type { AccountCredential, Store, StoreOptions } from '@call-attribution/store';
 import { storeFile, storeKind } from '@call-attribution/store/url';
-import type { Args } from '../args.ts';
 import { readServiceSection } from '../config/service-section.ts';
 import { UsageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+
+/** Where a command runs: the folder that paths start from, and the environment. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
 
 /** A store that was named. */
 export interface ChosenStore {
@@ -18,13 +22,15 @@ export interface ChosenStore {
   readonly path: string | null;
 }
 
-/** The store of --store, else the configured one. Null when there is none, or `none`. */
+/**
+ * The store that --store names, which is the option, else the configured one. Null when there is
+ * none, or `none`.
+ */
 export function chooseStore(
-  args: Args,
+  option: string | null,
   { store, file }: Settings,
-  { cwd, env }: Io,
+  { cwd, env }: Surroundings,
 ): ChosenStore | null {
-  const option = args.text('store');
   const named = option ?? store?.value ?? 'none';
   if (named === 'none' || named === '') return null;
   const typed = /^[\w./\\-]+\.(?:db|sqlite3?)$/i.test(named) ? `sqlite:${named}` : named;
@@ -36,15 +42,20 @@ export function chooseStore(
 }
 
 /** The store of a URL, from a folder. */
-export function storeNamed(typed: string, from: Pick<Io, 'cwd' | 'env'>): ChosenStore {
+export function storeNamed(typed: string, from: Surroundings): ChosenStore {
   const name = storeFile(typed);
   const path = name === null ? null : resolve(from.cwd, name);
   return { url: storeUrl(typed, from), typed, path };
 }
 
 /** The store that was named, or an error that says how to name one. */
-export function needStore(args: Args, settings: Settings, io: Io, command?: string): ChosenStore {
-  const chosen = chooseStore(args, settings, io);
+export function needStore(
+  option: string | null,
+  settings: Settings,
+  from: Surroundings,
+  command?: string,
+): ChosenStore {
+  const chosen = chooseStore(option, settings, from);
   if (chosen !== null) return chosen;
   const needs = command === undefined ? '--store is missing' : `${command} needs a store`;
   throw new UsageError(`${needs}: --store sqlite:calls.db`, [
@@ -70,7 +81,7 @@ export function refusePassword(url: string, option = '--store'): void {
  * password of PGPASSWORD, which is no longer in the environment of the process, where the driver
  * looks for it.
  */
-export function storeUrl(url: string, { cwd, env }: Pick<Io, 'cwd' | 'env'>): string {
+export function storeUrl(url: string, { cwd, env }: Surroundings): string {
   const file = storeFile(url);
   if (file?.startsWith('//')) refuseSlashes(file);
   if (file !== null) return cwd === process.cwd() ? url : `sqlite:${resolve(cwd, file)}`;

@@ -1,20 +1,10 @@
 import { CallsError } from '@call-attribution/core/errors';
 import { type CliError, exitCodes, Interrupted } from '../errors.ts';
 import { explain } from '../failures.ts';
-import { type Io, say } from '../io.ts';
-import { duration } from '../terminal/numbers.ts';
 import { pause } from '../terminal/waiting.ts';
 
 /** Takes a failure after which something is tried again. */
 export type OnFailure = (failure: CliError) => void;
-
-/** Says that something failed, and when it is tried again. */
-export const sayRetry =
-  (everyMs: number, io: Io): OnFailure =>
-  ({ message, hints }) => {
-    say(io, `calls: ${message.replace(/\.$/, '')}; retrying in ${duration(everyMs)}`);
-    for (const hint of hints) say(io, `  → ${hint}`);
-  };
 
 const passing: ReadonlySet<number> = new Set([
   exitCodes.unreachable,
@@ -26,14 +16,14 @@ const passing: ReadonlySet<number> = new Set([
 export async function again(
   once: () => Promise<unknown>,
   everyMs: number,
-  io: Io,
-  onFailure = sayRetry(everyMs, io),
+  signal: AbortSignal,
+  onFailure: OnFailure,
 ): Promise<void> {
-  while (!io.signal.aborted) {
+  while (!signal.aborted) {
     try {
       await once();
     } catch (error) {
-      if (io.signal.aborted) return;
+      if (signal.aborted) return;
       const failure = explain(error);
       // A server that is down may come back, and a disk may get space again; a wrong key or a lost
       // file stays wrong.
@@ -44,7 +34,7 @@ export async function again(
       if (!mayPass) throw error;
       onFailure(failure);
     }
-    await pause(everyMs, io.signal);
+    await pause(everyMs, signal);
   }
 }
 
@@ -56,19 +46,19 @@ export async function again(
 export async function untilOpen<T>(
   open: () => Promise<T>,
   everyMs: number | null,
-  io: Io,
-  onFailure = sayRetry(everyMs ?? 0, io),
+  signal: AbortSignal,
+  onFailure: OnFailure,
 ): Promise<T> {
   for (;;) {
     try {
       return await open();
     } catch (error) {
       if (everyMs === null || !CallsError.is(error) || !error.isRetryable) throw error;
-      if (!io.signal.aborted) {
+      if (!signal.aborted) {
         onFailure(explain(error));
-        await pause(everyMs, io.signal);
+        await pause(everyMs, signal);
       }
-      if (io.signal.aborted) throw new Interrupted();
+      if (signal.aborted) throw new Interrupted();
     }
   }
 }

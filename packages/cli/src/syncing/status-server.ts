@@ -1,18 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { listen } from '@call-attribution/core/listen';
 import { type StatusSource, statusPaths, statusReply } from '@call-attribution/node-stream/status';
-import type { Args } from '../args.ts';
 import { UsageError } from '../errors.ts';
-import { type Io, say } from '../io.ts';
 
-/**
- * Serves the status of a command that repeats where --status-port says. Returns the function that
- * stops it.
- */
-export async function serveStatus(args: Args, source: StatusSource, io: Io): Promise<() => void> {
-  const port = args.integer('status-port');
-  if (port === null) return () => undefined;
-  const host = args.text('status-host') ?? '127.0.0.1';
+/** The status of a command that repeats, as it is served. */
+export interface StatusServer {
+  readonly url: string;
+  stop(): void;
+}
+
+/** Serves the status of a command that repeats. */
+export async function serveStatusAt(
+  { host, port }: { readonly host: string; readonly port: number },
+  source: StatusSource,
+): Promise<StatusServer> {
   const limits = { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000 };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -36,6 +37,5 @@ export async function serveStatus(args: Args, source: StatusSource, io: Io): Pro
     if (!(error instanceof Error)) throw error;
     throw new UsageError(`--status-port: ${error.message}`, [], { cause: error });
   });
-  say(io, `health and metrics on ${server.url}`);
-  return () => void server.close();
+  return { url: server.url, stop: () => void server.close() };
 }

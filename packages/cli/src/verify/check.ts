@@ -15,18 +15,22 @@ import {
 import { describe } from '@call-attribution/node-stream';
 import type { Receipt } from '@call-attribution/node-stream/receipts';
 import type { Filter } from '@call-attribution/query-dsl';
-import type { Args } from '../args.ts';
+import type { Settings } from '@call-attribution/settings';
 import { ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import { inPeriod } from '../input/filter.ts';
-import { readCalls, watch } from '../input/verdict.ts';
-import type { Io } from '../io.ts';
+import { readCalls, type Watch } from '../input/verdict.ts';
+import type { Surroundings } from '../stores/open.ts';
 import { plural } from '../terminal/numbers.ts';
 
 /** What a command asks to be verified, and what it has found. */
 export interface Ask {
-  readonly args: Args;
-  readonly io: Io;
+  /** Of the configuration file. */
+  readonly settings: Settings;
+  readonly from: Surroundings;
+  readonly signal: AbortSignal;
+  /** A line of progress, with this label, and what updates it. */
+  readonly watch: Watch;
   readonly againstApi: boolean;
   /** The period that is compared. */
   readonly period: Period;
@@ -131,7 +135,7 @@ export async function attempt(path: string, work: () => Promise<unknown>, ask: A
   try {
     await work();
   } catch (error) {
-    if (ask.io.signal.aborted) throw new Interrupted();
+    if (ask.signal.aborted) throw new Interrupted();
     if (error instanceof ClosedPipe || error instanceof UsageError) throw error;
     const isEmpty = CallsError.is(error, 'store_missing');
     if (CallsError.is(error) && !isEmpty && ['usage', 'keys', 'away', 'busy'].includes(error.kind))
@@ -240,12 +244,13 @@ interface Comparison extends Part {
 /**
  * Reads the calls of a period from the API, once, and compares them with those here, call by call.
  */
-export async function compareWithApi(check: Check, comparison: Comparison, io: Io): Promise<void> {
+export async function compareWithApi(
+  check: Check,
+  comparison: Comparison,
+  { signal, watch }: Pick<Ask, 'signal' | 'watch'>,
+): Promise<void> {
   const { account, client, filter, period, here, rowOf, mayLackExtensions, removed } = comparison;
-  const { line, onProgress } = watch(
-    io,
-    account === null ? 'the API' : `the API, account ${account}`,
-  );
+  const { line, onProgress } = watch(account === null ? 'the API' : `the API, account ${account}`);
 
   // What was purged is not there on purpose, and a call from before that was stored since is no
   // fault either.
@@ -270,7 +275,7 @@ export async function compareWithApi(check: Check, comparison: Comparison, io: I
   let erased = 0;
   let purged = 0;
   let hasExtensions = false;
-  const options = { filter: inPeriod(filter, period), onProgress, signal: io.signal };
+  const options = { filter: inPeriod(filter, period), onProgress, signal };
   const { stream, verdict } = readCalls(client, { ...options, onError: 'skip' });
   try {
     for await (const call of stream) {

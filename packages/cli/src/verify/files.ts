@@ -27,8 +27,7 @@ import { parse, printFilter } from '@call-attribution/query-dsl';
 import { UsageError } from '../errors.ts';
 import { fieldNamed } from '../input/fields.ts';
 import { periodOfRange, withExtensions, withoutTimes } from '../input/filter.ts';
-import { formOfCalls } from '../output/encode.ts';
-import { formatOfName } from '../output/index.ts';
+import { formatOfName, formOfCalls } from '../output/encode.ts';
 import { count, plural } from '../terminal/numbers.ts';
 import { whileWaiting } from '../terminal/waiting.ts';
 import {
@@ -218,7 +217,7 @@ async function readOne(
   { path, full, found }: FoundFile,
   needsReceipt: boolean,
   here: Rows,
-  { io, againstApi }: Ask,
+  { signal, againstApi }: Ask,
 ): Promise<FileRead> {
   const receipt = found?.receipt ?? null;
   const { format: named, gzip } = formatOfName(path);
@@ -242,7 +241,7 @@ async function readOne(
   };
 
   const expected = receipt?.bytes ?? null;
-  const options = { onRow, signal: io.signal, expected };
+  const options = { onRow, signal, expected };
   const contents = await readFileContents(full, { format, gzip }, options).catch(
     (error: unknown) => {
       if (codeOf(error) !== 'ENOENT' || found === null) throw error;
@@ -302,7 +301,7 @@ async function compareFiles(
   read: readonly FileRead[],
   here: Rows,
   job: AccountOfJob | null,
-  { api, period: asked, io }: Ask,
+  ask: Ask,
 ): Promise<boolean> {
   const first = read.find(({ contents }) => contents?.fault === null);
   if (!first?.contents) return false;
@@ -334,7 +333,7 @@ async function compareFiles(
 
   const fields = known.length === 0 || isStrange || isMonth ? null : known;
   const account = job?.id ?? receipt?.accounts[0] ?? null;
-  const client = await (job === null ? api(account) : job.api());
+  const client = await (job === null ? ask.api(account) : job.api());
   const version = receipt?.version ?? client.version;
   if (version !== client.version)
     throw new UsageError(
@@ -372,7 +371,7 @@ async function compareFiles(
   else if (period.to === null && young.length > 0)
     period = periodOf(period.from, Math.max(...young));
 
-  const compared = intersect(asked, period);
+  const compared = intersect(ask.period, period);
   if (compared === null) return false;
 
   const rowOf = (call: Call): Row => ({
@@ -394,7 +393,7 @@ async function compareFiles(
       mayLackExtensions: receipt === null && job === null,
       isOneOfSeveral: job !== null,
     },
-    io,
+    ask,
   );
   return true;
 }

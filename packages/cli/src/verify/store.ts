@@ -6,7 +6,6 @@ import { describe } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
-import { readFileSettings } from '../commands/typed/settings.ts';
 import { UsageError } from '../errors.ts';
 import { explain } from '../failures.ts';
 import {
@@ -51,13 +50,13 @@ const rowOf = (call: Call): Row => ({
 export async function checkStore(
   { url, shown }: { readonly url: string; readonly shown: string },
   choose: (stored: readonly string[]) => readonly CheckedAccount[],
-  { args, io, period: asked, againstApi, checks }: Ask,
+  ask: Ask,
 ): Promise<void> {
+  const { settings, from, signal, period: asked, againstApi, checks } = ask;
   refusePassword(url);
-  const chosen = storeNamed(url, io);
+  const chosen = storeNamed(url, from);
   if (chosen.path !== null && !existsSync(chosen.path))
     throw new UsageError(`there is no store ${shown}`);
-  const settings = readFileSettings(args, io);
   const store = await openChosen(chosen, settings, { readOnly: true });
 
   const nothing = { code: 'not_whole', text: 'nothing was synced yet' } as const;
@@ -80,7 +79,7 @@ export async function checkStore(
     let held = 0;
     let left = 0;
     for await (const call of store.calls(id, { period: counted })) {
-      io.signal.throwIfAborted();
+      signal.throwIfAborted();
       held += 1;
       if (removed.isRemoved(call)) left += 1;
     }
@@ -111,7 +110,7 @@ export async function checkStore(
           if (purgedBefore === null || (call.date_added ?? '') >= purgedBefore)
             here.add(rowOf(call));
         const what = { account: id, client, filter, period, here, rowOf, removed, isOneOfSeveral };
-        await compareWithApi(check, { ...what, mayLackExtensions: false }, io);
+        await compareWithApi(check, { ...what, mayLackExtensions: false }, ask);
       }
       const differences = check.findings.flatMap(({ difference }) => difference ?? []);
       if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');

@@ -1,7 +1,7 @@
 import type { SqlColumn, SqlRow } from '@call-attribution/store';
 import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, test } from 'vitest';
-import { encodedRows } from '../../src/output/index.ts';
+import { encodedRows } from '../../src/commands/typed/output.ts';
 
 async function written(type: SqlColumn['type'], value: SqlRow[string]): Promise<Buffer> {
   const rows = async function* (): AsyncGenerator<SqlRow> {

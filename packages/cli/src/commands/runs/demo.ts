@@ -16,12 +16,13 @@ import { reportOf } from '../../report/view.ts';
 import { endOfSandbox, openOwnSandbox } from '../../serving/sandbox.ts';
 import { count, duration } from '../../terminal/numbers.ts';
 import { type Style, styleFor, widthOf } from '../../terminal/style.ts';
+import { progressLine } from '../../terminal/waiting.ts';
 
 /** `calls demo`: everything on generated calls, without a network or an account. */
 export const demo: Handler = async (args, io) => {
   const records = args.integer('records') ?? 20_000;
   const seed = args.integer('seed') ?? 1;
-  const end = endOfSandbox(args, io);
+  const end = endOfSandbox(args.text('to'), io.clock);
 
   // A name that an export of real calls is unlikely to have, because the file is overwritten.
   const shown = args.text('output') ?? 'demo-calls.csv';
@@ -38,7 +39,11 @@ export const demo: Handler = async (args, io) => {
   await print(
     `${style.bold('1.')} The API on this machine, over ${count(records)} generated calls`,
   );
-  const sandbox = await openOwnSandbox({ records, seed, ...end }, io);
+  const sandbox = await openOwnSandbox(
+    { records, seed, ...end },
+    progressLine(io, 'generated calls'),
+    io.signal,
+  );
   const { client } = sandbox;
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);

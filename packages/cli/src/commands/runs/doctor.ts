@@ -180,7 +180,7 @@ function offline(settings: Settings, io: Io): Found {
 async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Found> {
   const { typedAs = 'calls' } = io;
   try {
-    const chosen = chooseStore(args, settings, io);
+    const chosen = chooseStore(args.text('store'), settings, io);
     if (chosen === null) {
       const text = 'none: CALLS_STORE is not set, so questions go to the API';
       const fix = `${typedAs} sync --store sqlite:calls.db makes one`;

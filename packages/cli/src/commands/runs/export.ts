@@ -1,14 +1,10 @@
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
-import type { CallStreamOptions } from '@call-attribution/node-stream';
-import type { Filter } from '@call-attribution/query-dsl';
-import type { Settings } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { noTimeZone, UsageError } from '../../errors.ts';
+import type { Writer } from '../../export/job.ts';
 import { badRecords, withWayOut } from '../../input/bad-records.ts';
-import type { Source } from '../../input/source.ts';
-import { type Ending, statusOf, watch } from '../../input/verdict.ts';
+import { statusOf, watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
-import { outputOf } from '../../output/index.ts';
 import {
   chooseAccounts,
   contextOf,
@@ -16,22 +12,9 @@ import {
   planEach,
   type ReadAccount,
 } from '../typed/accounts.ts';
+import { spelledWhere } from '../typed/chosen-calls.ts';
 import { askedPeriod, type FilterContext, filterOf, sayPeriod } from '../typed/filter.ts';
-
-/** What writing the calls of one account needs. */
-export interface Job {
-  readonly args: Args;
-  readonly io: Io;
-  readonly settings: Settings;
-  readonly source: Source;
-  /** The source, with a line that shows how far it is read. */
-  readonly calls: Pick<Source, 'read'>;
-  readonly filter: Filter;
-  readonly stream: CallStreamOptions;
-}
-
-/** Writes the calls in one way. Resolves with how the reading ended. */
-export type Writer = (job: Job) => Promise<Ending>;
+import { outputOf } from '../typed/output.ts';
 
 /** How the calls of one account are written: read from the options, before any request. */
 export interface Plan {
@@ -113,30 +96,35 @@ async function exportAccount(
   const { write, history = null } = await planOf(args, context, io);
   const filter = await filterOf(args, context, history);
   await sayPeriod(await askedPeriod(args, context), context, io);
-  const bad = badRecords(args, io);
+  const bad = badRecords(args.text('on-bad-record') === 'skip');
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
 
-  // The line of progress ends with the last call: what is said then comes below it.
-  const calls: Job['calls'] = {
-    async read(options) {
-      const reading = await source.read(options);
-      const close = () => line.close();
-      void reading.ending.then(close);
-      return reading;
-    },
+  // What is said ends the line of progress, and comes below it.
+  const onNote = (text: string): void => {
+    line.close();
+    say(io, text);
   };
+
   try {
+    const { signal, clock } = io;
     const rows = args.integer('rows');
-    const stream = { ...(rows === null ? {} : { rows }), filter, onProgress, onError: bad.onError };
-    const ended = await write({ args, io, settings, source, calls, stream, filter });
-    for (const text of [...ended.said, ended.text]) say(io, text);
+    const stream = {
+      ...(rows === null ? {} : { rows }),
+      filter,
+      onProgress,
+      onError: bad.onError,
+      signal,
+    };
+    const where = await spelledWhere(args, settings);
+    const ended = await write({ settings, source, filter, where, stream, signal, clock, onNote });
+    for (const text of [...ended.said, ended.text]) onNote(text);
     return statusOf(ended);
   } catch (error) {
     throw await withWayOut(error);
   } finally {
     line.close();
-    bad.sayNames();
+    for (const line of bad.names()) say(io, line);
     await source.close();
   }
 }

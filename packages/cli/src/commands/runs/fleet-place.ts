@@ -16,6 +16,7 @@ import { UsageError } from '../../errors.ts';
 import { type Io, say } from '../../io.ts';
 import { refusePassword, storeUrl } from '../../stores/open.ts';
 import { untilOpen } from '../../syncing/repeat.ts';
+import { sayRetry } from '../typed/repeat.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
 export function engineUrl(args: Args, io: Io): string | null {
@@ -32,7 +33,9 @@ export function engineUrl(args: Args, io: Io): string | null {
 /** Opens the engine of a job. `work` waits for one that does not answer. */
 export function openEngine(url: string, job: string, args: Args, io: Io): Promise<Engine> {
   const everyMs = args.command === 'fleet work' ? 10_000 : null;
-  return untilOpen(() => openPostgresEngine(storeUrl(url, io), { job }), everyMs, io);
+  const onFailure = sayRetry(everyMs ?? 0, io);
+  const open = () => openPostgresEngine(storeUrl(url, io), { job });
+  return untilOpen(open, everyMs, io.signal, onFailure);
 }
 
 /**
@@ -72,9 +75,9 @@ export async function openShared(
 }
 
 /** The folder of a target that is one, from that of the command; null for any other target. */
-export function folderOf(into: string, io: Io): string | null {
+export function folderOf(into: string, { cwd }: Pick<Io, 'cwd'>): string | null {
   const folder = /^folder:(.+)$/.exec(into)?.[1];
-  return folder === undefined ? null : resolve(io.cwd, folder);
+  return folder === undefined ? null : resolve(cwd, folder);
 }
 
 /** The credentials of accounts, from the folder of --keys and the environment. */

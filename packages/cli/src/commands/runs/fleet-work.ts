@@ -20,9 +20,9 @@ import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { reasonText, whyText } from '../../fleet/status.ts';
 import { type Io, say } from '../../io.ts';
 import { storeUrl } from '../../stores/open.ts';
-import { serveStatus } from '../../syncing/status-server.ts';
 import { count, plural, span } from '../../terminal/numbers.ts';
 import { progressLine, whileWaiting } from '../../terminal/waiting.ts';
+import { serveStatus } from '../typed/repeat.ts';
 import { credentialsOf, engineUrl, folderOf, openEngine } from './fleet-place.ts';
 
 /** `calls fleet work`: works on a job until it is done, or until Ctrl-C. */

@@ -5,7 +5,7 @@ import type { Args } from '../../args.ts';
 import { CliError, UsageError } from '../../errors.ts';
 import { type Io, say } from '../../io.ts';
 import { count } from '../../terminal/numbers.ts';
-import { stopped } from '../../terminal/waiting.ts';
+import { progressLine, stopped } from '../../terminal/waiting.ts';
 import { accountsOfApi, keptClients, openNamed } from '../typed/accounts.ts';
 
 /** `calls mcp`: the MCP server, for your account or for a sandbox. */
@@ -49,7 +49,11 @@ async function overSandbox(choices: McpChoices, args: Args, io: Io): Promise<num
   const records = args.integer('records') ?? sandboxDefaults.records;
   const seed = args.integer('seed') ?? 1;
   const { endOfSandbox, openOwnSandbox } = await import('../../serving/sandbox.ts');
-  const sandbox = await openOwnSandbox({ records, seed, ...endOfSandbox(args, io) }, io);
+  const sandbox = await openOwnSandbox(
+    { records, seed, ...endOfSandbox(args.text('to'), io.clock) },
+    progressLine(io, 'generated calls'),
+    io.signal,
+  );
   say(io, `calls mcp: ${count(records)} generated calls, not real ones`);
   try {
     // Generated calls need no copy that stays.

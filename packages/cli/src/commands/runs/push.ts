@@ -120,7 +120,7 @@ async function pushCalls(
   io: Io,
 ): Promise<number> {
   const { tool, isCheck, statusCommand } = to;
-  const bad = badRecords(args, io);
+  const bad = badRecords(args.text('on-bad-record') === 'skip');
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
   try {
@@ -181,7 +181,7 @@ async function pushCalls(
     throw await withWayOut(error);
   } finally {
     line.close();
-    bad.sayNames();
+    for (const line of bad.names()) say(io, line);
     await source.close();
   }
 }

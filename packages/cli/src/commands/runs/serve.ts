@@ -22,10 +22,11 @@ import { readServiceSection } from '../../config/service-section.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { type Io, readText, say, write } from '../../io.ts';
 import { type ChosenStore, chooseStore, openChosen } from '../../stores/open.ts';
-import { again, type OnFailure, sayRetry } from '../../syncing/repeat.ts';
+import { again, type OnFailure } from '../../syncing/repeat.ts';
 import { count, duration, plural } from '../../terminal/numbers.ts';
 import { askHidden, canAsk } from '../../terminal/prompt.ts';
-import { stopped } from '../../terminal/waiting.ts';
+import { progressLine, stopped } from '../../terminal/waiting.ts';
+import { sayRetry } from '../typed/repeat.ts';
 import { readFileSettings } from '../typed/settings.ts';
 import { openSync, type Sync, saySync } from './sync.ts';
 
@@ -66,7 +67,7 @@ export const serve: Handler = async (args, io) => {
 
   const settings = readFileSettings(args, io);
   const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
-  const chosen = chooseStore(args, settings, io);
+  const chosen = chooseStore(args.text('store'), settings, io);
 
   const refuse = (names: readonly string[], reason: string): void => {
     const stray = names.find((name) => args.flag(name));
@@ -347,7 +348,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
             else saySync(run, store.name, io);
             return exitCodes.ok;
           }, onFailure);
-        await again(once, everyMs, io, onFailure);
+        await again(once, everyMs, io.signal, onFailure);
       }
       return exitCodes.ok;
     } finally {
@@ -369,12 +370,14 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
     seed: args.integer('seed') ?? sandboxDefaults.seed,
     accounts: args.integer('accounts') ?? sandboxDefaults.accounts,
     live: args.flag('live'),
-    ...endOfSandbox(args, io),
+    ...endOfSandbox(args.text('to'), io.clock),
     ...(store === null ? {} : { store }),
     ...at,
     service: { ...serving.service, page: { password, viewers } },
   };
-  const sandbox = await startShown(options, io).catch(explainListening);
+  const sandbox = await startShown(options, progressLine(io, 'generated calls'), io.signal).catch(
+    explainListening,
+  );
   try {
     refuseStrangeAccounts(feeds, sandbox.accounts);
     const accounts = sandbox.accounts.map(({ id, accessKey, secretKey, bearerToken }) => {

@@ -20,11 +20,11 @@ import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import type { Args, Handler } from '../../args.ts';
 import { Interrupted, UsageError } from '../../errors.ts';
 import { withExtensions } from '../../input/filter.ts';
-import { type Io, say } from '../../io.ts';
-import { outputOf, saveLines } from '../../output/index.ts';
+import type { Io } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { openNamedLedger } from '../../uploads/ledger.ts';
 import { type FilterContext, sayExtensions } from '../typed/filter.ts';
+import { outputOf, saveLines } from '../typed/output.ts';
 import { exportEach, type Plan } from './export.ts';
 import { readRules } from './rules.ts';
 
@@ -62,7 +62,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   if (named !== null && shown === '-' && !isDryRun)
     throw new UsageError('--ledger needs a file in --output: it cannot know what became of stdout');
 
-  const write: Plan['write'] = async ({ calls, settings, filter, stream: options }) => {
+  const write: Plan['write'] = async ({ source, settings, filter, stream: options, onNote }) => {
     // Conversions are matched by caller number only for calls through extensions, which v3 leaves
     // out by default.
     const needsExtensions = format.accepts.onlyExtensions;
@@ -76,16 +76,12 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       // replace.
       if (ledger && !isDryRun) {
         for (const { files } of await finishDeliveries(ledger))
-          say(io, `an interrupted run was finished: ${files.map((file) => file.path).join(', ')}`);
+          onNote(`an interrupted run was finished: ${files.map((file) => file.path).join(', ')}`);
         for (const file of [path, ...(format.adjustments ? [adjustmentsPath(path)] : [])])
           refuseExisting(file);
       }
-      const { stream, ending, said } = await calls.read({
-        ...options,
-        filter: matching,
-        signal: io.signal,
-      });
-      for (const line of said) say(io, line);
+      const { stream, ending, said } = await source.read({ ...options, filter: matching });
+      for (const line of said) onNote(line);
       const tally = createTally();
       const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
       const seen = (change: CallChange): void => {
@@ -105,35 +101,33 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       const summary = tally.summary();
       const { add, restate, retract } = summary.changes;
       const count = `${plural(summary.rows, 'conversion')} for ${format.title}`;
-      say(io, named === null ? `${shown}: ${count}` : count);
-      for (const line of summaryLines(summary, format, rules)) say(io, line);
+      onNote(named === null ? `${shown}: ${count}` : count);
+      for (const line of summaryLines(summary, format, rules)) onNote(line);
       if (summary.leftOut.size > 0 && leftOut === null)
-        say(io, '  add --left-out FILE to list them one by one');
+        onNote('  add --left-out FILE to list them one by one');
       if (history > 0 && rules.from !== undefined)
-        say(io, `callers are known from calls of ${plural(history, 'day')} before ${rules.from}`);
+        onNote(`callers are known from calls of ${plural(history, 'day')} before ${rules.from}`);
       if (named !== null)
-        say(
-          io,
+        onNote(
           `${shown}: ${plural(add, 'new conversion')}; ${summary.unchanged} as in earlier runs are left out`,
         );
       if (restate + retract > 0) {
         const figures = `${restate} restated, ${retract} retracted`;
-        say(
-          io,
+        onNote(
           `${adjustmentsPath(shown)}: ${plural(restate + retract, 'adjustment')} (${figures})`,
         );
       }
       const { uncorrected } = summary;
       if (uncorrected.length > 0)
-        say(io, `cannot be corrected in ${format.title}: ${plural(uncorrected.length, 'call')}`);
-      for (const line of uncorrectedLines(summary)) say(io, line);
+        onNote(`cannot be corrected in ${format.title}: ${plural(uncorrected.length, 'call')}`);
+      for (const line of uncorrectedLines(summary)) onNote(line);
 
       // The tool would refuse a bad sheet too, but hours later and without a line number.
       const lines: Uint8Array[] = [];
       for await (const line of toSheet(format, rules)(changes)) lines.push(line);
       if (!args.flag('allow-retractions')) checkRetractions(summary);
       if (isDryRun) {
-        say(io, 'dry run: nothing was written');
+        onNote('dry run: nothing was written');
         return await ending;
       }
       if (ledger) await deliverSheets(ledger, destination, changes, format, rules, path);
@@ -143,11 +137,11 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
           shown.endsWith('.gz') ? toGzip()(lines) : [Buffer.concat(lines)],
           io,
         );
-      if (ledger && add === 0) say(io, `there is nothing new to upload: ${shown} was not written`);
+      if (ledger && add === 0) onNote(`there is nothing new to upload: ${shown} was not written`);
       if (leftOut !== null) await saveLines(leftOut, left, io);
       const notes = add > 0 ? format.notes : [];
       const more = restate + retract > 0 ? (format.adjustments?.notes ?? []) : [];
-      for (const note of [...notes, ...more]) say(io, `note: ${note}`);
+      for (const note of [...notes, ...more]) onNote(`note: ${note}`);
       return await ending;
     } finally {
       await ledger?.close();

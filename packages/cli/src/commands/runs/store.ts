@@ -26,7 +26,9 @@ const onStore =
   (args, io) =>
     whileWaiting('waiting for the store', async () => {
       const settings = readFileSettings(args, io);
-      const store = await openChosen(needStore(args, settings, io), settings, { create });
+      const store = await openChosen(needStore(args.text('store'), settings, io), settings, {
+        create,
+      });
       try {
         const status = await run(store, args, io);
         return typeof status === 'number' ? status : exitCodes.ok;

@@ -8,12 +8,11 @@ import type { Settings } from '@call-attribution/settings';
 import { type AccountSyncSummary, type Store, syncAccount } from '@call-attribution/store';
 import { type Args, interval } from '../../args.ts';
 import { CliError, exitCodes, rootCode, UsageError } from '../../errors.ts';
-import { type BadRecords, badRecords, sayBadRecords, withWayOut } from '../../input/bad-records.ts';
+import { type BadRecords, badRecords, leftOutText, withWayOut } from '../../input/bad-records.ts';
 import { watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
 import { keysOf, needStore, openChosen } from '../../stores/open.ts';
 import { type OnFailure, untilOpen } from '../../syncing/repeat.ts';
-import { serveStatus } from '../../syncing/status-server.ts';
 import { count, duration } from '../../terminal/numbers.ts';
 import {
   configuredAccounts,
@@ -26,6 +25,7 @@ import {
   typedAccounts,
 } from '../typed/accounts.ts';
 import { askedPeriod, conditionsOf, filterOf, sayPeriod } from '../typed/filter.ts';
+import { sayRetry, serveStatus } from '../typed/repeat.ts';
 import { readSettings, readStoredSettings } from '../typed/settings.ts';
 
 /** How often a command syncs, and for what. */
@@ -86,7 +86,12 @@ export async function openSync(
     return period.moves ? conditionsOf(args, context) : filterOf(args, context);
   });
   const { settings } = named[0] ?? { settings: readSettings(args, io) };
-  const chosen = needStore(args, settings, io, isServing ? 'calls serve --every' : 'calls sync');
+  const chosen = needStore(
+    args.text('store'),
+    settings,
+    io,
+    isServing ? 'calls serve --every' : 'calls sync',
+  );
   const lookback = interval(args, 'lookback');
   const status = createSyncStatus({
     every: everyMs ?? Number.POSITIVE_INFINITY,
@@ -112,10 +117,15 @@ export async function openSync(
     // calls serve has a status port of its own. Opening the store may have to wait.
     if (!isServing) stopStatus = await serveStatus(args, status, io);
     const open = () => openChosen(chosen, settings, { create: true });
-    const store = await untilOpen(open, everyMs, io, onFailure);
+    const store = await untilOpen(
+      open,
+      everyMs,
+      io.signal,
+      onFailure ?? sayRetry(everyMs ?? 0, io),
+    );
     const once = async (account: (typeof accounts)[0]) => {
       const { name, id, settings, plan: filter } = account;
-      const bad = badRecords(args, io);
+      const bad = badRecords(args.text('on-bad-record') === 'skip');
       const asked = await askedPeriod(args, contextOf(settings, io));
 
       // A period that ends now has no end: a sync goes on.
@@ -146,7 +156,7 @@ export async function openSync(
         throw await withWayOut(error);
       } finally {
         line.close();
-        bad.sayNames();
+        for (const line of bad.names()) say(io, line);
       }
     };
     return {
@@ -235,11 +245,12 @@ export function saySync({ summary, bad, tookMs }: SyncRun, store: string, io: Io
     ...(pending > 0 ? [`${count(pending)} not final yet`] : []),
   ];
   say(io, `${store}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
-  const code = sayBadRecords(bad, io);
+  const left = leftOutText(bad);
+  if (left !== null) say(io, left);
   const scope = describe(summary).scope;
   if (scope !== null) say(io, `account ${account}: the copy has ${scope}, and answers with these`);
   const lacks = describe(summary).lacks;
-  if (lacks === null) return code;
+  if (lacks === null) return left === null ? exitCodes.ok : exitCodes.incomplete;
   const next = gaps.every(({ is }) => is === 'unread') ? 'goes on there' : 'reads them again';
   say(io, `account ${account}: ${lacks}; the next run ${next}`);
   return exitCodes.incomplete;

@@ -1,12 +1,20 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Client } from '@call-attribution/core';
 import { readSmallFile } from '@call-attribution/core/settings';
-import { isStore, openFilesReader, type PlannedJob, readJob } from '@call-attribution/fleet';
+import {
+  isStore,
+  openFilesReader,
+  type PlannedAccount,
+  type PlannedJob,
+  readJob,
+} from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeKind, storeName } from '@call-attribution/store/url';
 import type { Handler } from '../../args.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { periodOfRange } from '../../input/filter.ts';
+import { watch } from '../../input/verdict.ts';
 import { say, show, write } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { type Ask, attempt, begin, type Check, verdictOf } from '../../verify/check.ts';
@@ -30,13 +38,16 @@ export const verify: Handler = async (args, io) => {
   const named = args.words[0] ?? '';
   const { accounts: configured } = readStoredSettings(null, args, io);
   const typed = [...new Set(args.list('account'))];
+  const settings = readFileSettings(args, io);
   const clients = keptClients();
   const ask: Ask = {
-    args,
-    io,
+    settings,
+    from: io,
+    signal: io.signal,
+    watch: (label) => watch(io, label),
     checks: [],
     againstApi: args.flag('against-api'),
-    period: await askedPeriod(args, contextOf(readFileSettings(args, io), io)),
+    period: await askedPeriod(args, contextOf(settings, io)),
     api(account) {
       const wanted = account ?? typed[0];
       const known = configured.find(({ name, id }) => name === wanted || id === wanted);
@@ -84,8 +95,12 @@ export const verify: Handler = async (args, io) => {
 
   try {
     const job = await jobAt(named, io.cwd);
-    if (job !== null) await attempt(named, () => checkJob(job, clients, choose, ask), ask);
-    else if (storeKind(named) !== null) await storeAt(named, storeName(named));
+    if (job !== null) {
+      const credentials = credentialsOf(args, io);
+      const opened: ClientOfJob = (account) =>
+        clients.of(`job ${account.id}`, () => clientOf(job, account, credentials));
+      await attempt(named, () => checkJob(job, opened, choose, ask), ask);
+    } else if (storeKind(named) !== null) await storeAt(named, storeName(named));
     else {
       const targets = await targetsAt(named, io.cwd);
       const files = targets.filter(({ kind }) => kind === 'file');
@@ -181,18 +196,19 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
+/** A client of an account of a job. */
+type ClientOfJob = (account: PlannedAccount) => Promise<Client>;
+
 /**
  * What a job of `calls fleet` has written, as the list of its accounts: the rows of a store, or the
  * files of a folder or bucket.
  */
 async function checkJob(
   job: PlannedJob,
-  clients: ReturnType<typeof keptClients>,
+  clientOfJob: ClientOfJob,
   choose: (shown: string, ids: readonly string[]) => readonly string[],
   ask: Ask,
 ): Promise<void> {
-  const { args, io } = ask;
-  const credentials = credentialsOf(args, io);
   const part = {
     filter: parse(job.filter, { version: job.version }),
     period: periodOfRange({ from: job.from, to: job.until }),
@@ -204,14 +220,17 @@ async function checkJob(
     .map((account) => ({
       id: account.id,
       part,
-      api: () => clients.of(`job ${account.id}`, () => clientOf(job, account, credentials)),
+      api: () => clientOfJob(account),
     }));
   if (isStore(job.into)) {
     await checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
     return;
   }
 
-  await using reader = await openFilesReader(job, { root: folderOf(job.into, io), env: io.env });
+  await using reader = await openFilesReader(job, {
+    root: folderOf(job.into, ask.from),
+    env: ask.from.env,
+  });
   for (const account of accounts) {
     const names = await reader.files(account.id);
     const nothing = { code: 'no_file', text: 'nothing of it is there' } as const;

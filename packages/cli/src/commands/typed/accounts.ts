@@ -231,7 +231,7 @@ export async function openCopy(
 export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
   const names = typedAccounts(args);
   const settings = readStoredSettings(names === null ? undefined : null, args, io);
-  const chosen = chooseStore(args, settings, io);
+  const chosen = chooseStore(args.text('store'), settings, io);
   if (chosen === null) return null;
   const { CopySource } = await import('../../input/copy-source.ts');
   const { accounts } = settings;

@@ -6,40 +6,13 @@ import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CallsError } from '@call-attribution/core/errors';
-import type { Args } from '../args.ts';
-import { UsageError, unfitValue } from '../errors.ts';
-import { fileError, type Io, isSpecial, say, show, write } from '../io.ts';
-import { oneOf } from '../terminal/numbers.ts';
-import { type Style, styleFor, widthOf } from '../terminal/style.ts';
-import { type Column, renderTable } from '../terminal/table.ts';
-import type { Encoded, FileFormat } from './encode.ts';
-
-/** Formats that a file of records can have. */
-export const fileFormats = [
-  'ndjson',
-  'csv',
-  'json',
-  'parquet',
-] as const satisfies readonly FileFormat[];
-
-/** The format that the name of a file ends in; null when it says none. */
-export function formatOfName(name: string): {
-  readonly format: FileFormat | null;
-  readonly gzip: boolean;
-} {
-  const gzip = name.endsWith('.gz');
-  const extension = /\.([a-z]+)$/i.exec(gzip ? name.slice(0, -3) : name)?.[1]?.toLowerCase();
-  const known =
-    extension === 'jsonl' ? 'ndjson' : fileFormats.find((format) => format === extension);
-  return { format: known ?? null, gzip };
-}
-
-/** Where a command writes, and in which form. */
-export interface Target<F extends string> extends Omit<Encoded, 'format'> {
-  readonly format: F;
-  /** The file as typed; null for stdout. */
-  readonly output: string | null;
-}
+import type { Args } from '../../args.ts';
+import { UsageError, unfitValue } from '../../errors.ts';
+import { fileError, type Io, isSpecial, say, show, write } from '../../io.ts';
+import { type FileFormat, formatOfName, type Target } from '../../output/encode.ts';
+import { oneOf } from '../../terminal/numbers.ts';
+import { type Style, styleFor, widthOf } from '../../terminal/style.ts';
+import { type Column, renderTable } from '../../terminal/table.ts';
 
 /** What the commands that print rows write. */
 export const rowFormats = ['table', 'csv', 'json', 'ndjson'] as const;
@@ -203,7 +176,7 @@ export async function* encodedRows(
   columns: readonly RowColumn[],
   { format, gzip }: { readonly format: FileFormat; readonly gzip: boolean },
 ): AsyncGenerator<Uint8Array> {
-  const { encodingOf } = await import('./encode.ts');
+  const { encodingOf } = await import('../../output/encode.ts');
   const { through } = await import('@call-attribution/node-stream/operators');
   const own = columns.map(({ key, type = 'string' }) => ({
     name: key,
