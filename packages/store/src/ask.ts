@@ -1,11 +1,13 @@
 import { hull, intersect, periodOf } from '@call-attribution/core/time';
+import type { CopyVerdict } from '@call-attribution/node-stream/copies';
 import type {
   AccountStatus,
+  Answer,
   AnswerOptions,
   Plan,
   RunningAnswers,
 } from '@call-attribution/questions';
-import type { AccountSize, Asked, Store } from './store.ts';
+import type { AccountSize, Store } from './store.ts';
 
 /** An account that is asked, and where its calls are kept. */
 export interface AskedCopy {
@@ -38,24 +40,28 @@ export interface AskOptions {
  *
  * @example
  * const plan = planQuestion({ groupBy: ['campaign'], period: 'last month' });
- * const { answers } = await ask([plan], [{ store, account: '101' }]);
+ * const [answer] = await ask([plan], [{ store, account: '101' }]);
  */
 export async function ask(
   plans: readonly Plan[],
   copies: readonly AskedCopy[],
   { signal, statuses, namesOf }: AskOptions = {},
-): Promise<Asked> {
+): Promise<readonly Answer[]> {
   // A program that asks nothing starts without it.
   const { createAnswers } = await import('@call-attribution/questions');
   const running = createAnswers(plans, { namesOf: namesOf ?? (await namesIn(copies)) });
   for (const copy of copies) await feed(running, copy, signal);
 
-  const known = statuses ?? (await statusesOf(copies));
-  const period = hull(running.needs.map((need) => need.period));
-  const verdicts = await Promise.all(
-    copies.map(({ store, account }) => store.verdict(account, period)),
-  );
-  return { answers: running.answers(known), statuses: known, verdicts };
+  return running.answers(statuses ?? (await statusesOf(copies)));
+}
+
+/** What is proved of each copy about the time that plans need; null where none was synced. */
+export function verdictsOf(
+  plans: readonly Plan[],
+  copies: readonly Pick<AskedCopy, 'store' | 'account'>[],
+): Promise<readonly (CopyVerdict | null)[]> {
+  const period = hull(plans.flatMap(({ needs }) => needs.map((need) => need.period)));
+  return Promise.all(copies.map(({ store, account }) => store.verdict(account, period)));
 }
 
 /** Counts the calls of a copy that the plans need. */

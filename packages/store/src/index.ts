@@ -9,7 +9,7 @@ export type {
   StoreAccounts,
 } from './accounts/accounts.ts';
 export type { AccountTally, Claim, Note } from './accounts/claims.ts';
-export { type AskedCopy, type AskOptions, ask, statusesOf } from './ask.ts';
+export { type AskedCopy, type AskOptions, ask, statusesOf, verdictsOf } from './ask.ts';
 export type { RemovedCall } from './changes.ts';
 export type { ColumnBatch } from './columns.ts';
 export type { Remains } from './database/driver.ts';
@@ -37,7 +37,7 @@ export {
   selectionOf,
 } from './selection.ts';
 export { querySql, type SqlOptions } from './sql.ts';
-export type { AccountSize, Asked, Store, StoreAnswer, StoreQuestion } from './store.ts';
+export type { AccountSize, Store, StoreAnswer, StoreQuestion } from './store.ts';
 export {
   type AccountClient,
   type AccountSyncOptions,

@@ -14,7 +14,7 @@ import {
   tallyOf,
   writeHeld,
 } from './accounts/claims.ts';
-import { ask } from './ask.ts';
+import { ask, statusesOf, verdictsOf } from './ask.ts';
 import { lastChange } from './changes.ts';
 import { keyOf, recordsOf } from './columns.ts';
 import type { Dialect, Driver } from './database/driver.ts';
@@ -65,8 +65,9 @@ export function createSqlStore(driver: Driver, name: string): Store {
       const plan = planQuestion(question, { now: clock.now() });
       const ids = named ?? (await accounts.accounts()).map(({ id }) => id);
       const copies = ids.map((account) => ({ store, account }));
-      const { answers, ...known } = await ask([plan], copies, { signal });
-      return { ...known, answer: answers[0] as Answer };
+      const statuses = await statusesOf(copies);
+      const [answer] = await ask([plan], copies, { signal, statuses });
+      return { answer: answer as Answer, statuses, verdicts: await verdictsOf([plan], copies) };
     },
     revision: (account) => revisionOf(driver, account),
     changedAt: (account) => lastChange(driver, driver, account),

@@ -25,10 +25,10 @@ export interface AccountSize {
   readonly syncedAt: number | null;
 }
 
-/** Answers of copies, and what is known of the copies. */
-export interface Asked {
-  /** The answers, in the order of the plans. */
-  readonly answers: readonly Answer[];
+/** The answer of a store, and what is known of its accounts. */
+export interface StoreAnswer {
+  /** The answer. */
+  readonly answer: Answer;
   /** How fresh each copy is, in their order. */
   readonly statuses: readonly AccountStatus[];
   /** What is proved of each copy about the time that was asked; null where none was synced. */
@@ -41,12 +41,6 @@ export interface StoreQuestion {
   readonly accounts?: readonly string[] | undefined;
   /** Ends the reading. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The answer of a store, and what is known of its accounts. */
-export interface StoreAnswer extends Omit<Asked, 'answers'> {
-  /** The answer. */
-  readonly answer: Answer;
 }
 
 /**

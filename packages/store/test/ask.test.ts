@@ -4,7 +4,7 @@ import { parseNaive } from '@call-attribution/core/time';
 import { createAnswers, planQuestion, type Question } from '@call-attribution/questions';
 import { testStores } from '@call-attribution/test-tools';
 import { describe, expect, test } from 'vitest';
-import { ask, openStore } from '../src/index.ts';
+import { ask, openStore, statusesOf, verdictsOf } from '../src/index.ts';
 
 const calls = fixtureCalls(120) as Call[];
 const kept = { '101': calls.slice(0, 80), '102': calls.slice(80) };
@@ -52,9 +52,12 @@ describe.each(testStores())('a store of $kind is asked', ({ newUrl }) => {
 
     const from = parseNaive(middle);
     const copies = [{ store, account: '101', name: 'main', from }];
-    const { answers } = await ask([planQuestion({ groupBy: ['account'] })], copies);
+    const plans = [planQuestion({ groupBy: ['account'] })];
+    const answers = await ask(plans, copies);
     const known = kept['101'].filter((call) => call.date_added >= middle).length;
     expect(answers[0]?.rows).toEqual([{ account: 'main', calls: known }]);
+    expect(await statusesOf(copies)).toMatchObject([{ account: 'main', syncedAt: null }]);
+    expect(await verdictsOf(plans, copies)).toEqual([null]);
   });
 
   test('a condition calls an account by its ID or by the name that the store has', async () => {

@@ -28,6 +28,7 @@ import {
   type Store,
   selectionOf,
   statusesOf,
+  verdictsOf,
 } from '@call-attribution/store';
 import { count, plural } from '../terminal/numbers.ts';
 import { beginWaiting } from '../terminal/waiting.ts';
@@ -266,11 +267,17 @@ export class CopySource implements Source {
    * need.
    */
   async ask(plans: readonly Plan[]): Promise<CopyAnswers> {
-    const { signal } = this.#options;
-    const options = { signal, namesOf: this.#namesOf, statuses: await this.#status() };
-    const { answers, statuses, verdicts } = await ask(plans, await this.#copies(), options);
-    const remarks = this.#remarks(statuses, verdicts);
+    const copies = await this.#copies();
+    const statuses = await this.#status();
+    const answers = await this.#answers(plans);
+    const remarks = this.#remarks(statuses, await verdictsOf(plans, copies));
     return { answers, answered: this.#answered(statuses), ...remarks };
+  }
+
+  async #answers(plans: readonly Plan[]): Promise<readonly Answer[]> {
+    const { signal } = this.#options;
+    const statuses = await this.#status();
+    return ask(plans, await this.#copies(), { signal, namesOf: this.#namesOf, statuses });
   }
 
   close(): Promise<void> {
@@ -341,7 +348,7 @@ export class CopySource implements Source {
   /** How many calls of a filter the configuration excludes, as a sentence; none where it does not. */
   async #excluded(filter: Filter): Promise<readonly string[]> {
     if (this.#options.calls.exclude === undefined) return [];
-    const { answers } = await this.ask([planQuestion(this.#question(filter))]);
+    const answers = await this.#answers([planQuestion(this.#question(filter))]);
     const leftOut = answers.flatMap((answer) => answer.leftOut);
     return leftOut.filter(({ code }) => code === 'excluded').map(({ message }) => message);
   }
@@ -369,8 +376,8 @@ export class CopySource implements Source {
       ...(isPeriod && from && { from }),
       ...(isPeriod && to && { to }),
     };
-    const { answers } = await this.ask([planQuestion(question)]);
-    return (answers[0]?.notes ?? []).map(({ message }) => message);
+    const [answer] = await this.#answers([planQuestion(question)]);
+    return (answer?.notes ?? []).map(({ message }) => message);
   }
 
   /**
@@ -387,8 +394,8 @@ export class CopySource implements Source {
     }
 
     if (narrows(this.#options.calls)) {
-      const { answers } = await this.ask([planQuestion(this.#question(filter))]);
-      return answers[0] ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
+      const [answer] = await this.#answers([planQuestion(this.#question(filter))]);
+      return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
 
     const selection = this.#rows(filter);

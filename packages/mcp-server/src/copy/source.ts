@@ -150,7 +150,7 @@ export class Source {
         statuses,
         namesOf: this.#namesOf,
       });
-      const answers = asked.answers.map((answer): Answer => {
+      const answers = asked.map((answer): Answer => {
         const notes = answer.notes.filter((note) => !isSaidElsewhere(note));
         return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
       });
@@ -343,7 +343,7 @@ export class Source {
     const { ready, failed } = await this.#held([dated], run, partly);
     const plans = questions.map((question) => planQuestion(question, { now: this.#now() }));
     const copies = ready.map((held) => ({ ...held, from: since(held.since).from }));
-    const { answers } = await this.#inTurn(run.signal, () =>
+    const answers = await this.#inTurn(run.signal, () =>
       ask(plans, copies, { signal: run.signal, statuses: [], namesOf: this.#namesOf }),
     );
 

@@ -133,7 +133,7 @@ export class PageSource {
     const { planQuestion } = await import('@call-attribution/questions');
     const plans = questions.map((question) => planQuestion(question));
     const copies = account === null ? [] : [{ store: this.#store, account }];
-    return (await ask(plans, copies, { signal, statuses: [] })).answers;
+    return ask(plans, copies, { signal, statuses: [] });
   }
 
   /**
