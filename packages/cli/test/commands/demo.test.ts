@@ -23,7 +23,7 @@ describe('calls demo', () => {
     // It ends with commands that work as they stand, however it was started.
     const last = (text: string) => text.trimEnd().split('\n').slice(-3);
     const typed = last(stdout).map((line) => line.slice(47));
-    expect(typed).toEqual(['calls serve', 'calls mcp --sandbox', 'calls init']);
+    expect(typed).toEqual(['calls serve --open', 'calls mcp --sandbox', 'calls init']);
     const small = ['demo', '--records', '5', '--output', 'five.csv'];
     const built = await stage.calls(small, { cwd, env: nobody });
     expect(last(built.stdout)[0]).toMatch(/ {2}(?:calls|node \S+bin\.js) serve$/);
