@@ -96,7 +96,7 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
 }
 
 /** Who may see the page by signing in: those with a name, and who has the password of the page. */
-export function viewersOf({ viewers = [], password }: PageOptions): readonly Viewer[] {
+function viewersOf({ viewers = [], password }: PageOptions): readonly Viewer[] {
   if (!password) return viewers;
   return [...viewers, { access: passwordAccess('', password), accounts: null, personal: true }];
 }
