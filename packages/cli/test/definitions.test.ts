@@ -108,6 +108,61 @@ test('a mistake in a definition is refused with its file and its place', async (
   }
 });
 
+describe('a report with a name', () => {
+  const reports = {
+    weekly: {
+      title: 'Leads by channel',
+      by: 'channel',
+      measures: 'calls,count(lead) as leads',
+      period: '2026-11-09 to 2026-11-15',
+      'include-extensions': true,
+    },
+    daily: { by: 'day', period: 'last 7 days' },
+  };
+  const definitions = { lead: 'talk_minutes >= 2' };
+  const report = (...args: string[]) =>
+    calls(['report', ...args, '--store', store], 'reports.json');
+  const typed = [
+    ...['--by', 'channel', '--measures', 'calls,count(lead) as leads', '--include-extensions'],
+    ...['--period', '2026-11-09 to 2026-11-15'],
+  ];
+  beforeAll(() => config({ definitions, reports }, 'reports.json'));
+
+  test('is what would be typed for it, and what is typed beside it replaces its own', async () => {
+    const named = await report('weekly', '--json');
+    expect(named.stdout).toBe((await report(...typed, '--json')).stdout);
+    expect(JSON.parse(named.stdout)[0]).toHaveProperty('leads');
+    const other = await report('weekly', '--from', '2026-11-16', '--by', 'day', '--json');
+    expect(JSON.parse(other.stdout)[0]).toMatchObject({ day: '2026-11-16' });
+  });
+
+  test('is listed with its title, and made of what was typed', async () => {
+    expect((await report('--list')).stdout).toBe(
+      'weekly  Leads by channel\ndaily   by day, last 7 days\n',
+    );
+    const pasted = JSON.parse((await report(...typed, '--json-definition')).stdout);
+    const { title: _, ...untitled } = reports.weekly;
+    expect(pasted).toEqual({ reports: { weekly: untitled } });
+  });
+
+  test('that is not there, or has a mistake, is refused with its place', async () => {
+    expect((await report('weakly')).stderr).toMatch(
+      /no report "weakly" in .*\n.*did you mean weekly\?/,
+    );
+    for (const [wrong, reason] of [
+      [{ a: { bye: 'day' } }, /wrong\.json: reports\.a has no option "bye"\n.*did you mean by\?/],
+      [{ a: { limit: '3' } }, /reports\.a\.limit must be a whole number/],
+      [{ a: { by: ['day'] } }, /reports\.a\.by must be text/],
+      [{ a: 'day' }, /reports\.a must be an object/],
+      [[], /"reports" must be an object/],
+    ] as const) {
+      config({ reports: wrong }, 'wrong.json');
+      const { code, stderr } = await calls(['report', 'a'], 'wrong.json');
+      expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+    }
+  });
+});
+
 test('calls fields says what a definition stands for, and how many calls of the copy it has', async () => {
   expect((await calls(['fields', 'lead'])).stdout).toBe(
     'lead  a definition\n  talk_minutes >= 2\n',

@@ -28,6 +28,8 @@ export interface ConfigFile {
   readonly definitions: Readonly<Record<string, string>>;
   /** What is under `"exclude"`: the definition of calls that do not count; null for none. */
   readonly exclude: string | null;
+  /** What is under `"reports"`, unread: reports by their names. Undefined when there is nothing. */
+  readonly reports?: unknown;
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
   readonly page?: unknown;
   /** It holds a credential, and other users of this machine can read it. */
@@ -121,7 +123,7 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, page, definitions, exclude, ...plain } = json;
+  const { accounts, service, page, reports, definitions, exclude, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
@@ -130,6 +132,7 @@ export function readConfigFile(
       isExposed: holdsCredential && isReadable,
       service,
       page,
+      reports,
       ...readDefinitionsIn(definitions, exclude, path, report),
     },
     values,
@@ -182,7 +185,7 @@ function stringsOf(
   const values = new Map<string, string>();
   const known =
     kind === 'file'
-      ? [...namesOf.file, 'accounts', 'service', 'page', 'definitions', 'exclude']
+      ? [...namesOf.file, 'accounts', 'service', 'page', 'reports', 'definitions', 'exclude']
       : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {

@@ -1,8 +1,8 @@
 import type { Answer } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
-import { UsageError } from '../errors.ts';
-import { say } from '../io.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { say, write } from '../io.ts';
 import { accounts, connection, exclusion, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
@@ -15,6 +15,7 @@ export const report = command({
     `keyword, landing page, device. Measures are ${measureForms.join(', ')}. ` +
     'In a table and a page, time goes across where it is one of two groups; on a page, another second group stands within the first. Several accounts are one ' +
     'question, whose order and limit hold for all of them.',
+  words: { '[report]': 'a report of calls.config.json; what is typed beside it replaces its own' },
   options: {
     '--by <groups>': 'up to four groups, separated by commas (default: day)',
     '--measures <measures>':
@@ -26,6 +27,8 @@ export const report = command({
     '-n, --limit <n>':
       'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
     '--title <text>': 'title of the page',
+    '--list': 'list the reports of calls.config.json',
+    '--json-definition': 'print what was typed as a report to paste into calls.config.json',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
     ...exclusion,
     ...accounts,
@@ -39,11 +42,26 @@ export const report = command({
       'campaigns, each with its days as a line of bars',
     'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"':
       'who misses most, and how that has changed',
+    'calls report weekly': 'the report "weekly" of calls.config.json',
     'calls report --by channel -o report.html': 'a page to pass on',
     'calls report --by campaign,month --store sqlite:calls.db':
       'the same from a copy, without asking the API',
   },
-  async run(args, io) {
+  async run(typed, io) {
+    const { definitionOf, readReports, reportList, withReport } = await import(
+      './typed/named-report.ts'
+    );
+    if (typed.flag('list')) {
+      await write(io.stdout, `${reportList(readReports(typed, io)).join('\n')}\n`);
+      return exitCodes.ok;
+    }
+
+    const args = withReport(typed, io);
+    if (args.flag('json-definition')) {
+      await write(io.stdout, `${definitionOf(args)}\n`);
+      return exitCodes.ok;
+    }
+
     const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
       './typed/output.ts'
     );
