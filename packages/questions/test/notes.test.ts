@@ -336,6 +336,32 @@ describe('rows are chosen and ordered by any measure', () => {
   });
 });
 
+describe('calls of v2', () => {
+  const planned = (question: Question) => () => planQuestion(question, { version: 'v2' });
+
+  test.each<[Question, string]>([
+    [{ groupBy: ['campaign'] }, 'ppc_campaign, and these calls are of v2. Use ppc_campaign_id.'],
+    [{ groupBy: ['keyword'], where: "state = 'TX'" }, 'Use ppc_keyword_id.'],
+    [{ where: "campaign LIKE '%Brand%'" }, 'Use ppc_campaign_id.'],
+    [{ where: 'landing_page IS NULL' }, 'Use first_touch.'],
+    [{ measures: ['distinct(campaign)'] }, 'Use ppc_campaign_id.'],
+    [{ measures: ["share(browser = 'Chrome')"] }, 'Only v3 of the API has browser'],
+    [{ groupBy: ['state'], order: 'without(campaign) desc' }, 'Use ppc_campaign_id.'],
+    [{ groupBy: ['caller_first_campaign'] }, 'Only v3 of the API has caller_first_campaign'],
+  ])('%j is refused', (question, message) => {
+    expect(planned(question)).toThrow(message);
+    expect(() => planQuestion(question)).not.toThrow();
+  });
+
+  test.each<Question>([
+    { groupBy: ['ppc_campaign_id', 'month'] },
+    { where: "first_touch LIKE '%/emergency%' AND missed", measures: ['talk_mean', 'callers'] },
+    { groupBy: ['click_kind'] },
+  ])('%j is answered', (question) => {
+    expect(planned(question)).not.toThrow();
+  });
+});
+
 test('a day that a condition leaves out is no day of per_day', async () => {
   const all = daily('2026-11-02', '2026-11-15');
   const perDay = async (question: Question) =>

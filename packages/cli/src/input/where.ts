@@ -32,9 +32,13 @@ export function checkWhere(calls: ChosenCalls, isOfCopy: boolean): void {
 export function sourceWhere(
   source: Source,
   calls: ChosenCalls,
-  { key, namesOf }: { readonly key: string; readonly namesOf: AccountNames },
+  {
+    key,
+    namesOf,
+    version,
+  }: { readonly key: string; readonly namesOf: AccountNames; readonly version: 'v2' | 'v3' },
 ): Source {
-  const { judge } = selectCalls(planCalls(calls), { namesOf });
+  const { judge } = selectCalls(planCalls(calls, { version }), { namesOf });
   const answers = createAnswers([planQuestion(calls)], { namesOf });
   const seen = { read: 0, kept: 0, excluded: 0 };
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { openStage } from '../stage.ts';
 
 const stage = openStage();
@@ -29,4 +29,22 @@ test('the calls that a negation leaves out are said, of the API and of a copy', 
     expect(Number(added.stdout) - Number(stdout)).toBe(Number(left));
     expect(added.stderr).not.toContain('left out,');
   }
+});
+
+test('a field that only v3 has is refused over v2, with the one that works', async () => {
+  const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
+  const where = ['--where', "campaign LIKE '%Brand%'"];
+  for (const asked of [
+    ['count', ...where],
+    ['report', '--by', 'campaign'],
+    ['report', ...where],
+  ]) {
+    const { code, stderr } = await stage.quick(asked, { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain('Only v3 of the API has ppc_campaign');
+    expect(stderr).toContain('Use ppc_campaign_id.');
+  }
+
+  const works = await stage.quick(['report', '--by', 'ppc_campaign_id', '--json'], { env });
+  expect(works.code).toBe(0);
 });

@@ -18,7 +18,7 @@ export function instructions(
     tools.flatMap(({ name, answers }) => (answers === '' ? [] : `${answers}: ${name}.`)).join(' '),
     ...(accounts.length > 1
       ? [
-          `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is.`,
+          `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is. Callers cannot be matched between accounts.`,
         ]
       : []),
     'A whole month is from=2026-11-01, to=2026-11-30: the last day is included. today, yesterday and 28d work too.',

@@ -121,6 +121,7 @@ export const analyzeCalls = tool({
       ...origin.notes,
     );
 
+    if (source.accounts.length > 1 && addsUpCallers(answer)) notes.push(callersOfAccounts);
     if ((question.groupBy ?? []).some(isTimeGroup))
       notes.push(
         period.timeZone === null
@@ -151,6 +152,14 @@ export const analyzeCalls = tool({
       : { ...(await writeRows(name, folder, result)), complete: true };
   },
 });
+
+const callersOfAccounts =
+  'Callers cannot be matched between accounts: who calls two of them is counted in each.';
+
+/** Does an answer count callers over several accounts? */
+const addsUpCallers = ({ columns }: Answer): boolean =>
+  columns.some(({ unit }) => unit === 'callers') &&
+  !columns.some(({ name, kind }) => name === 'account' && kind === 'group');
 
 /** Sentences on zones, extensions and groups have their place in the summary. */
 const saidElsewhere = new Set(['extensions', 'website', 'having', 'top_per', 'limit']);
@@ -283,7 +292,10 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
     // Records were masked before.
     personal: 'show',
   };
-  const { measured } = planQuestion(question, { now: context.clock.now() });
+  const { measured } = planQuestion(question, {
+    now: context.clock.now(),
+    version: context.version,
+  });
   for (const condition of measured) refusePersonal(condition, context);
   return question;
 }

@@ -8,6 +8,7 @@ import {
   checkZone,
   parseCondition,
   periodNotes,
+  planCalls,
   quote,
   readPeriod,
   splitList,
@@ -141,6 +142,7 @@ export function choose(
     where: conditions.map((text) => `(${text})`).join(' AND ') || undefined,
     inZone: inZone === timeZone ? undefined : inZone,
   };
+  if (version === 'v2') planCalls(selection, { now: clock.now, version });
   return {
     selection,
     text: JSON.stringify([from, to, kind, where, caller, inZone]),

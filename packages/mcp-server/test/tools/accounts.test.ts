@@ -97,6 +97,18 @@ describe('a server for two accounts', () => {
     expect((await call([1])).content[0]?.text).toContain('The arguments must be one JSON object.');
   });
 
+  it('says where callers of two accounts add up, and only there', async () => {
+    const { ask } = serverOver();
+    const notes = async (args: object): Promise<string> =>
+      String((await ask('analyze_calls', { calls: 'all', ...args })).data?.notes);
+    const said = 'Callers cannot be matched between accounts';
+    expect(await notes({ measures: 'callers' })).toContain(said);
+    expect(await notes({ measures: 'first_time_callers', group_by: 'state' })).toContain(said);
+    expect(await notes({ measures: 'calls' })).not.toContain(said);
+    expect(await notes({ measures: 'callers', group_by: 'account' })).not.toContain(said);
+    expect(await notes({ measures: 'callers', account: 'berlin' })).not.toContain(said);
+  });
+
   it('knows an account by its name, by its ID, and by the ID in its calls', async () => {
     const { ask } = serverOver();
     for (const called of ['berlin', '102', '777']) {

@@ -2,7 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { isCallExtension } from '@call-attribution/core/fields';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createServer } from '../../src/index.ts';
+import { callTool, createServer } from '../../src/index.ts';
 import { ask } from '../support/ask.ts';
 import { type Asked, failed, fakeClient } from '../support/fake-client.ts';
 
@@ -49,6 +49,21 @@ describe('every tool says what a number is counted of', () => {
         expect(await notesOf(tool, { calls: 'all', where: silent })).not.toContain('left out,');
     },
   );
+});
+
+describe('over v2', () => {
+  const v2 = createServer(fakeClient(calls, { version: 'v2' }));
+
+  it.each([
+    ['count_calls', { where: 'campaign IS NULL' }],
+    ['list_calls', { where: "campaign LIKE '%Brand%'" }],
+    ['analyze_calls', { group_by: 'keyword', where: "state = 'TX'" }],
+    ['analyze_calls', { measures: 'distinct(campaign)' }],
+  ])('%s refuses fields that only v3 has: %j', async (tool, args) => {
+    const { isError, content } = await callTool(v2, tool, args);
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toMatch(/Only v3 of the API has ppc_\w+, .* Use ppc_\w+_id\./);
+  });
 });
 
 describe('an answer of zero says why', () => {

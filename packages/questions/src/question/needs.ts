@@ -28,7 +28,7 @@ export interface Named {
 }
 
 /** The fields that a question names, those that follow from others included. */
-function namedFields({ groups, conditions, parts }: Named): readonly string[] {
+export function namedFields({ groups, conditions, parts }: Named): readonly string[] {
   const namesIn = (about: Part['about']): readonly string[] => {
     if (about === null) return [];
     if (typeof about === 'string') return [about];

@@ -22,6 +22,7 @@ import {
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readMeasure, readOrder, readWhere, wordsWith } from './resolve.ts';
+import { refuseOnlyOfV3 } from './versions.ts';
 
 /**
  * A question, or a list of calls, in which all names and times have been read. What a command, a
@@ -114,6 +115,11 @@ export function readPlan(plan: Plan): ReadPlan {
 export interface ReadOptions {
   /** The instant that words such as `yesterday` are about, in milliseconds. Default: now. */
   readonly now?: number | undefined;
+  /**
+   * The version of the API that the calls are of: fields that only v3 has are refused in a question
+   * about calls of v2. Default: v3.
+   */
+  readonly version?: 'v2' | 'v3' | undefined;
 }
 
 /** The fields in minutes that a condition compares with numbers, where its text does not say minutes. */
@@ -163,6 +169,7 @@ export function planCalls(
   selection: CallSelection,
   {
     now = Date.now(),
+    version,
     order = 'date_added',
   }: ReadOptions & { readonly order?: string | undefined } = {},
 ): Plan {
@@ -174,6 +181,7 @@ export function planCalls(
     conditions: tested,
     parts: [],
   };
+  if (version === 'v2') refuseOnlyOfV3(named);
   const plan: ReadPlan = {
     ...named,
     ...selected,
@@ -196,7 +204,10 @@ export function planCalls(
 }
 
 /** Reads a question, and refuses what cannot be read. */
-export function planQuestion(question: Question, { now = Date.now() }: ReadOptions = {}): Plan {
+export function planQuestion(
+  question: Question,
+  { now = Date.now(), version }: ReadOptions = {},
+): Plan {
   checkQuestion(question);
   const { clock, tested, ...selection } = readSelection(question, now);
   const { period, zones } = selection;
@@ -254,6 +265,7 @@ export function planQuestion(question: Question, { now = Date.now() }: ReadOptio
   const isOpen = period.from === null || period.to === null;
   const isByDay = [...measures, ...unnamed].some(({ name }) => name === 'per_day');
   if (isOpen && (groups.some(({ isTime }) => isTime) || isByDay)) ends.forEach(placeOf);
+  if (version === 'v2') refuseOnlyOfV3({ conditions: tested, groups, parts });
 
   const usual = groups[0]?.isTime
     ? []

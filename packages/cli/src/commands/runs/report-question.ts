@@ -42,9 +42,11 @@ export async function questionOf(
     personal: 'show',
   };
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
-  if (compare === null) return { question, plan: planQuestion(question, { now: present.now }) };
+  const [first] = accounts;
+  const read = { now: present.now, version: first?.settings.apiVersion.value };
+  if (compare === null) return { question, plan: planQuestion(question, read) };
   const asked = { ...question, compare: compare.trim().toLowerCase() };
-  const plan = planQuestion(asked, { now: present.now });
+  const plan = planQuestion(asked, read);
   if (plan.compared === null) return { question: asked, plan };
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readTyped({ period: compare }, present);
   say(io, `compared with ${await periodText(plan.compared, present)}`);

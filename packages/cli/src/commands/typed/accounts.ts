@@ -154,7 +154,11 @@ export async function chooseAccounts(args: Args, io: Io): Promise<readonly ReadA
   if (stored !== null) return accounts;
   return accounts.map((account) => ({
     ...account,
-    open: async () => sourceWhere(await account.open(), chosen, account),
+    open: async () =>
+      sourceWhere(await account.open(), chosen, {
+        ...account,
+        version: account.settings.apiVersion.value,
+      }),
   }));
 }
 
