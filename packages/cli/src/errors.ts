@@ -11,6 +11,7 @@ export const exitCodes = {
   notFound: 6,
   output: errorKinds.disk.exitStatus,
   busy: errorKinds.busy.exitStatus,
+  failedReport: 9,
   retractions: 10,
   interrupted: 130,
 } as const;
@@ -29,6 +30,7 @@ export const exitCodeTexts: readonly (readonly [number, string])[] = [
     exitCodes.busy,
     'the server asked to slow down (429) or was overloaded (503), or another process is at work',
   ],
+  [exitCodes.failedReport, 'groups of a report meet --fail-if; stdout has them'],
   [exitCodes.retractions, 'an upload would take back much of what was sent; nothing was written'],
   [exitCodes.interrupted, 'stopped by Ctrl-C or a signal'],
 ];

@@ -163,6 +163,53 @@ describe('a report with a name', () => {
   });
 });
 
+describe('--fail-if', () => {
+  const report = (...args: string[]) =>
+    calls([
+      'report',
+      '--by',
+      'campaign',
+      '--include-extensions',
+      '--json',
+      '--store',
+      store,
+      ...args,
+    ]);
+  const week = ['--period', '2026-11-09 to 2026-11-15'];
+
+  test('shows the groups that meet the condition, and ends with status 9', async () => {
+    const failed = await report(...week, '--fail-if', 'missed_rate > 0.1 OR calls < 3');
+    expect(failed.code).toBe(9);
+    const rows = JSON.parse(failed.stdout) as { calls: number; ppc_campaign: string }[];
+    expect(rows.length).toBeGreaterThan(0);
+    const all = JSON.parse((await report(...week)).stdout) as unknown[];
+    expect(rows.length).toBeLessThan(all.length + 1);
+  });
+
+  test('ends with status 0 where no group does', async () => {
+    const passed = await report(...week, '--fail-if', 'calls > 100000');
+    expect([passed.code, passed.stdout.trim()]).toEqual([0, '[]']);
+    expect(passed.stderr).toMatch(/no group meets --fail-if/);
+  });
+
+  test('has a group with 0 calls that had some in the period before', async () => {
+    const quiet = ['--period', '2026-11-22 to 2026-12-03', '--where', "state = 'TX'"];
+    const failed = await report(...quiet, '--fail-if', 'calls = 0');
+    expect(JSON.parse(failed.stdout)).toContainEqual(expect.objectContaining({ calls: 0 }));
+  });
+
+  test('ends with status 3 where the copy is older than the end of the period', async () => {
+    const future = ['--period', '2026-11-20 to 2026-11-30', '--time-zone', 'UTC'];
+    const args = [...future, '--fail-if', 'calls < 3'];
+    const late = await stage.quick(['report', '--by', 'campaign', '--store', store, ...args], {
+      cwd: folder,
+      now: new Date('2027-01-01T00:00:00Z'),
+    });
+    expect(late.code).toBe(3);
+    expect(late.stderr).toMatch(/the copy is older than the end of the period/);
+  });
+});
+
 test('calls fields says what a definition stands for, and how many calls of the copy it has', async () => {
   expect((await calls(['fields', 'lead'])).stdout).toBe(
     'lead  a definition\n  talk_minutes >= 2\n',

@@ -1,8 +1,9 @@
+import { instantOf, parseNaive } from '@call-attribution/core/time';
 import type { Answer } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { say, write } from '../io.ts';
+import { type Io, say, write } from '../io.ts';
 import { accounts, connection, exclusion, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 
@@ -26,6 +27,8 @@ export const report = command({
       'columns to sort by: "missed_rate desc", "calls desc, campaign" (default: time in its order, else most of the first measure first)',
     '-n, --limit <n>':
       'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
+    '--fail-if <condition>':
+      'a condition on measures: only groups that meet it are shown, and then the exit status is 9',
     '--title <text>': 'title of the page',
     '--list': 'list the reports of calls.config.json',
     '--json-definition': 'print what was typed as a report to paste into calls.config.json',
@@ -42,6 +45,8 @@ export const report = command({
       'campaigns, each with its days as a line of bars',
     'calls report --by campaign --measures calls,missed_rate,callers --period 2026-10 --compare previous --order "missed_rate desc"':
       'who misses most, and how that has changed',
+    'calls report --by campaign --period "last week" --fail-if "missed_rate > 0.2 OR calls < 10"':
+      'for cron: campaigns to look at, and status 9 when there are any',
     'calls report weekly': 'the report "weekly" of calls.config.json',
     'calls report --by channel -o report.html': 'a page to pass on',
     'calls report --by campaign,month --store sqlite:calls.db':
@@ -85,9 +90,11 @@ export const report = command({
       );
 
     const layout = layoutOf(asked, isForPeople, isPage);
-    const { answers, incomplete, ends, isProved, status } = await place.ask(layout.plans);
+    const found = await place.ask(layout.plans);
+    const { answers, incomplete, ends, isProved } = found;
     const [main] = answers;
-    if (main === undefined) return status;
+    if (main === undefined) return found.status;
+    const status = args.flag('fail-if') ? statusOf(main, found, io) : found.status;
     const { countedText } = await import('../input/filter.ts');
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
     const below = isForPeople ? shownBelow : new Set<string>();
@@ -127,6 +134,30 @@ export const report = command({
     return status;
   },
 });
+
+/**
+ * How a report with --fail-if ends: with 9 where groups meet the condition. Calls that are missing
+ * come first: nobody knows then which groups would.
+ */
+function statusOf(
+  { rows, period, asOf }: Answer,
+  { status, incomplete }: { readonly status: number; readonly incomplete: readonly string[] },
+  io: Io,
+): number {
+  if (status !== exitCodes.ok) return status;
+  const { to, timeZone } = period;
+  const end = to === null || timeZone === null ? null : instantOf(parseNaive(to), timeZone).epochMs;
+  const isOld = end !== null && asOf !== null && Date.parse(asOf) < Math.min(end, io.clock.now());
+  if (incomplete.length > 0 || isOld) {
+    if (isOld) say(io, 'the copy is older than the end of the period: sync it, and ask again');
+    return exitCodes.incomplete;
+  }
+
+  if (end !== null && end > io.clock.now()) say(io, 'the period is not over yet');
+  if (rows.length > 0) return exitCodes.failedReport;
+  say(io, 'no group meets --fail-if');
+  return exitCodes.ok;
+}
 
 /** What a reader of the numbers should know, apart from what is said below a table. */
 function remarks(

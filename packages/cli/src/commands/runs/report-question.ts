@@ -32,13 +32,16 @@ export async function questionOf(
   const measures = args.text('measures');
   const order = args.text('order');
   const limit = args.integer('limit');
-  const compare = args.text('compare');
+  const having = args.text('fail-if');
+  const selection = await selectionOf(args, accounts, io);
+  const compare = args.text('compare') ?? (having === null ? null : usualComparison(by, selection));
   const question: Question = {
     groupBy: by.length > 0 ? by : ['day'],
     measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
     ...(order === null ? {} : { order }),
     ...(limit === null ? {} : { limit }),
-    ...(await selectionOf(args, accounts, io)),
+    ...(having === null ? {} : { having }),
+    ...selection,
     personal: 'show',
   };
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
@@ -52,6 +55,16 @@ export async function questionOf(
   say(io, `compared with ${await periodText(plan.compared, present)}`);
   const compared = textOf(plan.compared);
   return { question: { ...question, compare: `${compared.from} to ${compared.to}` }, plan };
+}
+
+/**
+ * What a report with a condition is compared with, so that a group that had calls in the period
+ * before and has none now is there, with 0. Times are there anyway.
+ */
+function usualComparison(by: readonly string[], { from, to }: Partial<Question>): string | null {
+  const isOfTime =
+    by.length === 0 || by.some((name) => /^(?:day|week|month|hour|weekday)$/i.test(name.trim()));
+  return isOfTime || from === undefined || to === undefined ? null : 'previous';
 }
 
 async function selectionOf(

@@ -25,6 +25,7 @@ const texts = [
   'where',
   'q',
   'min-talk',
+  'fail-if',
   'order',
   'limit',
   'period',
