@@ -362,6 +362,21 @@ describe('calls of v2', () => {
   });
 });
 
+test('the days that changes are divided by are those that the condition allows', async () => {
+  const all = daily('2026-09-01', '2026-10-31');
+  const weekdays: Question = {
+    period: '2026-10',
+    compare: '2026-09',
+    where: "weekday NOT IN ('Sat', 'Sun')",
+  };
+  expect(await noteOf('per_day', weekdays, all)).toBe(
+    'The periods have 22 and 22 days: the change of calls is per day.',
+  );
+  expect(await noteOf('per_day', { period: '2026-10', compare: '2026-09' }, all)).toBe(
+    'The periods have 31 and 30 days: the change of calls is per day.',
+  );
+});
+
 test('a day that a condition leaves out is no day of per_day', async () => {
   const all = daily('2026-11-02', '2026-11-15');
   const perDay = async (question: Question) =>

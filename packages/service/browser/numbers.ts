@@ -14,7 +14,7 @@ import { foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
 export function drawNumbers(
-  { total, before, comparedWith }: Summary,
+  { total, before, comparedWith, notes }: Summary,
   showMissed: () => void,
 ): void {
   const mean = (value: number | null) => (value === null ? '–' : `${value.toFixed(1)} min`);
@@ -52,10 +52,11 @@ export function drawNumbers(
       change('first_time_callers', total.firstTimeCallers, before?.firstTimeCallers ?? null),
     ),
   );
-  byId('compared').textContent =
+  const compared =
     comparedWith === null
       ? 'Choose a time to compare with the one before it.'
       : `Compared with ${formatDays(comparedWith.first, comparedWith.last)}.`;
+  byId('compared').textContent = [compared, ...notes].join(' ');
 }
 
 function tile(

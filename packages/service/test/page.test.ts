@@ -258,6 +258,20 @@ describe('the numbers of the page', () => {
     expect(await apiSays()).toEqual([null, null, null]);
   });
 
+  test('the numbers say where the data begins within their time, and new callers with it', async () => {
+    const notesIn = async (from: string, to: string): Promise<string> => {
+      const q = `date_added:[${from} 00:00:00 TO ${to} 00:00:00}`;
+      return (await json('summary.json', { q })).notes.join(' ');
+    };
+    const { earliest } = await json('summary.json', {});
+    const before = await notesIn('2020-01-01', '2026-10-21');
+    expect(before).toContain(`The first call is from ${earliest}: nothing is known`);
+    expect(before).toContain('who called before that counts as new');
+    const later = Number(earliest.slice(0, 4)) + 1;
+    expect(await notesIn(`${later}-06-01`, `${later}-06-02`)).not.toContain('The first call');
+    expect(await notesIn(`${later}-06-01`, `${later}-06-02`)).not.toContain('counts as new');
+  });
+
   test('what has not changed is not counted again', async () => {
     const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
     await store.upsert('101', [callWith({ sid: 'p1', date_added: '2026-10-02 10:00:00' })]);

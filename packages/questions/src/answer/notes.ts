@@ -7,10 +7,10 @@ import type { Answer, Note } from '../question/answer.ts';
 import { groupValue, isTimeSpan } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import { dependsOnEarlier } from '../question/needs.ts';
-import { elapsedOf } from '../question/period.ts';
 import { growsWithTime, type ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import type { DataEnds } from './data-ends.ts';
+import { countedStretch, daysIn } from './days.ts';
 import { daysOfFewCalls, type FewCalls } from './few-calls.ts';
 import { firstCallSentence } from './left-out.ts';
 import { explainNothing } from './nothing-found.ts';
@@ -155,10 +155,12 @@ function missingFields({ plan, counted, calls: total }: Evidence): string[] {
 }
 
 /** That the periods are of different length, and what follows from that. */
-function changesPerDay({ compared, period, measures, now }: ReadPlan): string {
-  const [one, other] = [period, compared ?? period].map((each) =>
-    Number(((elapsedOf(each, now) ?? 0) / day).toFixed(1)),
-  );
+function changesPerDay(plan: ReadPlan): string {
+  const { compared, period, measures } = plan;
+  const [one, other] = [period, compared ?? period].map((each) => {
+    const days = daysIn({ ...plan, groups: [] }, countedStretch(plan, each, []));
+    return Number((days([]) ?? 0).toFixed(1));
+  });
   const names = measures.filter(growsWithTime).map(({ column }) => column);
   return `The periods have ${one} and ${other} ${other === 1 ? 'day' : 'days'}: the change of ${wordList(names, 'and')} is per day.`;
 }

@@ -104,6 +104,7 @@ export function pageSummary(
     total: measuresOf(now),
     before: before === undefined ? null : measuresOf(before),
     comparedWith: past === null ? null : datesOf(past, null, null),
+    notes: notesOf([chart, now]),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
     buckets: (chart?.rows ?? []).flatMap((row) => {
@@ -126,6 +127,21 @@ const countsOf = (row: Answer['total']) => ({
   calls: Number(row.calls ?? 0),
   missed: Number(row.missed ?? 0),
 });
+
+/** Notes that the page shows; on days without calls it has the chart. */
+const shownNotes: ReadonlySet<string> = new Set([
+  'first_call',
+  'last_call',
+  'new_callers',
+  'few_calls',
+]);
+
+/** What answers say of what their numbers are counted of. */
+function notesOf(answers: readonly (Answer | undefined)[]): string[] {
+  const notes = answers.flatMap((answer) => answer?.notes ?? []);
+  const said = notes.flatMap(({ code, message }) => (shownNotes.has(code) ? [message] : []));
+  return [...new Set(said)].slice(0, 3);
+}
 
 /** The measures of the answer about all calls. */
 function measuresOf(answer: Answer | undefined): PageMeasures {

@@ -1,7 +1,7 @@
 import { dated } from '@call-attribution/core/time';
 import { describe } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
-import type { Answer, Question } from '@call-attribution/questions';
+import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import { ask, type Store } from '@call-attribution/store';
 import {
   groupsOf,
@@ -110,7 +110,8 @@ export class PageSource {
   ): Promise<Omit<PageSummary, 'only'>> {
     const store = this.#store;
     let none: string | null = null;
-    if ((await store.count(account)) === 0)
+    const calls = await store.count(account);
+    if (calls === 0)
       none = (await store.note(account))
         ? 'This account has no calls yet.'
         : 'Nothing was synced yet.';
@@ -119,7 +120,9 @@ export class PageSource {
     const latest = await this.#timeOf(account, true);
     const bucket = pageBucket(question, by, { earliest, latest });
     const asked = [...pageQuestions(question, bucket), ...pageTotals(question, pastOf(question))];
-    const answers = await this.#ask(isEmpty(question.period) ? null : account, asked, signal);
+    const asking = isEmpty(question.period) ? null : account;
+    const known = { calls, first: earliest, last: latest, storedAt: null, syncedAt: null };
+    const answers = await this.#ask(asking, asked, signal, [{ account, ...known }]);
     return pageSummary(question, bucket, answers, { none, earliest, latest });
   }
 
@@ -128,12 +131,13 @@ export class PageSource {
     account: string | null,
     questions: readonly Question[],
     signal: AbortSignal,
+    statuses: readonly AccountStatus[] = [],
   ): Promise<readonly Answer[]> {
     // A service whose page nobody opens starts without it.
     const { planQuestion } = await import('@call-attribution/questions');
     const plans = questions.map((question) => planQuestion(question));
     const copies = account === null ? [] : [{ store: this.#store, account }];
-    return ask(plans, copies, { signal, statuses: [] });
+    return ask(plans, copies, { signal, statuses });
   }
 
   /**

@@ -62,6 +62,8 @@ export interface PageSummary {
   readonly before: PageMeasures | null;
   /** The first and the last day of the period before. */
   readonly comparedWith: { readonly first: string; readonly last: string } | null;
+  /** What the numbers are counted of, where that could mislead: sentences, three at most. */
+  readonly notes: readonly string[];
   /** Calls that match but for having come through a call extension. */
   readonly extensionsLeftOut: number;
   /** What the columns of the chart are. */
