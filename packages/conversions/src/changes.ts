@@ -95,13 +95,17 @@ function differenceOf(
   if (old.action === 'retract') return 'counts_again';
   const isSameValue =
     now.value === null || (now.value === old.value && now.currency === old.currency);
-  return isSameValue ? 'sent_before' : 'value_changed';
+  if (!isSameValue) return 'value_changed';
+  const isWithdrawn = now.consent?.adUserData === 'denied' && old.consent?.adUserData !== 'denied';
+  return isWithdrawn ? 'consent_withdrawn' : 'sent_before';
 }
 
 /** What the tool has that is no longer right and that cannot be corrected; null for anything else. */
 export function uncorrected({ kind, entry, why }: Change): Correction | null {
   if (kind !== 'left-out' || entry === null) return null;
-  if (final.has(why)) return entry.action === 'retract' ? null : 'no_conversion';
+  const isThere = entry.action !== 'retract';
+  if (final.has(why)) return isThere ? 'no_conversion' : null;
+  if (why === 'no_consent' || why === 'consent_denied') return isThere ? 'consent_withdrawn' : null;
   return Object.hasOwn(correctionTexts, String(why)) ? (why as Correction) : null;
 }
 

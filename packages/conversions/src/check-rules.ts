@@ -1,5 +1,7 @@
 import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
 import { day, durationMillis, hour, isTimeZone, zoneProblem } from '@call-attribution/core/time';
+import { conditionProblem } from './condition.ts';
+import { consentProblem } from './consent.ts';
 import type { ConversionRules } from './conversion.ts';
 import { looksPersonal, type Tool } from './sheet-format.ts';
 
@@ -49,11 +51,8 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
     throw new RulesError('timeZone', `${problem}; ${fix}`);
   }
 
-  if (value !== undefined && typeof value !== 'function' && !(Number.isFinite(value) && value >= 0))
-    throw new RulesError(
-      'value',
-      'value must be a number of 0 or more, or a function that returns the value of a call',
-    );
+  checkValue(value);
+  checkConsent(rules.consent);
 
   if (needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new RulesError(
@@ -93,6 +92,33 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
 
   if (from !== undefined && !/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(from))
     throw new RulesError('from', 'from must be a time such as 2026-11-01 00:00:00');
+}
+
+function checkValue(value: ConversionRules['value']): void {
+  if (value === undefined || typeof value === 'function') return;
+  const isAmount = (one: unknown): boolean => Number.isFinite(one) && Number(one) >= 0;
+  const isTable = typeof value === 'object' && value !== null && Array.isArray(value.rules);
+  if (!isTable && !isAmount(value))
+    throw new RulesError(
+      'value',
+      'value must be a number of 0 or more, a table of rules, or a function that returns the value of a call',
+    );
+
+  if (typeof value !== 'object') return;
+  for (const [at, rule] of value.rules.entries()) {
+    const problem =
+      rule.where === undefined ? null : conditionProblem(rule.where, value.definitions);
+    if (problem !== null)
+      throw new RulesError('value', `value.rules[${at}].where has a mistake: ${problem}`);
+    if (!isAmount(rule.value))
+      throw new RulesError('value', `value.rules[${at}].value must be a number of 0 or more`);
+  }
+}
+
+function checkConsent(consent: ConversionRules['consent']): void {
+  if (consent === undefined || typeof consent === 'function') return;
+  const problem = consentProblem(consent);
+  if (problem !== null) throw new RulesError('consent', problem);
 }
 
 /** Whether this is the ISO 4217 code of a currency, such as `USD`. */

@@ -7,17 +7,11 @@ import {
   second,
 } from '@call-attribution/core/time';
 import { type ClickIdName, type ClickIds, clickIdsOf } from '@call-attribution/questions';
+import type { Consent } from './consent.ts';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
+import { type Agreement, type RulesRead, readRules, type Worth } from './rules-read.ts';
 import type { CallerFacts } from './value-rules.ts';
-
-/** Whether the person agreed to the use of their data for ads, as Google asks for it. */
-export interface Consent {
-  /** Data about the person may be sent to the tool for advertising. */
-  readonly adUserData: 'granted' | 'denied';
-  /** The data may be used for personalized advertising. */
-  readonly adPersonalization: 'granted' | 'denied';
-}
 
 /** What the user decides for all conversions of a run. */
 export interface ConversionRules {
@@ -26,10 +20,10 @@ export interface ConversionRules {
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
   readonly conversionName: string;
   /**
-   * Value of each call, or a function that says it, null when no rule applies. Without it,
-   * conversions carry no value.
+   * Value of each call, a table of rules by condition, or a function that says it, null when no
+   * rule applies. Without it, conversions carry no value.
    */
-  readonly value?: number | ((call: Call, caller: CallerFacts) => number | null) | undefined;
+  readonly value?: Worth | undefined;
   /** Currency of the values, such as `USD`. */
   readonly currency?: string | undefined;
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
@@ -58,8 +52,11 @@ export interface ConversionRules {
    * rules about callers: they are neither conversions nor left out. Default: all calls are judged.
    */
   readonly from?: string | undefined;
-  /** What callers agreed to, for all calls or for each. Default: nothing is said about consent. */
-  readonly consent?: Consent | ((call: Call) => Consent | null) | undefined;
+  /**
+   * What callers agreed to: by conditions, for all calls, or a function that says it. Default:
+   * nothing is said about consent.
+   */
+  readonly consent?: Agreement | undefined;
 }
 
 /** Which calls a tool takes. */
@@ -78,6 +75,8 @@ export interface Acceptance {
   readonly minAge: Duration;
   /** Time after which the tool has forgotten a click; null for no limit. */
   readonly clickWindow: Duration | null;
+  /** Has a place for what the caller agreed to; a call that is denied is left out elsewhere. */
+  readonly takesConsent: boolean;
   /** Takes the number of a caller only where the caller agreed to that. Default false. */
   readonly numberNeedsConsent?: boolean;
   /**
@@ -129,6 +128,8 @@ export interface Conversion {
   readonly value: number | null;
   /** Currency of the value; null without a value or a currency. */
   readonly currency: string | null;
+  /** The rule that gave the value, by its name or condition; null where none did. */
+  readonly rule: string | null;
   /** What the caller agreed to; null when the rules do not say. */
   readonly consent: Consent | null;
 }
@@ -157,6 +158,17 @@ export function conversionOf(
   rules: ConversionRules,
   caller: CallerFacts = { isFirstCall: null },
 ): Conversion | { readonly reason: LeftOutReason } {
+  return judgeCall(call, accepts, readRules(rules), caller);
+}
+
+/** The same with rules that were read once for many calls. */
+export function judgeCall(
+  call: Call,
+  accepts: Acceptance,
+  read: RulesRead<ConversionRules>,
+  caller: CallerFacts,
+): Conversion | { readonly reason: LeftOutReason } {
+  const { rules } = read;
   const { timeZone } = rules;
   if (timeZone === null) return { reason: 'zone_missing' };
   const mayNumber = accepts.matchBy.includes('caller number');
@@ -182,11 +194,15 @@ export function conversionOf(
   const reason = wrongAge(startedAt, clickedAt, accepts, rules);
   if (reason) return { reason };
 
-  const given = accepts.takesValue ? rules.value : undefined;
-  const value = (typeof given === 'function' ? given(call, caller) : given) ?? null;
-  if (given !== undefined && value === null) return { reason: 'no_value' };
-  const consent =
-    typeof rules.consent === 'function' ? rules.consent(call) : (rules.consent ?? null);
+  const { value, rule } = accepts.takesValue
+    ? read.worthOf(call, caller)
+    : { value: null, rule: null };
+  if (accepts.takesValue && rules.value !== undefined && value === null)
+    return { reason: 'no_value' };
+  const consent = read.consentOf(call);
+  if (consent?.adUserData === 'denied' && !accepts.takesConsent)
+    return { reason: 'consent_denied' };
+  if (consent?.adUserData === 'unknown' && read.leavesUnknown) return { reason: 'no_consent' };
   const mayHaveNumber = !accepts.numberNeedsConsent || consent?.adUserData === 'granted';
   if (click === null && !mayHaveNumber) return { reason: 'no_consent' };
 
@@ -209,6 +225,7 @@ export function conversionOf(
     name: rules.conversionName,
     value,
     currency: value === null ? null : (rules.currency ?? null),
+    rule,
     consent,
   };
 }

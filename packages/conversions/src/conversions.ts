@@ -3,14 +3,10 @@ import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { type CallChange, changesOf } from './changes.ts';
 import { checkRules } from './check-rules.ts';
-import {
-  type Acceptance,
-  type Conversion,
-  type ConversionRules,
-  conversionOf,
-} from './conversion.ts';
+import { type Acceptance, type Conversion, type ConversionRules, judgeCall } from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
 import type { LeftOutReason } from './reasons.ts';
+import { type RulesRead, readRules } from './rules-read.ts';
 import { keyOf, rowOf, type Tool } from './sheet-format.ts';
 
 /** What the ledger says of each conversion that a tool has, by its key. */
@@ -54,7 +50,8 @@ export function toConversions(
     gives: 'other',
     unsaved: 'the judge of conversions remembers callers, and cannot be saved',
     begin() {
-      const judge = createJudge(tool.accepts, rules);
+      const read = readRules(rules);
+      const judge = createJudge(tool.accepts, read);
       const check = createRowCheck(tool, rules);
       const { from = '' } = rules;
       const { findsBy } = tool.accepts;
@@ -70,7 +67,18 @@ export function toConversions(
         return changes.map((change) => ({ ...change, call }));
       };
 
-      return { page: (calls) => calls.flatMap(changesOfCall) };
+      if (!read.needsCallers) return { page: (calls) => calls.flatMap(changesOfCall) };
+
+      // What a call is among those of its caller is known when all are there.
+      const kept: Call[] = [];
+      return {
+        page(calls) {
+          for (const call of calls) read.learn(call);
+          kept.push(...calls);
+          return [];
+        },
+        end: () => kept.splice(0).flatMap(changesOfCall),
+      };
     },
   });
 }
@@ -99,8 +107,11 @@ function createRowCheck(tool: Tool, rules: ConversionRules): (found: Conversion)
  * Judges one call after the other, for rules that compare the calls of a caller. Calls come in
  * order of their time.
  */
-function createJudge(accepts: Acceptance, rules: ConversionRules): (call: Call) => Judged {
-  const { firstCallOnly = false, oncePerCaller } = rules;
+function createJudge(
+  accepts: Acceptance,
+  read: RulesRead<ConversionRules>,
+): (call: Call) => Judged {
+  const { firstCallOnly = false, oncePerCaller } = read.rules;
   const once = oncePerCaller === undefined ? null : durationMillis(oncePerCaller, 'oncePerCaller');
 
   /** By caller, when the last call that counted was. */
@@ -109,7 +120,7 @@ function createJudge(accepts: Acceptance, rules: ConversionRules): (call: Call) 
     const caller = callerOf(call);
     const key = caller === null ? null : `${call.acct_id} ${caller}`;
     const isKnown = key !== null && callers.has(key);
-    const found = conversionOf(call, accepts, rules, {
+    const found = judgeCall(call, accepts, read, {
       isFirstCall: key === null ? null : !isKnown,
     });
     if (key === null) return found;

@@ -1,5 +1,6 @@
 import type { ClickIdName } from '@call-attribution/questions';
-import type { Consent, Conversion } from './conversion.ts';
+import type { Consent } from './consent.ts';
+import type { Conversion } from './conversion.ts';
 
 /** What was uploaded of one conversion, and how it was changed later. It has no personal data. */
 export interface LedgerEntry {

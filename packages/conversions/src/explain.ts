@@ -33,9 +33,13 @@ export function explainChange(change: CallChange, options: ExplainOptions): stri
   if (conversion === null) {
     lines.push(`no conversion for ${title}: ${textOf(why)}`);
     if (why === 'too_short') lines.push(talkText(call.talk_minutes, options));
+    if (why === 'no_value' && typeof options.rules.value === 'object')
+      for (const { name, where } of options.rules.value.rules)
+        lines.push(`not true of it: ${name === undefined ? '' : `${name}: `}${where}`);
   } else {
-    const { value, currency, click } = conversion;
-    const worth = value === null ? 'without a value' : `worth ${amountText(value, currency)}`;
+    const { value, currency, click, rule } = conversion;
+    const by = rule === null ? '' : ` by the rule ${JSON.stringify(rule)}`;
+    const worth = value === null ? 'without a value' : `worth ${amountText(value, currency)}${by}`;
     const match =
       click === null ? 'the number of the caller' : `the click ${click.kind} ${click.id}`;
     lines.push(`a conversion for ${title}, ${worth}, matched by ${match}`);

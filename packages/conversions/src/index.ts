@@ -6,8 +6,14 @@ export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { type CallChange, type Change, changesToSend } from './changes.ts';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';
 export {
-  type Acceptance,
   type Consent,
+  type ConsentRule,
+  type ConsentRules,
+  type ConsentStatus,
+  consentProblem,
+} from './consent.ts';
+export {
+  type Acceptance,
   type Conversion,
   type ConversionRules,
   conversionOf,
@@ -33,6 +39,7 @@ export {
   type Taken,
 } from './ledger/ledger.ts';
 export { type Correction, type LeftOutReason, reasonTexts } from './reasons.ts';
+export { type Agreement, rulesNeedCallers, type Worth } from './rules-read.ts';
 export { toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
@@ -55,5 +62,4 @@ export {
   readValueRules,
   type ValueRule,
   type ValueRules,
-  valueByRules,
 } from './value-rules.ts';

@@ -5,7 +5,8 @@
 export const reasonTexts = {
   no_click_id: 'neither the record nor the URLs of the visit have a click ID of this tool',
   no_caller_number: 'the caller number cannot be written as + and country code',
-  no_consent: 'without a click ID, and the number of the caller may not be used',
+  no_consent: 'the caller has not agreed, or the number may not be used and there is no click ID',
+  consent_denied: 'the caller has not agreed, and the tool has no place to say so',
   not_a_call_extension:
     'not a call through a call extension; the tool can match no others by number',
   desktop_call: 'the call began on a desktop; the tool does not take such calls',
@@ -36,6 +37,7 @@ export const correctionTexts = {
   click_changed: 'the call now belongs to another click or has another time or name',
   value_changed: 'the call now has another value',
   no_conversion: 'the call is not a conversion any longer',
+  consent_withdrawn: 'the caller no longer agrees, or it is not known any more',
   counts_again:
     'the call counts again after it was retracted, and tools ignore a conversion that was retracted',
 } as const;

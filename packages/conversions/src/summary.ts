@@ -1,10 +1,11 @@
 import { formatCount, formatCounted } from '@call-attribution/core/errors';
-import { type Duration, day, durationMillis, second } from '@call-attribution/core/time';
+import { type Duration, day, durationMillis, parseTime, second } from '@call-attribution/core/time';
 import { type CallChange, uncorrected } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
 import { DeliveryError } from './ledger/errors.ts';
 import { type Correction, correctionTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
+import { labelOf } from './value-rules.ts';
 
 /** How many calls count, what they are worth, and why the others do not count. */
 export interface Summary {
@@ -26,6 +27,10 @@ export interface Summary {
   readonly unchanged: number;
   /** How many of these calls the tool has as conversions, whether or not as they are now. */
   readonly held: number;
+  /** How many calls each rule of the values has decided, by its name or condition. */
+  readonly byRule: ReadonlyMap<string, number>;
+  /** From the first call to the last one, in days. */
+  readonly days: number;
   /** How many conversions are taken back for each reason, the most frequent first. */
   readonly retracted: ReadonlyMap<LeftOutReason | Correction, number>;
   /** Calls whose conversion the tool has, and where it takes no correction. */
@@ -62,18 +67,28 @@ export function createTally(): Tally {
   let value: number | null = null;
   const leftOut = new Map<LeftOutReason, number>();
   const retracted = new Map<LeftOutReason | Correction, number>();
+  const byRule = new Map<string, number>();
+  let first = Number.POSITIVE_INFINITY;
+  let last = Number.NEGATIVE_INFINITY;
   const changes = { add: 0, restate: 0, retract: 0 };
   const wrong: Summary['uncorrected'][number][] = [];
   const uncertain: string[] = [];
 
   const countCall = ({ call, conversion, why }: CallChange): void => {
     if (!Object.hasOwn(call, 'ppc_status')) ofV2 += 1;
+    const at = parseTime(String(call.date_added))?.millis;
+    if (at !== undefined) {
+      first = Math.min(first, at);
+      last = Math.max(last, at);
+    }
+
     if (conversion === null) {
       countUnder(leftOut, why as LeftOutReason);
       return;
     }
 
     rows += 1;
+    if (conversion.rule !== null) countUnder(byRule, conversion.rule);
     if (conversion.talkSeconds < shortTalk) short += 1;
     if (conversion.value !== null) value = (value ?? 0) + conversion.value;
   };
@@ -105,6 +120,8 @@ export function createTally(): Tally {
         changes: { ...changes },
         unchanged,
         held,
+        byRule: frequentFirst(byRule),
+        days: Math.max(0, last - first) / day,
         retracted: frequentFirst(retracted),
         uncorrected: wrong,
         uncertain,
@@ -166,7 +183,10 @@ export function checkRetractions({
  * for (const line of summaryLines(tally.summary(), format, rules)) console.log(line);
  */
 export function summaryLines(
-  summary: Pick<Summary, 'calls' | 'rows' | 'value' | 'short' | 'ofV2' | 'leftOut'>,
+  summary: Pick<
+    Summary,
+    'calls' | 'rows' | 'value' | 'short' | 'ofV2' | 'leftOut' | 'byRule' | 'days'
+  >,
   { accepts }: Tool,
   rules: ConversionRules,
 ): string[] {
@@ -193,6 +213,7 @@ export function summaryLines(
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
+    ...unusedRules(summary, rules),
     ...(without > 0 ? [`left out: ${formatCounted(without, 'call')}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
@@ -207,6 +228,22 @@ const amount = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 2,
 });
 const daysOf = (span: Duration): number => durationMillis(span, 'span') / day;
+
+/** So many calls or days are enough to say that a rule never applied. */
+const enough = { calls: 200, days: 30 };
+
+/** The rules that decided nothing, where there were enough calls to notice. */
+function unusedRules(
+  { calls, days, byRule }: Pick<Summary, 'calls' | 'days' | 'byRule'>,
+  { value }: ConversionRules,
+): string[] {
+  if (typeof value !== 'object' || (calls < enough.calls && days < enough.days)) return [];
+  const unused = value.rules.map(labelOf).filter((label) => !byRule.has(label));
+  return unused.map(
+    (label) =>
+      `the rule ${JSON.stringify(label)} applied to none of ${formatCounted(calls, 'call')}`,
+  );
+}
 
 /** What was uploaded and cannot be corrected, counted by what has changed. */
 export function uncorrectedLines({ uncorrected }: Pick<Summary, 'uncorrected'>): string[] {

@@ -1,7 +1,7 @@
-import type { Call } from '@call-attribution/core';
-import { anyText, compilePattern } from '@call-attribution/core/record';
 import { readJsonInput } from '@call-attribution/core/settings';
 import { type Duration, durationMillis, minute, parseDuration } from '@call-attribution/core/time';
+import { type Definitions, quote } from '@call-attribution/questions';
+import { conditionProblem } from './condition.ts';
 
 /** What the earlier calls say about a caller. */
 export interface CallerFacts {
@@ -12,27 +12,15 @@ export interface CallerFacts {
   readonly isFirstCall: boolean | null;
 }
 
-/**
- * One rule: it applies when all of its conditions hold. In strings `*` stands for any characters;
- * case does not matter.
- */
+/** One rule: what a call is worth of which a condition is true. */
 export interface ValueRule {
   /** Name of the rule, for people. */
   readonly name?: string | undefined;
-  /** How long they talked, at least. */
-  readonly minTalk?: Duration | undefined;
-  /** How long they talked, less than. */
-  readonly maxTalk?: Duration | undefined;
-  /** `ppc_campaign` of the call. */
-  readonly campaign?: string | undefined;
-  /** `phone_label` of the call. */
-  readonly label?: string | undefined;
-  /** Hour of the day at which the call began, at least; on the clocks of the account. */
-  readonly fromHour?: number | undefined;
-  /** Hour of the day, less than. A span over midnight is possible: from 22 to 6. */
-  readonly toHour?: number | undefined;
-  /** `first`: nobody with this number has called before; `repeat`: somebody has. */
-  readonly caller?: 'first' | 'repeat' | undefined;
+  /**
+   * A condition in the words of `--where`, such as `talk_minutes >= 10 AND campaign LIKE 'Brand%'`.
+   * Without one the rule applies to every call.
+   */
+  readonly where?: string | undefined;
   /** What the conversion is worth. */
   readonly value: number;
 }
@@ -43,81 +31,99 @@ export interface ValueRules {
   readonly rules: readonly ValueRule[];
   /** Value when no rule applies; without it such calls are left out. */
   readonly otherwise?: number | undefined;
+  /** Conditions with a name, which may stand in those of the rules. */
+  readonly definitions?: Definitions | undefined;
 }
 
-/**
- * The value of a call by the rules; null when no rule applies and there is no `otherwise`. A rule
- * with `caller` applies only where it is known whether the caller has called before.
- */
-export function valueByRules(
-  call: Call,
-  table: ValueRules,
-  { isFirstCall }: CallerFacts = { isFirstCall: null },
-): number | null {
-  const talk = Math.round(Number(call.talk_minutes) * minute);
-  const hour = Number(String(call.date_added).slice(11, 13));
-  const rule = table.rules.find(
-    ({ minTalk, maxTalk, campaign, label, fromHour, toHour, caller }) =>
-      (minTalk === undefined || talk >= durationMillis(minTalk, 'minTalk')) &&
-      (maxTalk === undefined || talk < durationMillis(maxTalk, 'maxTalk')) &&
-      (campaign === undefined || matches(call.ppc_campaign, campaign)) &&
-      (label === undefined || matches(call.phone_label, label)) &&
-      isWithin(hour, fromHour, toHour) &&
-      (caller === undefined || isFirstCall === (caller === 'first')),
-  );
-  return rule?.value ?? table.otherwise ?? null;
-}
-
-/** Whether an hour of the day is within a span, which may go over midnight. */
-function isWithin(hour: number, from = 0, to = 24): boolean {
-  return from <= to ? hour >= from && hour < to : hour >= from || hour < to;
-}
-
-/** Whether a text has the form of a pattern, in which `*` stands for any characters. */
-function matches(text: unknown, pattern: string): boolean {
-  if (typeof text !== 'string') return false;
-  const [head = '', ...rest] = pattern.toLowerCase().split('*');
-  const parts = [head, ...rest.flatMap((part) => [anyText, part])];
-  return compilePattern(parts)(text.toLowerCase());
-}
+/** What people know a rule by: its name, else its condition. */
+export const labelOf = ({ name, where }: ValueRule): string => name ?? where ?? 'every call';
 
 /**
  * Reads a rule table from JSON. Throws a `ConfigurationError` that says which rule is wrong. zod is
  * loaded with the first table.
  *
  * @param source what the error calls the table, such as the name of its file.
+ * @param definitions conditions with a name, which may stand in those of the rules.
  * @example
- * const rules = await readValueRules('{ "rules": [{ "minTalk": "10m", "value": 80 }], "otherwise":
- * 20 }', 'rules.json'); valueByRules(call, rules);
+ * const value = await readValueRules('{ "rules": [{ "where": "talk_minutes >= 10", "value": 80 }],
+ * "otherwise": 20 }', 'rules.json');
  */
-export async function readValueRules(text: string, source: string): Promise<ValueRules> {
-  return readJsonInput(await tableSchema(), text, source);
+export async function readValueRules(
+  text: string,
+  source: string,
+  definitions?: Definitions,
+): Promise<ValueRules> {
+  const table: ValueRules = readJsonInput(await tableSchema(definitions), text, source);
+  return definitions === undefined ? table : { ...table, definitions };
 }
 
-async function tableSchema() {
+async function tableSchema(definitions: Definitions | undefined) {
   const { z } = await import('zod');
   const amount = z
     .number('must be a number, 0 or greater')
     .min(0, 'must be a number, 0 or greater');
-  const hour = amount.max(24, 'must be an hour, from 0 to 24');
-  const isDuration = (given: unknown): boolean =>
-    typeof given === 'string' && parseDuration(given) >= 0;
-  const span = z.custom<Duration>(isDuration, 'must be a duration such as 90s or 10m');
-  const conditions = z
+  const rule = z
     .strictObject({
-      name: z.string(),
-      minTalk: span,
-      maxTalk: span,
-      campaign: z.string(),
-      label: z.string(),
-      fromHour: hour,
-      toHour: hour,
-      caller: z.enum(['first', 'repeat']),
+      name: z.string().optional(),
+      where: z.string().optional(),
+      value: amount,
+      ...Object.fromEntries(earlierNames.map((name) => [name, z.unknown().optional()])),
     })
-    .partial();
-  const rules = z.array(conditions.extend({ value: amount }));
+    .superRefine((given, context) => {
+      const names = earlierNames.filter((name) => Object.hasOwn(given, name));
+      const where = typeof given.where === 'string' ? given.where : undefined;
+      if (names.length > 0) {
+        context.addIssue({
+          code: 'custom',
+          message: `has ${names.join(' and ')}, a condition of earlier releases`,
+          params: { hint: `write "where": ${JSON.stringify(whereInstead(given, where))}` },
+        });
+        return;
+      }
+
+      const problem = where === undefined ? null : conditionProblem(where, definitions);
+      if (problem !== null)
+        context.addIssue({ code: 'custom', path: ['where'], message: `has a mistake: ${problem}` });
+    })
+    .transform(({ name, where, value }): ValueRule => ({ name, where, value }));
   return z.strictObject({
-    rules,
+    rules: z.array(rule),
     otherwise: amount.optional(),
   });
+}
+
+/** Conditions that earlier releases had instead of `where`. */
+const earlierNames = [
+  'minTalk',
+  'maxTalk',
+  'campaign',
+  'label',
+  'fromHour',
+  'toHour',
+  'caller',
+] as const;
+
+/** The condition that says what those of an earlier release said. */
+function whereInstead(given: Readonly<Record<string, unknown>>, where: string | undefined): string {
+  const minutes = (span: unknown): number =>
+    typeof span === 'string' && parseDuration(span) >= 0
+      ? durationMillis(span as Duration, 'span') / minute
+      : 0;
+  const like = (field: string, pattern: string): string =>
+    pattern.includes('*')
+      ? `${field} LIKE ${quote(pattern.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%'))}`
+      : `${field} = ${quote(pattern)}`;
+  const { minTalk, maxTalk, campaign, label, fromHour, toHour, caller } = given;
+  const parts = where === undefined ? [] : [where];
+  if (minTalk !== undefined) parts.push(`talk_minutes >= ${minutes(minTalk)}`);
+  if (maxTalk !== undefined) parts.push(`talk_minutes < ${minutes(maxTalk)}`);
+  if (campaign !== undefined) parts.push(like('campaign', String(campaign)));
+  if (label !== undefined) parts.push(like('phone_label', String(label)));
+  const isOverNight = Number(fromHour) > Number(toHour);
+  if (isOverNight) parts.push(`(hour >= ${fromHour} OR hour < ${toHour})`);
+  if (!isOverNight && fromHour !== undefined) parts.push(`hour >= ${fromHour}`);
+  if (!isOverNight && toHour !== undefined) parts.push(`hour < ${toHour}`);
+  if (caller !== undefined)
+    parts.push(`caller_type = ${quote(caller === 'repeat' ? 'returning' : 'first')}`);
+  return parts.join(' AND ');
 }

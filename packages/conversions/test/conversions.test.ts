@@ -237,7 +237,11 @@ const bad: [string, Partial<ConversionRules>, RegExp][] = [
     /there is no time zone "Mars\/Olympus"; use an IANA name/,
   ],
   ['letters for a zone', { timeZone: 'EST' }, /"EST".*America\/New_York, or America\/Panama/],
-  ['a value below 0', { value: -1 }, /value must be a number of 0 or more, or a function/],
+  [
+    'a value below 0',
+    { value: -1 },
+    /value must be a number of 0 or more, a table of rules, or a function/,
+  ],
   ['a value of no number', { value: Number.NaN }, /value must be a number/],
   ['a value in words', { value: '25' as never }, /value must be a number/],
   ['no name', { conversionName: '' }, /needs a conversion name/],
@@ -296,7 +300,12 @@ test('a summary says how many calls were read with v2, which lacks fields that d
 
 test('a summary writes large numbers as people do', () => {
   const counts = { calls: 3_000, rows: 1_519, value: 8_125, short: 1_200, ofV2: 0 };
-  const summary = { ...counts, leftOut: new Map([['unanswered', 1_481]] as const) };
+  const summary = {
+    ...counts,
+    byRule: new Map(),
+    days: 3,
+    leftOut: new Map([['unanswered', 1_481]] as const),
+  };
   const lines = summaryLines(summary, clicks, rules);
   expect(lines[0]).toBe('worth 8,125.00 USD; 1,200 of 1,519 (79 %) talked for less than 30 s');
   expect(lines.slice(2)).toEqual([

@@ -1,23 +1,43 @@
 import {
+  type ConversionRules,
   conversions,
+  createTally,
   readValueRules,
   sheetFormats,
-  valueByRules,
+  summaryLines,
+  type ValueRules,
 } from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
-const rules = await readValueRules(
-  JSON.stringify({
-    rules: [
-      { minTalk: '10m', campaign: 'brand*', value: 120 },
-      { minTalk: '10m', value: 80 },
-      { label: '*sales*line', maxTalk: '1m', value: 5 },
-    ],
-    otherwise: 20,
-  }),
-  'rules.json',
+const clicks = sheetFormats['google-ads-clicks'];
+const base: ConversionRules = {
+  timeZone: 'America/New_York',
+  conversionName: 'Phone lead',
+  now: Date.parse('2026-11-21T12:00:00Z'),
+  minTalk: 0,
+  unanswered: true,
+};
+
+/** What each call is worth, or why it is left out. */
+async function worth(calls: readonly Call[], value: ConversionRules['value']): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for await (const { conversion, why } of conversions(calls, { ...base, value }, clicks))
+    found.push(conversion?.value ?? why);
+  return found;
+}
+
+const table = (rules: readonly object[], more: object = {}): Promise<ValueRules> =>
+  readValueRules(JSON.stringify({ rules, ...more }), 'rules.json');
+
+const rules = await table(
+  [
+    { where: "talk_minutes >= 10 AND campaign LIKE 'brand%'", value: 120 },
+    { name: 'long', where: 'talk_minutes >= 10', value: 80 },
+    { where: "phone_label LIKE '%sales%line' AND talk_minutes < 1", value: 5 },
+  ],
+  { otherwise: 20 },
 );
 
 test.each([
@@ -26,30 +46,92 @@ test.each([
   [{ talk_minutes: '0.9', phone_label: 'Main sales hot line' }, 5],
   [{ talk_minutes: '0.9', phone_label: 'Service' }, 20],
   [{ talk_minutes: null, ppc_campaign: null, phone_label: null }, 20],
-])('the first rule that applies to %j gives %i', (changes, value) => {
-  expect(valueByRules(callWith(changes), rules)).toBe(value);
+])('the first rule that applies to %j gives %i', async (changes, value) => {
+  expect(await worth([callWith(changes)], rules)).toEqual([value]);
+});
+
+test('a table may be written in a program, and a mistake in it is refused at once', async () => {
+  const written = { rules: [{ where: "state = 'TX'", value: 30 }], otherwise: 10 };
+  const calls = [
+    callWith({ state: 'TX' }),
+    callWith({ sid: '2', state: 'CA', ppc_gclid: 'abc_2' }),
+  ];
+  expect(await worth(calls, written)).toEqual([30, 10]);
+  for (const [rule, message] of [
+    [{ where: 'stat = 1', value: 1 }, /value\.rules\[0\]\.where has a mistake: .*state/],
+    [{ value: -1 }, /value\.rules\[0\]\.value must be a number of 0 or more/],
+  ] as const)
+    expect(() => conversions([], { ...base, value: { rules: [rule] } }, clicks)).toThrow(message);
+});
+
+test('a definition stands wherever a condition may', async () => {
+  const definitions = {
+    lead: 'talk_minutes >= 2',
+    emergency: "keyword LIKE 'emergency%' AND lead",
+  };
+  const text =
+    '{ "rules": [{ "where": "emergency", "value": 120 }, { "where": "lead", "value": 40 }] }';
+  const value = await readValueRules(text, 'rules.json', definitions);
+  const calls = [
+    callWith({ sid: '1', ppc_keywords: 'emergency plumber', talk_minutes: '3.0' }),
+    callWith({ sid: '2', ppc_gclid: 'abc_2', ppc_keywords: 'plumber', talk_minutes: '3.0' }),
+    callWith({ sid: '3', ppc_gclid: 'abc_3', ppc_keywords: 'emergency', talk_minutes: '1.0' }),
+  ];
+  expect(await worth(calls, value)).toEqual([120, 40, 'no_value']);
+  await expect(readValueRules(text, 'rules.json')).rejects.toThrow(
+    /^rules\.json: rules\[0\]\.where has a mistake: .*emergency/,
+  );
+});
+
+test('a rule on the sequence of a caller compares all calls that are read', async () => {
+  const value = await table([
+    { name: 'new', where: "caller_type = 'first'", value: 30 },
+    { name: 'known', where: "caller_type = 'returning'", value: 20 },
+  ]);
+  const at = (sid: string, date_added: string, ani: string | null): Call =>
+    callWith({ sid, date_added, ani, ppc_gclid: `click_${sid}`, displayed_timestamp: null });
+  const calls = [
+    at('1', '2026-11-10 10:00:00', '2025550123'),
+    at('2', '2026-11-11 10:00:00', '+1 (202) 555-0123'),
+    at('3', '2026-11-12 10:00:00', '2025550199'),
+    at('4', '2026-11-13 10:00:00', null),
+  ];
+  expect(await worth(calls, value)).toEqual([30, 20, 30, 'no_value']);
 });
 
 test('a call without a rule that applies and without otherwise is left out', async () => {
-  const strict = await readValueRules(
-    '{ "rules": [{ "minTalk": "100m", "value": 1 }] }',
-    'rules.json',
-  );
+  const strict = await table([{ where: 'talk_minutes >= 100', value: 1 }]);
   const tagged =
     'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
   const call = callWith({ channel: 'Call Extension', first_touch: tagged });
-  for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue)) {
-    const rules = {
-      timeZone: 'America/New_York',
-      conversionName: 'Phone lead',
-      now: Date.parse('2026-11-21T12:00:00Z'),
-      value: (call: Call) => valueByRules(call, strict),
-    };
-    const { value: change } = await conversions([call], rules, format)
-      [Symbol.asyncIterator]()
-      .next();
-    expect(change, format.name).toMatchObject({ why: 'no_value' });
-  }
+  for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue))
+    for await (const change of conversions([call], { ...base, value: strict }, format))
+      expect(change, format.name).toMatchObject({ kind: 'left-out', why: 'no_value' });
+});
+
+test('a rule that never applies is named, once there are enough calls to notice', async () => {
+  const lines = async (calls: readonly Call[]) => {
+    const tally = createTally();
+    const set = { ...base, value: rules };
+    for await (const change of conversions(calls, set, clicks)) tally.add(change);
+    return summaryLines(tally.summary(), clicks, set).filter((line) => line.startsWith('the rule'));
+  };
+  const unused = (count: string) => [
+    `the rule "talk_minutes >= 10 AND campaign LIKE 'brand%'" applied to none of ${count}`,
+    `the rule "phone_label LIKE '%sales%line' AND talk_minutes < 1" applied to none of ${count}`,
+  ];
+  const many = Array.from({ length: 200 }, (_, i) =>
+    callWith({
+      sid: String(i),
+      ppc_gclid: `many_${i}`,
+      ppc_campaign: 'Generic',
+      talk_minutes: i === 7 ? '11.0' : '2.0',
+    }),
+  );
+  expect(await lines(many)).toEqual(unused('200 calls'));
+  expect(await lines(many.slice(1))).toEqual([]);
+  const far = callWith({ sid: 'far', date_added: '2026-10-18 10:00:00' });
+  expect(await lines([far, ...many.slice(0, 20)])).toEqual(unused('21 calls'));
 });
 
 test.each([
@@ -61,21 +143,16 @@ test.each([
   ['{ "rules": [7] }', 'rules.json: rules[0] must be an object, not a number'],
   ['{ "rules": [{ "value": -1 }] }', 'rules[0].value must be a number, 0 or greater, not -1'],
   [
-    '{ "rules": [{ "value": 1, "campain": "x" }] }',
-    'rules.json: rules[0] has an unknown name "campain"; did you mean campaign?',
+    '{ "rules": [{ "value": 1, "wher": "x" }] }',
+    'rules.json: rules[0] has an unknown name "wher"; did you mean where?',
   ],
   ['{ "rule": [] }', 'rules.json has an unknown name "rule"; did you mean rules?'],
-  ['{ "rules": [{ "value": 1, "label": 5 }] }', 'rules[0].label must be a string, not a number'],
+  ['{ "rules": [{ "value": 1, "where": 5 }] }', 'rules[0].where must be a string, not a number'],
+  [
+    '{ "rules": [{ "value": 1, "where": "stat = 5" }] }',
+    'rules.json: rules[0].where has a mistake: ',
+  ],
   ['{ "rules": [], "otherwise": "x" }', 'otherwise must be a number, 0 or greater, not a string'],
-  [
-    '{ "rules": [{ "value": 1, "fromHour": 25 }] }',
-    'rules[0].fromHour must be an hour, from 0 to 24, not 25',
-  ],
-  [
-    '{ "rules": [{ "value": 1, "toHour": -1 }] }',
-    'rules[0].toHour must be a number, 0 or greater, not -1',
-  ],
-  ['{ "rules": [{ "value": 1, "caller": "new" }] }', 'rules[0].caller must be first or repeat'],
 ])('the rule table %s is refused: %s', async (text, message) => {
   const error = await readValueRules(text, 'rules.json').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ConfigurationError);
@@ -83,25 +160,23 @@ test.each([
 });
 
 test.each([
-  ['2026-11-18 07:59:59', true, 40],
-  ['2026-11-18 08:00:00', true, 30],
-  ['2026-11-18 08:00:00', false, 20],
-  ['2026-11-18 17:59:59', null, 10],
-  ['2026-11-18 23:00:00', null, 40],
+  [{ minTalk: '10m' }, 'talk_minutes >= 10'],
+  [{ maxTalk: '90s', name: 'short' }, 'talk_minutes < 1.5'],
+  [{ campaign: 'Brand*' }, "campaign LIKE 'Brand%'"],
+  [{ campaign: "Bob's 100%*" }, String.raw`campaign LIKE 'Bob''s 100\%%'`],
+  [{ label: 'Sales' }, "phone_label = 'Sales'"],
+  [{ fromHour: 8, toHour: 18 }, 'hour >= 8 AND hour < 18'],
+  [{ fromHour: 22, toHour: 6 }, '(hour >= 22 OR hour < 6)'],
+  [{ caller: 'first' }, "caller_type = 'first'"],
+  [{ caller: 'repeat', minTalk: '2m' }, "talk_minutes >= 2 AND caller_type = 'returning'"],
 ])(
-  'a call at %s is worth what its hour and its caller say',
-  async (date_added, isFirstCall, value) => {
-    const table = await readValueRules(
-      JSON.stringify({
-        rules: [
-          { name: 'night', fromHour: 18, toHour: 8, value: 40 },
-          { name: 'new', caller: 'first', value: 30 },
-          { name: 'known', caller: 'repeat', value: 20 },
-        ],
-        otherwise: 10,
-      }),
-      'rules.json',
+  'a rule of an earlier release, %j, is refused with the condition to write',
+  async (old, where) => {
+    const error = await table([{ ...old, value: 1 }]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(String((error as ConfigurationError).hint)).toBe(
+      `write "where": ${JSON.stringify(where)}`,
     );
-    expect(valueByRules(callWith({ date_added }), table, { isFirstCall })).toBe(value);
+    expect(await table([{ where, value: 1 }])).toEqual({ rules: [{ where, value: 1 }] });
   },
 );

@@ -61,12 +61,14 @@ async function googleOf(args: Args, io: Io): Promise<PushTool> {
     isCheck: args.flag('validate-only'),
     statusCommand: 'calls push status',
     checkRules({ consent }) {
-      const isAgreed = typeof consent === 'object' && consent.adUserData === 'granted';
+      const rule = typeof consent === 'object' ? consent.adUserData : 'denied';
+      const isAgreed =
+        rule === 'granted' || (typeof rule === 'object' && rule.granted !== undefined);
       if (phone && !isAgreed)
         throw new UsageError(
           '--phone needs consent: Google takes numbers only of callers who agreed',
           [
-            '"consent": { "adUserData": "granted", "adPersonalization": "denied" } in the file of --rules',
+            '"consent": { "adUserData": { "granted": "custom_value = \'ads=1\'" }, "adPersonalization": "denied" } in the file of --rules',
           ],
         );
     },

@@ -120,18 +120,18 @@ describe('calls push google', () => {
   });
 
   test('a push that would take back much writes and sends nothing, until that is allowed, and what counts again is sent again', async () => {
-    const rules = (campaign: string) => {
-      const valueRules = { rules: [{ campaign, value: 25 }] };
+    const rules = (where: string) => {
+      const valueRules = { rules: [{ where, value: 25 }] };
       writeFileSync(join(folder, 'rules.json'), JSON.stringify({ valueRules }));
     };
     const args = ['--rules', 'rules.json', '--ledger', 'much.ledger'];
     const figures = (stderr: string) => /sent: (.*)\n/.exec(stderr)?.[1];
-    rules('*');
+    rules('talk_minutes >= 0');
     const first = await push(...args);
     const count = Number(/sent: (\d+) new/.exec(first.stderr)?.[1]);
     expect(count).toBeGreaterThan(20);
 
-    rules('no such campaign');
+    rules("campaign = 'no such campaign'");
     const ledger = readFileSync(join(folder, 'much.ledger'), 'utf8');
     const { length } = requests;
     for (const more of [[], ['--dry-run'], ['--validate-only']]) {
@@ -152,7 +152,7 @@ describe('calls push google', () => {
       0,
       `0 new, 0 corrected, ${count} taken back; 0 sent before`,
     ]);
-    rules('*');
+    rules('talk_minutes >= 0');
     const mended = await push(...args);
     expect([mended.code, figures(mended.stderr)]).toEqual([
       0,
@@ -161,8 +161,8 @@ describe('calls push google', () => {
   });
 
   test('a sheet that would take back much writes nothing, and what counts again after that is listed', async () => {
-    const rules = (campaign: string) => {
-      const valueRules = { rules: [{ campaign, value: 25 }] };
+    const rules = (where: string) => {
+      const valueRules = { rules: [{ where, value: 25 }] };
       writeFileSync(join(folder, 'rules.json'), JSON.stringify({ valueRules }));
     };
     const sheet = (name: string, ...more: string[]) =>
@@ -173,9 +173,9 @@ describe('calls push google', () => {
         ],
         { cwd: folder, env: { CALLS_TIME_ZONE: 'America/New_York' } },
       );
-    rules('*');
+    rules('talk_minutes >= 0');
     expect((await sheet('1.csv')).code).toBe(0);
-    rules('no such campaign');
+    rules("campaign = 'no such campaign'");
     const stopped = await sheet('2.csv', '--left-out', 'left.csv');
     expect(stopped.code).toBe(10);
     expect(stopped.stderr).toMatch(/take back (\d+) of \1 conversions/);
@@ -186,7 +186,7 @@ describe('calls push google', () => {
     expect((await sheet('2.csv', '--allow-retractions')).stderr).toMatch(
       /0 restated, \d+ retracted/,
     );
-    rules('*');
+    rules('talk_minutes >= 0');
     expect((await sheet('3.csv')).stderr).toMatch(/\d+ {2}counts_again: the call counts again/);
   });
 

@@ -154,7 +154,8 @@ test('a process writes the sheet, the reasons on stderr, and ends with status 0'
 
 test('values come from the rules, and a call without a rule that applies is left out', async () => {
   const cwd = stage.folder();
-  const valueRules = { rules: [{ minTalk: '10m', campaign: 'brand*', value: 120 }] };
+  const where = "talk_minutes >= 10 AND campaign LIKE 'brand%'";
+  const valueRules = { rules: [{ where, value: 120 }] };
   const args = [
     'sheet',
     'sa360',

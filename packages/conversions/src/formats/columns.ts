@@ -1,6 +1,7 @@
 import { formatNaive, formatOffset, naiveAt, offsetAt } from '@call-attribution/core/time';
 import type { ClickIdName } from '@call-attribution/questions';
-import type { Consent, ConversionRules } from '../conversion.ts';
+import type { Consent, ConsentStatus } from '../consent.ts';
+import type { ConversionRules } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { SheetColumn } from '../sheet-format.ts';
 
@@ -60,9 +61,9 @@ export function currencyColumn<T extends Valued>(title: string): SheetColumn<T> 
  */
 export function consentColumns({ consent }: ConversionRules): SheetColumn[] {
   if (consent === undefined) return [];
-  const words = { granted: 'Granted', denied: 'Denied' };
+  const words = { granted: 'Granted', denied: 'Denied', unknown: null };
 
-  const column = (title: string, of: (consent: Consent) => keyof typeof words): SheetColumn => ({
+  const column = (title: string, of: (consent: Consent) => ConsentStatus): SheetColumn => ({
     title,
     cell: ({ consent }) => (consent === null ? null : words[of(consent)]),
     pattern: /^(Granted|Denied)$/,

@@ -62,6 +62,7 @@ export const googleAdsClicks: SheetFormat = {
     ...usualAcceptance,
     matchBy: ['gclid'],
     findsBy: 'click',
+    takesConsent: true,
   },
   needsName: true,
   notes: [
@@ -92,6 +93,7 @@ export const googleAdsCalls: SheetFormat = {
     ...usualAcceptance,
     matchBy: ['caller number'],
     findsBy: null,
+    takesConsent: true,
     onlyExtensions: true,
     minAge: '12h',
   },

@@ -19,6 +19,7 @@ export const marin: SheetFormat = {
     ...usualAcceptance,
     matchBy: ['mkwid'],
     findsBy: null,
+    takesConsent: false,
     minTalk: '30s',
     minAge: '0h',
     clickWindow: null,

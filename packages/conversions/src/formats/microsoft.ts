@@ -17,6 +17,7 @@ const accepts: SheetFormat['accepts'] = {
   ...usualAcceptance,
   matchBy: ['msclkid'],
   findsBy: 'click',
+  takesConsent: false,
   minTalk: '30s',
   minAge: '2h',
 };

@@ -21,6 +21,7 @@ export const sa360: SheetFormat = {
     ...usualAcceptance,
     matchBy: ['gclid'],
     findsBy: null,
+    takesConsent: false,
   },
   needsName: true,
   notes: [

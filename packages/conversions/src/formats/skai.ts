@@ -24,6 +24,7 @@ export const skai: SheetFormat = {
     ...usualAcceptance,
     matchBy: ['k_clickid'],
     findsBy: null,
+    takesConsent: false,
     needsFinalStatus: false,
     takesValue: false,
     // The file has the start and the end of the talk: Skai decides which calls are long enough.

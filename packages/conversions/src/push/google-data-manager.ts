@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { redact } from '@call-attribution/core';
 import { isJsonObject, type JsonObject, type SentRequest } from '@call-attribution/core/http';
-import type { Acceptance, Consent } from '../conversion.ts';
+import type { Consent, ConsentStatus } from '../consent.ts';
+import type { Acceptance } from '../conversion.ts';
 import type { LedgerEntry } from '../entry.ts';
 import { usualAcceptance } from '../formats/columns.ts';
 import { askGoogle, type GoogleCredentials } from './google-credentials.ts';
@@ -203,6 +204,7 @@ export function dataManagerAccepts({ phone }: { readonly phone: boolean }): Acce
     matchBy: ['gclid', 'gbraid', 'wbraid', ...(phone ? (['caller number'] as const) : [])],
     numberNeedsConsent: true,
     findsBy: 'id',
+    takesConsent: true,
     clickWindow: phone ? '63d' : '90d',
   };
 }
@@ -230,9 +232,11 @@ function eventOf(
   };
 }
 
-const consentOf = ({ adUserData, adPersonalization }: Consent) => ({
-  adUserData: `CONSENT_${adUserData.toUpperCase()}`,
-  adPersonalization: `CONSENT_${adPersonalization.toUpperCase()}`,
-});
+/** What is not known is not said. */
+function consentOf({ adUserData, adPersonalization }: Consent): object {
+  const wordOf = (status: ConsentStatus) =>
+    status === 'unknown' ? undefined : `CONSENT_${status.toUpperCase()}`;
+  return { adUserData: wordOf(adUserData), adPersonalization: wordOf(adPersonalization) };
+}
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

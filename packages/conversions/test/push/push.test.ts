@@ -9,7 +9,7 @@ import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Change,
-  type Consent,
+  type ConsentRules,
   type ConversionRules,
   changesToSend,
   conversions,
@@ -108,7 +108,7 @@ const rules: ConversionRules = {
   value: (one) => Number(one.talk_minutes) * 10,
   currency: 'USD',
 };
-const granted: Consent = { adUserData: 'granted', adPersonalization: 'denied' };
+const granted: ConsentRules = { adUserData: 'granted', adPersonalization: 'denied' };
 
 /** The event that a change becomes, found to have the form of the schema. */
 const eventOf = async (one: Change): Promise<DataManagerEvent | undefined> => {
@@ -117,7 +117,7 @@ const eventOf = async (one: Change): Promise<DataManagerEvent | undefined> => {
 };
 
 /** The events of calls that may be matched by number, and why the others are left out. */
-async function byNumber(consent: Consent | undefined, ...calls: Call[]) {
+async function byNumber(consent: ConsentRules | undefined, ...calls: Call[]) {
   const tool = { accepts: dataManagerAccepts({ phone: true }) };
   const tally = createTally();
   const found = conversions(calls, { ...rules, consent }, tool);

@@ -30,7 +30,12 @@ const amount = z.number('must be a number, 0 or greater').min(0, 'must be a numb
 const isDays = (days: string) => /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/.test(days);
 const days = (example: string) => span(isDays, `must be a duration such as 36h, ${example}`);
 const isDuration = (time: string) => parseDuration(time) >= 0;
-const consent = z.enum(['granted', 'denied']);
+/** A condition. Names that are defined are only known when it is used, and then refused or not. */
+const condition = z.string().min(1);
+const consent = z.union([
+  z.enum(['granted', 'denied']),
+  z.strictObject({ granted: condition, denied: condition }).partial(),
+]);
 
 /** Which calls count, and at what value: of a feed, and of a file of rules. */
 const rules = z
@@ -45,7 +50,11 @@ const rules = z
     oncePerCaller: days('30d or 4w'),
     history: days('90d or 12w'),
     repeatedHour: z.enum(['leave-out', 'first', 'second']),
-    consent: z.strictObject({ adUserData: consent, adPersonalization: consent }),
+    consent: z.strictObject({
+      adUserData: consent,
+      adPersonalization: consent,
+      otherwise: z.enum(['leave-out', 'unknown']).optional(),
+    }),
   })
   .partial();
 

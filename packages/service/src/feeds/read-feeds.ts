@@ -3,6 +3,7 @@ import type { ConversionRules, Ledger } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, durationMillis } from '@call-attribution/core/time';
+import type { Definitions } from '@call-attribution/questions';
 import type { Access } from '../http/access.ts';
 import type { Feed } from './feed.ts';
 import type { FeedFields, RuleFields } from './feeds-schema.ts';
@@ -17,6 +18,8 @@ export interface FeedsContext {
   readonly env: Environment;
   /** Time zone of feeds that name none. */
   readonly timeZone?: string | null;
+  /** Conditions with a name, which may stand in those of rules. */
+  readonly definitions?: Definitions | undefined;
 }
 
 /** Days before the window that are read to know who has called before. */
@@ -32,14 +35,16 @@ const firstCallDays = 90;
  * folder: '.', env: process.env }); const service = createService({ store, feeds });
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
-  const { source, folder, env, timeZone = null } = context;
+  const { source, folder, env, timeZone = null, definitions } = context;
   const { feedsSchema } = await import('./feeds-schema.ts');
   const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
   try {
     const read: Feed[] = [];
     for (const [at, fields] of feeds.entries())
-      read.push(await feedOf(fields, `${source}: feeds[${at}]`, folder, opened));
+      read.push(
+        await feedOf(fields, { place: `${source}: feeds[${at}]`, folder, definitions }, opened),
+      );
     return read;
   } catch (error) {
     for (const ledger of opened.values())
@@ -48,16 +53,24 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
   }
 }
 
+/** Where rules stand, for errors, and what they refer to. */
+interface Place {
+  readonly place: string;
+  /** Folder that paths start from. */
+  readonly folder: string;
+  readonly definitions: Definitions | undefined;
+}
+
 async function feedOf(
   fields: FeedFields & { readonly access: Access | null },
-  place: string,
-  folder: string,
+  where: Place,
   opened: Map<string, Promise<Ledger>>,
 ): Promise<Feed> {
+  const { place, folder } = where;
   const { sheetFormats, openLedger } = await import('@call-attribution/conversions');
   const { path, account, access, window, once, ledger: file, timeZone } = fields;
   const { conversionName = '', minTalk } = fields;
-  const { rules, history } = await rulesOf(fields, place, folder);
+  const { rules, history } = await rulesOf(fields, where);
   const feed: Feed = {
     path,
     account,
@@ -110,6 +123,7 @@ export interface RulesFile {
  * `ConfigurationError` with one sentence about what is wrong.
  *
  * @param folder that paths in it start from.
+ * @param definitions conditions with a name, which may stand in its own.
  * @example
  * const { rules } = await readRulesFile('{ "value": 25, "currency": "USD", "firstCallOnly": true
  * }', 'rules.json', '.');
@@ -118,15 +132,24 @@ export async function readRulesFile(
   text: string,
   source: string,
   folder: string,
+  definitions?: Definitions,
 ): Promise<RulesFile> {
   const { rulesSchema } = await import('./feeds-schema.ts');
-  return rulesOf(readJsonInput(rulesSchema, text, source), source, folder);
+  const fields = readJsonInput(rulesSchema, text, source);
+  return rulesOf(fields, { place: source, folder, definitions });
 }
 
-async function rulesOf(fields: RuleFields, place: string, folder: string): Promise<RulesFile> {
+async function rulesOf(fields: RuleFields, where: Place): Promise<RulesFile> {
   const { currency, minAge, clickWindow, unanswered, firstCallOnly, oncePerCaller } = fields;
-  const { repeatedHour, consent, history } = fields;
-  const { value, needsCallers } = await readValue(fields, place, folder);
+  const { repeatedHour, history } = fields;
+  const { place, definitions } = where;
+  const { consentProblem, rulesNeedCallers } = await import('@call-attribution/conversions');
+  const value = await readValue(fields, where);
+  const consent = fields.consent && { ...fields.consent, definitions };
+  const problem = consent === undefined ? null : consentProblem(consent);
+  if (problem !== null) throw new ConfigurationError('invalid_option', `${place}: ${problem}`);
+
+  const needsCallers = rulesNeedCallers({ value, consent });
   const daysOf = (span: typeof history): number => durationMillis(span ?? 0, 'history') / day;
   const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, daysOf(oncePerCaller));
   return {
@@ -147,10 +170,9 @@ async function rulesOf(fields: RuleFields, place: string, folder: string): Promi
 
 async function readValue(
   { value, valueRules }: RuleFields,
-  place: string,
-  folder: string,
-): Promise<{ readonly value: CountingRules['value']; readonly needsCallers: boolean }> {
-  if (valueRules === undefined) return { value, needsCallers: false };
+  { place, folder, definitions }: Place,
+): Promise<CountingRules['value']> {
+  if (valueRules === undefined) return value;
   const at = `${place}.valueRules`;
   let text = JSON.stringify(valueRules);
   let source = at;
@@ -163,10 +185,6 @@ async function readValue(
     source = `${at}: ${valueRules}`;
   }
 
-  const { readValueRules, valueByRules } = await import('@call-attribution/conversions');
-  const table = await readValueRules(text, source);
-  return {
-    value: (call, caller) => valueByRules(call, table, caller),
-    needsCallers: table.rules.some(({ caller }) => caller !== undefined),
-  };
+  const { readValueRules } = await import('@call-attribution/conversions');
+  return readValueRules(text, source, definitions);
 }
