@@ -1,5 +1,4 @@
-import { isFinalStatus } from '@call-attribution/core/record';
-import { formatNaive, hour, parseNaive } from '@call-attribution/core/time';
+import { formatNaive } from '@call-attribution/core/time';
 import {
   CallSource,
   callQuery,
@@ -10,22 +9,12 @@ import {
   zones,
 } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
-import {
-  add,
-  byBegin,
-  common,
-  isSame,
-  knownIn,
-  missing,
-  recount,
-  type Span,
-  type Stretch,
-  withLost,
-} from '../proof.ts';
+import { common, isSame, knownIn, missing, recount, type Span, type Stretch } from '../proof.ts';
 import { Parsing } from '../read.ts';
 import { type Slice, slices } from '../reader/slices.ts';
 import { allOf, rateOf } from '../reading.ts';
-import { askedOf, bounding, dueOf, inOrder, mayChange, type SyncSettings } from './plan.ts';
+import { conclude } from './conclude.ts';
+import { askedOf, dueOf, inOrder, type SyncSettings } from './plan.ts';
 import {
   checkState,
   type FirstCount,
@@ -36,6 +25,7 @@ import {
   type SyncState,
   withoutCovered,
 } from './state.ts';
+import { type TakenSlice, take } from './take.ts';
 
 /** Calls that were read together, and the state once they are stored. */
 export interface ReadBatch extends SyncBatch {
@@ -95,7 +85,8 @@ export class SyncRun {
     this.#pagesLeft = options.maxPages ?? Number.POSITIVE_INFINITY;
   }
 
-  async *batches(): AsyncGenerator<ReadBatch, void, void> {
+  /** Calls to be stored. What a receiver refuses of a batch is told with `next`. */
+  async *batches(): AsyncGenerator<ReadBatch, void, number | undefined> {
     const { signal } = this.#options;
     const abort = (): void => this.#stop.abort(signal?.reason);
     signal?.addEventListener('abort', abort);
@@ -111,8 +102,12 @@ export class SyncRun {
   }
 
   get #state(): SyncState {
+    return this.#stateOf(this.#part);
+  }
+
+  #stateOf(part: SyncPart): SyncState {
     const { account, only } = this.#source;
-    const state = { version: 2, account, parts: [...this.#others, this.#part] } as const;
+    const state = { version: 2, account, parts: [...this.#others, part] } as const;
     return only.length === 0 ? state : { ...state, only };
   }
 
@@ -120,13 +115,7 @@ export class SyncRun {
     this.#part = { ...this.#part, ...change };
   }
 
-  /** Replaces the stretches, as few as that takes. */
-  #setStretches(list: readonly Stretch[], change: Partial<SyncPart> = {}): void {
-    const part = { ...this.#part, ...change };
-    this.#part = { ...part, stretches: bounding(list, part.latest, this.#until, this.#options) };
-  }
-
-  async *#read(): AsyncGenerator<ReadBatch, void, void> {
+  async *#read(): AsyncGenerator<ReadBatch, void, number | undefined> {
     const { paged } = this.#part;
     const due = dueOf(this.#part, this.#asked, this.#options);
     let ranges = inOrder(due, this.#part, this.#options);
@@ -167,7 +156,11 @@ export class SyncRun {
   }
 
   /** Reads one range. False when it has not come to its end. */
-  async *#readRange(range: Span, others: IdSet | null, counts: readonly Promise<void>[]) {
+  async *#readRange(
+    range: Span,
+    others: IdSet | null,
+    counts: readonly Promise<void>[],
+  ): AsyncGenerator<ReadBatch, boolean, number | undefined> {
     const { pace, paged, stretches } = this.#part;
     const isNext = stretches.some(({ to }) => to !== null && to === range.from);
     const read = slices(this.#source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
@@ -188,7 +181,7 @@ export class SyncRun {
       this.#pagesLeft -= 1;
       await Promise.all(counts);
       if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
-      yield this.#take(slice, range);
+      yield* this.#take(slice, range);
       isDone = slice.stretches !== null && slice.to === numberOf(range.to);
     }
 
@@ -196,62 +189,34 @@ export class SyncRun {
   }
 
   /** Takes the calls of a slice, and what was read with it. */
-  #take(slice: Slice<RawRecord>, range: Span): ReadBatch {
-    const { onError, clock } = this.#options;
-    const parsing = new Parsing(slice.items, onError);
+  async *#take(
+    slice: Slice<RawRecord>,
+    range: Span,
+  ): AsyncGenerator<ReadBatch, void, number | undefined> {
+    const parsing = new Parsing(slice.items, this.#options.onError);
     const calls = allOf(parsing);
-    const read = clock.now();
-    const ceiling = formatNaive(read + zones);
-    const dates = calls.map((call) => call.date_added);
-    const times = dates.filter((at) => at < ceiling && !Number.isNaN(parseNaive(at)));
-    const open = calls
-      .filter((call) => !isFinalStatus(call.ppc_status))
-      .map((call) => call.date_added);
-    const countAt = (border: string | null): number => dates.filter((at) => at === border).length;
-
-    const latest = [this.#part.latest ?? '', ...times].sort().at(-1) || null;
+    const found: TakenSlice = {
+      slice,
+      range,
+      calls,
+      spanOf: (span) => this.#source.spanOf(span),
+      read: this.#options.clock.now(),
+      run: this.#run,
+      until: this.#until,
+    };
     const before = this.#part;
 
     // Calls that the receiver does not take are read again, as those that cannot be parsed.
-    const stateWithout = (refused: number): SyncState => {
-      const pages = slice.pages;
-      const lost = parsing.left + refused + (before.paged?.pages.left ?? 0);
-      let list = before.stretches;
-
-      // A slice that holds the time up to which calls are counted comes in two stretches, with no
-      // call at that time.
-      const stretches = withLost(slice.stretches ?? [], lost);
-      for (const [i, one] of stretches.entries()) {
-        const span = this.#source.spanOf(one);
-        const isHere = (at: string): boolean =>
-          stretches.length === 1 || at < this.#until === (i === 0);
-        list = add(list, {
-          ...one,
-          ...span,
-          read,
-          run: this.#run,
-          ends: [countAt(span.from) + one.shared, countAt(span.to)],
-          open: open.filter(isHere).length,
-        });
-        // What lies at the ends of the range was read with its neighbors, too.
-        for (const border of [span.from, span.to])
-          if (border !== null && [range.from, range.to].includes(border))
-            list = sharing(list, border);
-      }
-
-      this.#part = before;
-      this.#setStretches(list, {
-        latest,
-        pace: slice.pace,
-        paged: pages && { ...this.#source.spanOf(slice), pages: { ...pages, left: lost } },
-      });
-      return this.#state;
-    };
-
-    const state = stateWithout(0);
+    const partWithout = (refused: number): SyncPart =>
+      take(before, found, parsing.left + refused, this.#options);
+    const stateWithout = (refused: number): SyncState => this.#stateOf(partWithout(refused));
+    this.#part = partWithout(0);
     this.#done += slice.items.length;
     this.#report();
-    return { calls, state, stateWithout, skipped: parsing.left, isLast: false };
+    const refused =
+      (yield { calls, state: this.#state, stateWithout, skipped: parsing.left, isLast: false }) ??
+      0;
+    if (refused > 0) this.#part = partWithout(refused);
   }
 
   #report(): void {
@@ -264,18 +229,13 @@ export class SyncRun {
     onProgress({ done, total, rate: rateOf(this.#done, clock.now() - this.#startedAt) });
   }
 
-  /** Was it read by a run that did not come to its end, and neither read nor counted by this one? */
-  #isLeft({ at, run }: Stretch): boolean {
-    return at === null && run !== this.#run;
-  }
-
   /**
    * Counts what was read, in the second pass only what that pass has read. Returns what has to be
    * read again.
    */
   async #conclude(pass: number): Promise<Span[]> {
-    const { rows, clock, lookback, maxPages } = this.#options;
-    const { stretches, latest, firsts } = this.#part;
+    const { rows, clock } = this.#options;
+    const { stretches } = this.#part;
     const now = clock.now();
     const isCounted = (one: Stretch): boolean => pass === 1 || one.at === null;
     const isOld = ({ to }: Stretch): boolean => to !== null && to <= this.#until;
@@ -288,54 +248,14 @@ export class SyncRun {
     // itself, nothing else tells that calls have come since.
     const old = await count(stretches.filter(isCounted), isOld);
     const counted = await count(old, (one) => !isOld(one) && one.run !== this.#run);
-    const again: Span[] = [];
-    const judged = counted.map((one): Stretch => {
-      const { why, again: wasAgain, ...rest } = one;
-      const before = stretches.find((each) => isSame(each, one));
-      const { read = now } = one;
-      const isNew = before?.at === null;
-
-      // What was read some time before the end of the run could see late calls for so much less
-      // long. Nobody knows how long that is where one of the clocks was wrong.
-      const elapsed = Math.abs(now - read);
-      const ages = { ...this.#options, lookback: lookback + elapsed };
-      const mayHaveChanged = mayChange(one, latest, ages);
-
-      // What the server does not count now waits for a later count, and so does what is left of a
-      // stretch that was cut.
-      const isCut = one.counted === null && one.is === 'proved' && this.#isLeft(one);
-      if (why === 'uncounted' || isCut) {
-        if (isCut || (this.#isLeft(one) && mayHaveChanged)) again.push(spanOf(one));
-        const waits = { ...rest, is: 'proved', at: null, read: one.at ?? read } as const;
-        return wasAgain ? { ...waits, again: true } : waits;
-      }
-
-      // Of what an earlier run has read, some was missing, or may have changed since: the count does
-      // not tell. Runs that may not read it all leave changes to the next one.
-      const isLeft = isNew && this.#isLeft(before);
-      const isPart = isLeft && one.is !== 'proved' && why !== 'no_total';
-      const isStale = isLeft && mayHaveChanged && elapsed > hour && maxPages === undefined;
-      if (why !== before?.why || isPart || isStale) again.push(spanOf(one));
-      if (!isNew) return why === before?.why ? one : { ...one, at: now };
-      const isAgain = mayChange({ ...rest, open: 0 }, latest, ages);
-      return {
-        ...rest,
-        ...(why === undefined ? {} : { why }),
-        at: now,
-        ...(isAgain ? { again: true } : {}),
-      };
-    });
-    const list = [...stretches.filter((one) => !isCounted(one)), ...judged].sort(byBegin);
-    this.#setStretches(list, {
-      countedTo: this.#until,
-      // What the first answer counted and nothing has brought since. The next run that comes to its
-      // end proves the contrary.
-      firsts: firsts.flatMap(({ lacks, ...first }): FirstCount[] => {
-        const left = first.total - knownIn(list, first);
-        return left > 0 && (lacks === undefined || pass === 2) ? [{ ...first, lacks: left }] : [];
-      }),
-    });
-    return pass === 1 ? merged(again) : [];
+    const others = stretches.filter((one) => !isCounted(one));
+    const { part, again } = conclude(
+      this.#part,
+      { counted, others, isFirst: pass === 1, now, run: this.#run, until: this.#until },
+      this.#options,
+    );
+    this.#part = part;
+    return pass === 1 ? again : [];
   }
 }
 
@@ -346,18 +266,3 @@ const noCalls = (state: SyncState): ReadBatch => ({
   skipped: 0,
   isLast: false,
 });
-
-const spanOf = ({ from, to }: Stretch): Span => ({ from, to });
-
-/**
- * The stretch behind a border has as many calls in common with the one before it as both have
- * there.
- */
-function sharing(list: readonly Stretch[], border: string): Stretch[] {
-  return list.map((one, i) => {
-    const before = list[i - 1];
-    if (one.from !== border || before?.to !== border || one.ends === undefined) return one;
-    const shared = Math.min(one.ends[0], before.ends?.[1] ?? one.ends[0]);
-    return { ...one, shared, calls: one.calls + one.shared - shared };
-  });
-}

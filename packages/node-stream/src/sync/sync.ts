@@ -70,15 +70,22 @@ export async function syncInto(
   let skipped = 0;
   let state = nothingRead;
   const run = new SyncRun(client, await sink.load(), settings);
-  for await (const batch of run.batches()) {
-    const calls = batch.calls.filter((call) => !sink.leavesOut?.(call));
-    const outcome = await sink.commit({ ...batch, calls });
-    const { refused = 0 } = outcome;
-    met += calls.length - refused;
-    added += outcome.added;
-    changed += outcome.changed;
-    skipped += batch.skipped;
-    state = refused > 0 ? batch.stateWithout(refused) : batch.state;
+  const batches = run.batches();
+  let refused = 0;
+  try {
+    for (let next = await batches.next(); !next.done; next = await batches.next(refused)) {
+      const batch = next.value;
+      const calls = batch.calls.filter((call) => !sink.leavesOut?.(call));
+      const outcome = await sink.commit({ ...batch, calls });
+      refused = outcome.refused ?? 0;
+      met += calls.length - refused;
+      added += outcome.added;
+      changed += outcome.changed;
+      skipped += batch.skipped;
+      state = refused > 0 ? batch.stateWithout(refused) : batch.state;
+    }
+  } finally {
+    await batches.return();
   }
 
   const latest = state.parts.flatMap((part) => part.latest ?? []).sort();
