@@ -51,7 +51,8 @@ export class Calls extends Commander {
       'commander.excessArguments':
         'put quotes around a value with spaces; an option such as --json takes no value',
       'commander.missingArgument': this.registeredArguments
-        .flatMap(({ argChoices }) => (argChoices ? [`use one of: ${argChoices.join(', ')}`] : []))
+        .filter(({ argChoices }) => argChoices !== undefined)
+        .map(({ argChoices = [] }) => `use one of: ${argChoices.join(', ')}`)
         .join(),
     };
     throw new UsageError(

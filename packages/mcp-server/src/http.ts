@@ -311,7 +311,7 @@ async function readBody(
   }
 
   const reads = (Array.isArray(value) ? value : [value]).map(readMessage);
-  const messages = reads.flatMap((read) => ('message' in read ? [read.message] : []));
+  const messages = reads.filter((read) => 'message' in read).map(({ message }) => message);
   const refused = reads.find((read) => 'refusal' in read);
   if (refused) return refuse(400, refused.refusal.message, refused.refusal);
   if (messages.length === 0 || (Array.isArray(value) && messages.some(isInitializeRequest)))

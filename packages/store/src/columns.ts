@@ -175,7 +175,9 @@ export const recordColumns: ReadonlyMap<string, string> = new Map([
   ...[...hot]
     .filter((name) => name !== 'sid')
     .map((name) => [name, name === 'ani' ? 'key' : (columnOf.get(name)?.kind.type ?? '')] as const),
-  ...fieldColumns.flatMap(({ name, kind }) => (hot.has(name) ? [] : [[name, kind.type] as const])),
+  ...fieldColumns
+    .filter(({ name }) => !hot.has(name))
+    .map(({ name, kind }) => [name, kind.type] as const),
 ]);
 
 const names = [...recordColumns.keys()];
@@ -184,12 +186,9 @@ const versionsAt = 3;
 export const [oddAt, dateAt] = [4, names.indexOf('date_added')] as const;
 
 /** The columns of the fields, and the place of each in a row. */
-export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = names.flatMap(
-  (name, at) => {
-    const column = columnOf.get(name);
-    return column === undefined ? [] : [{ ...column, at }];
-  },
-);
+export const rowColumns: readonly (FieldColumn & { readonly at: number })[] = fieldColumns
+  .map((column) => ({ ...column, at: names.indexOf(column.name) }))
+  .sort((a, b) => a.at - b.at);
 
 /**
  * When a call came into the store, and when what is stored of it was last written otherwise: UTC,
@@ -342,10 +341,20 @@ export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
  * the fields that were read.
  */
 const forms = {
-  v2: fieldColumns.flatMap((column) => (column.v2 === null ? [] : [{ name: column.v2, column }])),
-  v3: fieldColumns.flatMap((column) => (column.v3 === null ? [] : [{ name: column.v3, column }])),
-  neutral: fieldColumns.map((column) => ({ name: column.name, column })),
+  v2: namedIn('v2'),
+  v3: namedIn('v3'),
+  neutral: namedIn('name'),
 };
+
+function namedIn(form: 'v2' | 'v3' | 'name') {
+  const named: { readonly name: string; readonly column: FieldColumn }[] = [];
+  for (const column of fieldColumns) {
+    const name = column[form];
+    if (name !== null) named.push({ name, column });
+  }
+
+  return named;
+}
 
 /** The calls of rows, as a version sends them or in neutral form. */
 export function recordsOf(rows: Rows, form: 'v2' | 'v3' | 'neutral'): Record<string, unknown>[] {

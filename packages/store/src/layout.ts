@@ -171,8 +171,8 @@ const isAddable = ({ of, column }: Missing): boolean => {
 
 /** What is missing, in words. */
 function namesOf(missing: readonly Missing[]): string {
-  const columns = new Set(missing.flatMap(({ column }) => column ?? []));
-  const whole = missing.flatMap(({ of, column }) => (column === null ? of : []));
+  const columns = new Set(missing.map(({ column }) => column).filter((name) => name !== null));
+  const whole = missing.filter(({ column }) => column === null).map(({ of }) => of);
   return [
     ...(columns.size === 0 ? [] : [`the columns ${[...columns].join(', ')}`]),
     ...(whole.length === 0 ? [] : [`the table ${whole.join(', ')}`]),
@@ -265,9 +265,10 @@ async function makeTables(
 
   for (const name of Object.keys(indexes))
     await session.run(`DROP INDEX IF EXISTS ${schema}${name}`);
-  const ofRecords = (missing ?? []).flatMap(({ of, column }) =>
-    of === 'records' ? (column ?? []) : [],
-  );
+  const ofRecords = (missing ?? [])
+    .filter(({ of }) => of === 'records')
+    .map(({ column }) => column)
+    .filter((name) => name !== null);
   if (ofRecords.length > 0) await fillColumns(session, driver, ofRecords);
   for (const [name, of] of Object.entries(indexes))
     await session.run(`CREATE INDEX ${schema}${name} ON ${of}`);

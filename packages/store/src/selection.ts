@@ -88,9 +88,11 @@ function partAt(text: string, isNext: boolean, scale: number): number {
   const rest = /[1-9]/.test(scale === 10 ? fraction.slice(1) : fraction);
   const parts = Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1);
 
-  // Not -0 for 0.
-  const toZero = sign === '-' ? 0 - parts : parts;
-  return toZero + Number(rest ? sign !== '-' : isNext);
+  // Not -0 for 0. What is behind the last digit that counts lies above it, or below it for a
+  // negative number, which is cut towards 0.
+  const cut = sign === '-' ? 0 - parts : parts;
+  const isAbove = rest ? sign !== '-' : isNext;
+  return isAbove ? cut + 1 : cut;
 }
 
 /**

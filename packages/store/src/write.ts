@@ -143,10 +143,11 @@ export async function writeCalls<T>(
     account,
     dialect.list([...batch.keys()]),
   ]);
-  const mixed = before.flatMap((row) => {
-    const now = batch.get(String(row.sid))?.versions;
-    return now === row.versions || now === 'v2,v3' ? [] : [String(row.sid)];
-  });
+  const isMixed = ({ sid, versions }: (typeof before)[0]): boolean => {
+    const now = batch.get(String(sid))?.versions;
+    return now !== versions && now !== 'v2,v3';
+  };
+  const mixed = before.filter(isMixed).map(({ sid }) => String(sid));
   if (mixed.length > 0)
     for (const was of rowsOf(await rowsOfKeys(session, driver, account, mixed))) {
       const now = batch.get(was.key);

@@ -106,9 +106,9 @@ function typedOptions(
   version: 'v2' | 'v3',
   { format, gzip, isForSpreadsheet }: Target<FileFormat>,
 ) {
-  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk', 'fields'].flatMap((name) =>
-    args.flag(name) ? [`--${name} ${args.list(name).join(',')}`] : [],
-  );
+  const values = ['q', 'where', 'from', 'to', 'period', 'min-talk', 'fields']
+    .filter((name) => args.flag(name))
+    .map((name) => `--${name} ${args.list(name).join(',')}`);
   const flags = ['include-extensions', 'receipt'].filter((name) => args.flag(name));
   return [
     `--api-version ${version}`,

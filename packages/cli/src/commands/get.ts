@@ -74,7 +74,10 @@ export const get = command({
     const [first] = found;
     if (first === undefined) {
       if (status !== exitCodes.ok) return status;
-      const names = accounts.flatMap(({ called }) => called ?? []).join(', ');
+      const names = accounts
+        .map(({ called }) => called)
+        .filter((called) => called !== null)
+        .join(', ');
       throw new CliError(
         `there is no call with the session ID ${sid}${names === '' ? '' : ` in ${names}`}`,
         {

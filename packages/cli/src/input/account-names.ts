@@ -12,7 +12,7 @@ export function namesOfAll(
 ): AccountNames {
   const ids = new Set(accounts.map(({ id }) => id));
   return (wanted) =>
-    accounts.flatMap(({ id, name }) => (id === wanted && !ids.has(name) ? [name] : []));
+    accounts.filter(({ id, name }) => id === wanted && !ids.has(name)).map(({ name }) => name);
 }
 
 /** What answers call an account of a copy: its name in the configuration file, or its ID. */

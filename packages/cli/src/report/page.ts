@@ -106,9 +106,9 @@ function table(report: Report): string {
 
   // What was before, and how it has changed, stand below a figure: three columns of each measure
   // would be too wide.
-  const shown = columns.flatMap((column, at) =>
-    column.kind === 'group' || column.kind === 'measure' ? [{ ...column, at }] : [],
-  );
+  const shown = columns
+    .map((column, at) => ({ ...column, at }))
+    .filter(({ kind }) => kind === 'group' || kind === 'measure');
 
   const cell = ({ cells, values }: Pick<ReportRow, 'cells' | 'values'>, at: number): string => {
     const text = markup(cells[at] ?? '');
@@ -173,13 +173,13 @@ export function headOf(
     to: null,
   });
   const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  const rows: [name: string, text: string | null][] = [
+  const rows: [name: string, text: string][] = [
     [names.length === 1 ? 'Account' : 'Accounts', names.join(', ')],
     ['Period', sentence(`${span}, ${period.timeZone ?? 'in the time zone of the account'}`)],
-    ['Compared with', compared && formatPeriod(compared)],
+    ['Compared with', compared === null ? '' : formatPeriod(compared)],
     ['Written', `${written.replace('since ', '')}, ${period.timeZone ?? 'UTC'}`],
-    ['Calls', q === '' ? null : sentence(explain(q))],
-    ['Where', typeof where === 'string' ? where : null],
+    ['Calls', q === '' ? '' : sentence(explain(q))],
+    ['Where', typeof where === 'string' ? where : ''],
   ];
-  return rows.flatMap(([name, text]) => (text ? [[name, text] as [string, string]] : []));
+  return rows.filter(([, text]) => text !== '');
 }

@@ -178,10 +178,12 @@ function partsOf(
   axis: Answer | undefined,
   partOf: (name: string, value: AnswerValue | undefined) => string | null,
 ): string[] {
-  const parts = (axis?.rows ?? []).flatMap((row) => {
+  const parts: string[] = [];
+  for (const row of axis?.rows ?? []) {
     const part = partOf(name, row[name]);
-    return part === null ? [] : [`${shownValue(row[name])} (${part})`];
-  });
+    if (part !== null) parts.push(`${shownValue(row[name])} (${part})`);
+  }
+
   return parts.length === 0 ? [] : [`Not a whole ${name}: ${parts.join(', ')}.`];
 }
 

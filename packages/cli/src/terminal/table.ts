@@ -54,7 +54,7 @@ export function renderTable(
   const titles = columns.map(({ title }) => title);
   return {
     lines: [line(titles, style.bold), ...cells.map((row) => line(row, (text) => text))],
-    dropped: columns.flatMap(({ name, title }, at) => (kept.includes(at) ? [] : [name ?? title])),
+    dropped: columns.filter((_, at) => !kept.includes(at)).map(({ name, title }) => name ?? title),
   };
 }
 

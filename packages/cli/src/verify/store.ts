@@ -72,7 +72,7 @@ export async function checkStore(
     const find = (code: Finding['code'], text: string) => check.findings.push({ code, text });
 
     /** Periods of which calls are missing, which the next sync reads. */
-    let lost: readonly PeriodText[] = [];
+    const lost: PeriodText[] = [];
 
     // With the API, only rows of the period that was asked for count.
     const counted = againstApi ? asked : everything;
@@ -112,8 +112,8 @@ export async function checkStore(
         const what = { account: id, client, filter, period, here, rowOf, removed, isOneOfSeveral };
         await compareWithApi(check, { ...what, mayLackExtensions: false }, ask);
       }
-      const differences = check.findings.flatMap(({ difference }) => difference ?? []);
-      if (verdict !== null) lost = differences.filter(({ kind }) => kind === 'missing');
+      for (const { difference } of check.findings)
+        if (verdict !== null && difference?.kind === 'missing') lost.push(difference);
     } else if (verdict === null) check.findings.push(nothing);
     else {
       const lacks = describe(verdict).lacks;
@@ -129,7 +129,7 @@ export async function checkStore(
           'rows',
           `it has ${plural(rows, 'row')}, and by what was written and removed it should have ${count(expected)}`,
         );
-      if (rows < expected) lost = [{ from: null, to: null }];
+      if (rows < expected) lost.push({ from: null, to: null });
     }
 
     if (lost.length > 0) find('unread', await noteLost(id, lost));

@@ -131,7 +131,10 @@ export class Source {
 
   /** What else an account is called. */
   readonly #namesOf = (account: string): readonly string[] =>
-    this.#accounts.flatMap(({ name, id }) => (name === account ? (id ?? []) : []));
+    this.#accounts
+      .filter(({ name }) => name === account)
+      .map(({ id }) => id ?? null)
+      .filter((id) => id !== null);
 
   /** Answers questions about the same periods in one pass. */
   async analyze(
@@ -184,7 +187,7 @@ export class Source {
         return { total, first, name, scope: describe(client).scope };
       });
       const firsts = found.map(({ first }) => first);
-      const [first] = firsts.flatMap((each) => each ?? []).sort();
+      const [first] = firsts.filter((each) => each !== null).sort();
       const begins = firsts.includes(null) || first === undefined ? [] : [firstCallSentence(first)];
       return {
         ...originOf([], failed),
@@ -310,7 +313,7 @@ export class Source {
       );
 
     if (first === undefined) throw new Error('No account was asked.');
-    const others = found.flatMap((each) => (typeof each === 'string' ? [each] : []));
+    const others = found.filter((each) => typeof each === 'string');
     const { what, ...words } = first.error.words;
     const verb = others.length === 1 ? 'does' : 'do';
     const place = others.length === 0 ? '' : ` ${others.join(', ')} ${verb} not have it.`;
@@ -384,7 +387,8 @@ export class Source {
         after: to === null ? null : await at(periodOf(to, null), false),
       };
     });
-    const [after = null] = found.flatMap((each) => each.after ?? []).sort();
+    const afters = found.map(({ after }) => after).filter((each) => each !== null);
+    const [after = null] = afters.sort();
     return { before: newestOf(found.map(({ before }) => before)), after };
   }
 
@@ -493,24 +497,21 @@ function failureOf(account: string, error: unknown, accounts: number): FailedAcc
 
 function originOf(ready: readonly Ready[], failed: readonly FailedAccount[]): Origin {
   const of = (name: string): string => (ready.length > 1 ? ` of ${name}` : '');
+  const notes = failed.map(({ error }) => error.line);
+  for (const { lacks, name } of ready)
+    if (lacks !== null)
+      notes.push(
+        `INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`,
+      );
+  notes.push(...scopesSaid(ready));
+  for (const { failure, name } of ready)
+    if (failure !== null) notes.push(`Newer calls${of(name)} could not be read: ${failure}`);
+
   return {
     asOf:
       ready.length === 0 ? '' : new Date(Math.min(...ready.map(({ asOf }) => asOf))).toISOString(),
     without: failed.map(({ account }) => account),
-    notes: [
-      ...failed.map(({ error }) => error.line),
-      ...ready.flatMap(({ lacks, name }) =>
-        lacks === null
-          ? []
-          : [
-              `INCOMPLETE: ${lacks}${of(name)}. They are read again with the next question about now.`,
-            ],
-      ),
-      ...scopesSaid(ready),
-      ...ready.flatMap(({ failure, name }) =>
-        failure === null ? [] : [`Newer calls${of(name)} could not be read: ${failure}`],
-      ),
-    ],
+    notes,
   };
 }
 
@@ -544,13 +545,12 @@ async function firstWithin(
 
 /** Where a server serves a copy that was filled with a filter, the answer is of its calls. */
 const scopesSaid = (accounts: readonly Pick<Ready, 'name' | 'scope'>[]): string[] =>
-  accounts.flatMap(({ name, scope }) =>
-    scope === null
-      ? []
-      : [
-          `The server has ${scope}${accounts.length > 1 ? ` of ${name}` : ''}: this answer is of these calls.`,
-        ],
-  );
+  accounts
+    .filter(({ scope }) => scope !== null)
+    .map(({ name, scope }) => {
+      const of = accounts.length > 1 ? ` of ${name}` : '';
+      return `The server has ${scope}${of}: this answer is of these calls.`;
+    });
 
 /** What quotes values of records is data as a whole. */
 const fenced = <Said extends { readonly code: string; readonly message: string }>(
@@ -586,7 +586,8 @@ async function eachCall(
  */
 const periodsOf = (plans: readonly Plan[]): Period[] =>
   merge(plans.flatMap(({ needs }) => needs.map(({ period }) => period)))
-    .flatMap((period) => intersect(period, dated) ?? [])
+    .map((period) => intersect(period, dated))
+    .filter((period) => period !== null)
     .reverse();
 
 /** From a time on; everything from nowhere. */

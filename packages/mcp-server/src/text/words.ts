@@ -15,7 +15,10 @@ export function instructions(
 ): string {
   return [
     `Read-only access to the phone calls of ${accounts.length > 1 ? `${accounts.length} accounts` : 'one account'} and the web visits, ads and keywords that led to them (${version} of the API).`,
-    tools.flatMap(({ name, answers }) => (answers === '' ? [] : `${answers}: ${name}.`)).join(' '),
+    tools
+      .filter(({ answers }) => answers !== '')
+      .map(({ name, answers }) => `${answers}: ${name}.`)
+      .join(' '),
     ...(accounts.length > 1
       ? [
           `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is. Callers cannot be matched between accounts.`,

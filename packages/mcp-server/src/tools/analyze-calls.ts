@@ -179,14 +179,12 @@ function tableOf(
   const rows = answer.rows.map((row) =>
     columns.map((column, i) => cellOf(row[column] ?? null, specs[i])),
   );
-  const totals = Object.entries(answer.total).flatMap(([column, value]) =>
-    column.startsWith('share') && !column.startsWith('share(')
-      ? []
-      : [[column, cellOf(value)] as const],
-  );
+  const totals = Object.entries(answer.total)
+    .filter(([column]) => !column.startsWith('share') || column.startsWith('share('))
+    .map(([column, value]) => [column, cellOf(value)] as const);
   const partial = partialOf(answer, asOf);
   const fieldsSaid = fieldNotes(
-    specs.flatMap((spec) => spec ?? []),
+    specs.filter((spec) => spec !== undefined),
     context,
   );
 
@@ -220,13 +218,15 @@ function partialOf(answer: Answer, asOf: string): (readonly [string, string])[] 
   const until =
     timeZone === null || Number.isNaN(read) ? null : formatNaive(naiveAt(read, timeZone));
   const times = columns.filter(({ kind, unit }) => kind === 'group' && unit === 'time');
-  return times.flatMap(({ name }) =>
-    rows.flatMap((row) => {
+  const partial: (readonly [string, string])[] = [];
+  for (const { name } of times)
+    for (const row of rows) {
       const value = String(row[name] ?? '');
       const part = partOfBucket(name, value, covered(answer, until));
-      return part === null ? [] : [[value, part] as const];
-    }),
-  );
+      if (part !== null) partial.push([value, part]);
+    }
+
+  return partial;
 }
 
 /** Shares and rates to four places, other numbers to two: more would only cost tokens. */

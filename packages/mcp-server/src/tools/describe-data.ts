@@ -92,12 +92,12 @@ export const describeData = tool({
       const answer = answers[counted.findIndex((each) => each.name === field)];
       if (answer === undefined) return [field, meaning, null, ''];
       const share = answer.calls === 0 ? null : Number(answer.total.nothing) / answer.calls;
-      const values = answer.rows.flatMap((row) => {
-        const value = shownValue(spec, row[field] ?? null);
-        return value === null || Number(row.calls) === 0
-          ? []
-          : [{ value, calls: Number(row.calls) }];
-      });
+      const values = answer.rows
+        .map((row) => ({
+          value: shownValue(spec, row[field] ?? null),
+          calls: Number(row.calls),
+        }))
+        .filter(({ value, calls }) => value !== null && calls > 0);
 
       // Values that occur once say nothing.
       const top = isTelling && (values[0]?.calls ?? 0) > 1 ? values.slice(0, 3) : [];
@@ -150,7 +150,10 @@ function shownValue(spec: FieldSpec | undefined, value: AnswerValue): Cell {
 function askedFor(names: readonly string[], { fields, version }: ToolContext) {
   const isOfCalls = (given: string) =>
     fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
-  const derived = names.flatMap((given) => (isOfCalls(given) ? [] : (findDerived(given) ?? [])));
+  const derived = names
+    .filter((given) => !isOfCalls(given))
+    .map(findDerived)
+    .filter((field) => field !== undefined);
   const others = names.filter((given) => isOfCalls(given) || findDerived(given) === undefined);
 
   // A selection begins with the sid, also where nobody asked for it.

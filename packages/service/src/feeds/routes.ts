@@ -303,10 +303,9 @@ function metricsOf(states: readonly FeedState[]): string {
     name: `calls_feed_${name}`,
     type,
     help,
-    samples: states.flatMap((state) => {
-      const found = value(state);
-      return found == null ? [] : [{ value: found, labels: { feed: state.feed.path } }];
-    }),
+    samples: states
+      .map((state) => ({ value: value(state) ?? null, labels: { feed: state.feed.path } }))
+      .filter((sample): sample is typeof sample & { value: number } => sample.value !== null),
   });
 
   return metricsText([
@@ -320,7 +319,7 @@ function metricsOf(states: readonly FeedState[]): string {
     ),
     family('rows', 'gauge', 'Conversions in the sheet.', ({ latest }) => latest?.rows),
     family('failing', 'gauge', '1 while the sheet cannot be made.', ({ failedAt }) =>
-      Number(failedAt !== null),
+      failedAt === null ? 0 : 1,
     ),
   ]);
 }

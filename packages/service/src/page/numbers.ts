@@ -25,13 +25,15 @@ import {
  * is narrowed.
  */
 function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
-  const parts = [...only].flatMap(([field, values]) => {
-    if (field === except) return [];
+  const parts: string[] = [];
+  for (const [field, values] of only) {
+    if (field === except) continue;
     const tests = values.map(
       (text) => `${field} ${text === null ? 'IS NULL' : `== ${quote(text)}`}`,
     );
-    return [`(${tests.join(' OR ')})`];
-  });
+    parts.push(`(${tests.join(' OR ')})`);
+  }
+
   return parts.length === 0 ? {} : { where: parts.join(' AND ') };
 }
 
@@ -107,10 +109,9 @@ export function pageSummary(
     notes: notesOf([chart, now]),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
-    buckets: (chart?.rows ?? []).flatMap((row) => {
-      const from = row[by];
-      return typeof from === 'string' ? [{ from, ...countsOf(row) }] : [];
-    }),
+    buckets: (chart?.rows ?? [])
+      .filter((row) => typeof row[by] === 'string')
+      .map((row) => ({ from: String(row[by]), ...countsOf(row) })),
     groups: perDimension((name, i) => groupsOf(groups[i], name)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
     none,

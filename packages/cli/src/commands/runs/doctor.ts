@@ -138,14 +138,17 @@ async function sqlite(): Promise<Finding> {
 
 /** Variables whose names are misspelled: they are silently ignored everywhere else. */
 function variables({ env }: Io): Finding[] {
-  return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('CALLS_') || known.includes(name)) return [];
+  const findings: Finding[] = [];
+  for (const name of Object.keys(env)) {
     // CALLS_BERLIN_ACCESS_KEY is a variable that an account names.
-    if (known.some((each) => name.endsWith(each.slice('CALLS'.length)))) return [];
+    const isOfAccount = known.some((each) => name.endsWith(each.slice('CALLS'.length)));
+    if (!name.startsWith('CALLS_') || isOfAccount) continue;
     const near = nearest(name, known);
-    if (near === undefined || Math.abs(near.length - name.length) > 2) return [];
-    return [note('variables', `${name} is not read by calls`, `did you mean ${near}?`)];
-  });
+    if (near !== undefined && Math.abs(near.length - name.length) <= 2)
+      findings.push(note('variables', `${name} is not read by calls`, `did you mean ${near}?`));
+  }
+
+  return findings;
 }
 
 /** The proxy that requests go through. */
@@ -332,27 +335,30 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
 function settingsFound(settings: Settings, io: Io): Finding[] {
   const { baseUrl, apiVersion, timeZone } = settings;
   const { typedAs = 'calls' } = io;
-  const secrets = [
+  const names = [
     ['accessKey', 'access key'],
     ['secretKey', 'secret key'],
     ['bearerToken', 'bearer token'],
   ] as const;
+  const secrets: Finding[] = [];
+  for (const [name, item] of names) {
+    const { from } = settings.secret(name) ?? {};
+    if (from === undefined) continue;
+    const isOpen = existsSync(from) && readSmallFile(from).isExposed;
+    secrets.push(
+      isOpen
+        ? note(item, `others can read ${from}`, `chmod 600 ${from}`)
+        : ok(item, `set (${from})`),
+    );
+  }
+
   return [
     fileFound(settings, io),
     baseUrl === null
       ? wrong('URL', 'not set', `${typedAs} init asks for it and keeps it; or set CALLS_BASE_URL`)
       : ok('URL', `${baseUrl.value} (${baseUrl.from})`),
     ok('version', `${apiVersion.value} (${apiVersion.from})`),
-    ...secrets.flatMap(([name, item]) => {
-      const { from } = settings.secret(name) ?? {};
-      if (from === undefined) return [];
-      const isOpen = existsSync(from) && readSmallFile(from).isExposed;
-      return [
-        isOpen
-          ? note(item, `others can read ${from}`, `chmod 600 ${from}`)
-          : ok(item, `set (${from})`),
-      ];
-    }),
+    ...secrets,
     timeZone === null
       ? note(
           'time zone',
