@@ -89,7 +89,7 @@ describe('calls doctor', () => {
     expect(first.stdout).not.toContain(stage.env.CALLS_SECRET_KEY);
     await stage.quick(['sync'], { cwd, env });
     const later = await doctor();
-    expect(later.of('store')?.text).toMatch(/^sqlite:calls\.db: 600 calls of 1 account, .* kB$/);
+    expect(later.of('store')?.text).toMatch(/^sqlite:calls\.db: 600 calls of 1 account, .* [kM]B$/);
     writeFileSync(join(cwd, 'text.db'), 'not a database, but long enough to be read as one');
     const broken = await doctor({ env: { CALLS_STORE: 'sqlite:text.db' } });
     expect(broken.code).toBe(1);

@@ -42,9 +42,10 @@ export function daysIn(
 ): (key: readonly Value[]) => number | null {
   const { groups } = plan;
   const isPossible = possible(plan, true);
-  const dated = groups.flatMap(({ name }, i) =>
-    isTimeSpan(name) ? [{ i, keyAt: timeKey(name, moved) }] : [],
-  );
+  const dated = groups
+    .map(({ name }, i) => ({ i, name }))
+    .filter(({ name }) => isTimeSpan(name))
+    .map(({ i, name }) => ({ i, keyAt: timeKey(name, moved) }));
   let found: Map<string, number> | null = null;
 
   const count = (start: number, end: number): Map<string, number> => {
@@ -93,9 +94,10 @@ const mostFilled = 100_000;
  */
 export function fillEmptyBuckets(plan: ReadPlan, counted: Counted) {
   const { groups } = counted;
-  const times = plan.groups.flatMap((group, i) => (group.isTime ? [i] : []));
+  const places = plan.groups.map(({ isTime }, i) => ({ isTime, i }));
+  const times = places.filter(({ isTime }) => isTime).map(({ i }) => i);
   if (times.length === 0) return { groups, isTooMany: false };
-  const others = plan.groups.flatMap((group, i) => (group.isTime ? [] : [i]));
+  const others = places.filter(({ isTime }) => !isTime).map(({ i }) => i);
   const bases = new Map<string, readonly Value[]>(others.length === 0 ? [['[]', []]] : []);
   for (const { key } of groups) bases.set(JSON.stringify(others.map((i) => key[i])), key);
   const names = times.map((i) => plan.groups[i]?.name ?? '');
@@ -141,7 +143,7 @@ function pointsOf(plan: ReadPlan, counted: Counted, names: readonly string[]): n
     if (isPossible(at) || isPossible(at + step - 1000)) allowed.add(id);
   }
 
-  return [...points].flatMap(([id, point]) => (allowed.has(id) ? [point] : []));
+  return [...points].filter(([id]) => allowed.has(id)).map(([, point]) => point);
 }
 
 /**

@@ -70,11 +70,9 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   if (plan.calls !== 'all')
     leave(plan.calls === 'website' ? 'extensions' : 'website', counted.otherChannel);
   if (period.from !== null || period.to !== null) leave('no_time', counted.noTime);
-  const leaving = new Map(
-    plan.measures.flatMap(({ leaves, counted: at }) =>
-      leaves ? [[leaves.code, at ?? 0] as const] : [],
-    ),
-  );
+  const leaving = new Map<LeftOut['code'], number>();
+  for (const { leaves, counted: at } of plan.measures)
+    if (leaves) leaving.set(leaves.code, at ?? 0);
   for (const [code, at] of leaving) leave(code, calls - (total.now[at] ?? 0));
   leave('having', all.length - met.length);
   leave('top_per', met.length - top.length, plan.groups[0]?.name);

@@ -137,7 +137,7 @@ const shortList = (words: readonly string[], most: number): string =>
     : words.join(', ');
 
 const onlyOfV3: ReadonlySet<string> = new Set(
-  fields.flatMap(({ name, v2 }) => (v2 === null ? [name] : [])),
+  fields.filter(({ v2 }) => v2 === null).map(({ name }) => name),
 );
 
 /**
@@ -225,9 +225,9 @@ function emptyDays({ plan: { groups }, counted, calls: total }: Evidence) {
     if (typeof date === 'string') days.set(date, (days.get(date) ?? 0) + (now?.[0] ?? 0));
   }
 
-  const empty = [...days].flatMap(([date, calls]) =>
-    calls === 0 && date >= dateOf(first) && date <= dateOf(last) ? [date] : [],
-  );
+  const empty = [...days]
+    .filter(([date, calls]) => calls === 0 && date >= dateOf(first) && date <= dateOf(last))
+    .map(([date]) => date);
   if (empty.length === 0) return [];
   return [{ fact: empty.sort(), calls: (empty.length * total) / days.size }];
 }

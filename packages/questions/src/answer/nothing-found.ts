@@ -19,9 +19,9 @@ export const mostValues = 20_000;
 // What visitors typed may hold their own names and numbers, which a sentence must not pass on
 // unasked.
 const privateFields: ReadonlySet<string> = new Set([
-  ...callFields.flatMap(({ name, personal, visitorText }) =>
-    personal || visitorText ? [name] : [],
-  ),
+  ...callFields
+    .filter(({ personal, visitorText }) => personal || visitorText)
+    .map(({ name }) => name),
   'click_id',
 ]);
 
@@ -45,7 +45,7 @@ function textTests(plan: ReadPlan, total: readonly PartValue[]): TextTest[] {
     const values = condition.kind === 'in' ? condition.values : [];
     const isEqual = condition.kind === 'compare' && condition.operator.startsWith('=');
     const literals = isEqual ? [condition.value] : values;
-    const wanted = literals.flatMap((value) => (value.type === 'text' ? [value.text] : []));
+    const wanted = literals.filter((value) => value.type === 'text').map(({ text }) => text);
     return wanted.length === 0 ? [] : [{ field: name, condition, wanted }];
   };
 
@@ -98,9 +98,9 @@ const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0,
  */
 export function nearestValues(text: string, known: ValueCounts): string {
   const wanted = fold(text.replaceAll('%', ''));
-  const texts = [...known].flatMap(([value, calls]) =>
-    typeof value === 'string' && value !== '' ? [{ value, calls }] : [],
-  );
+  const texts: { readonly value: string; readonly calls: number }[] = [];
+  for (const [value, calls] of known)
+    if (typeof value === 'string' && value !== '') texts.push({ value, calls });
   const spelled = nearest(
     wanted,
     texts.map(({ value }) => value),

@@ -199,12 +199,14 @@ function stacked(
 
 /** In the order of time, whatever the rows are ordered by; what has no time comes last. */
 function byTime(a: AnswerValue, b: AnswerValue): number {
-  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  if (a === null) return b === null ? 0 : 1;
+  if (b === null) return -1;
   const placeOf = (key: string | number | boolean) =>
     weekdays.includes(String(key)) ? weekdays.indexOf(String(key)) : key;
   const one = placeOf(a);
   const other = placeOf(b);
-  return one < other ? -1 : Number(one > other);
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** The period of an answer as far as calls of it are known. `until` is when they were read. */
@@ -265,7 +267,7 @@ export function chartLegend(answer: Charted, options: ChartOptions = {}): string
 /** What all series have at each place. */
 const sumsOf = ({ series, places }: Picture): (number | null)[] =>
   places.map((_, at) => {
-    const known = series.flatMap(({ values }) => values[at] ?? []);
+    const known = series.map(({ values }) => values[at] ?? null).filter((value) => value !== null);
     return known.length === 0 ? null : sum(known);
   });
 
@@ -275,7 +277,7 @@ function inWords(picture: Picture): string {
   const span = ` from ${places[0]?.title ?? ''} to ${places.at(-1)?.title ?? ''}`;
   if (kind === 'lines') return `${title}${span}.`;
   const values = sumsOf(picture);
-  const most = values.indexOf(Math.max(...values.flatMap((value) => value ?? [])));
+  const most = values.indexOf(Math.max(...values.filter((value) => value !== null)));
   const all = column.unit === 'calls' ? `: ${formatCount(sum(values))}` : '';
   const extent = kind === 'bars' ? '' : `${all}${span}`;
   return `${title}${extent}; most in ${places[most]?.title ?? ''}, ${valueInWords(column, values[most] ?? null)}.`;
@@ -352,7 +354,7 @@ function overTime(picture: Picture, width: number, height: number, press: string
   const { kind, series, column, places } = picture;
   const values = (
     kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)
-  ).flatMap((value) => value ?? []);
+  ).filter((value) => value !== null);
   const lines = gridOf(Math.min(0, ...values), Math.max(0, ...values), column);
   const low = lines[0]?.value ?? 0;
   const high = lines.at(-1)?.value ?? 1;
@@ -408,14 +410,16 @@ function overTime(picture: Picture, width: number, height: number, press: string
   const half = Math.max(letter, widest(places.map(({ label }) => label))) / 2;
   const every = Math.max(1, Math.ceil((2 * half + 12) / step));
   let end = Number.NEGATIVE_INFINITY;
-  const ticks = places.flatMap(({ label }, at) => {
+  const ticks: string[] = [];
+  for (const [at, { label }] of places.entries()) {
     const x = Math.min(left + (at + 0.5) * step, width - half);
-    if (at % every !== 0 || x - half < end + 8) return [];
+    if (at % every !== 0 || x - half < end + 8) continue;
     end = x + half;
-    return [
+    ticks.push(
       `<text x="${round(x)}" y="${height - 8}" text-anchor="middle" aria-hidden="true">${markup(label)}</text>`,
-    ];
-  });
+    );
+  }
+
   return { height, inside: [...grid, ...drawn, ...ticks] };
 }
 

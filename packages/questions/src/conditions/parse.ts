@@ -509,7 +509,9 @@ class Reader {
 
 /** The names that a text holds outside of strings: those of fields, and of definitions. */
 export const namesIn = (text: string): readonly string[] =>
-  scan(text).flatMap(({ kind, written }) => (kind === 'name' ? [nameOf(written)] : []));
+  scan(text)
+    .filter(({ kind }) => kind === 'name')
+    .map(({ written }) => nameOf(written));
 
 /**
  * A condition in which the names of definitions are replaced by what they stand for, so that it

@@ -197,10 +197,11 @@ export class QuestionCount {
     }
 
     const momentsOf = (end: 'first' | 'last'): number[] =>
-      accounts.flatMap((status) => {
-        const time = status.calls > 0 ? timeOf(status[end]) : null;
-        return time === null ? [] : [shift(time)];
-      });
+      accounts
+        .filter(({ calls }) => calls > 0)
+        .map((status) => timeOf(status[end]))
+        .filter((time) => time !== null)
+        .map(shift);
     const firsts = momentsOf('first');
     const lasts = momentsOf('last');
     const [readAt] = accounts

@@ -184,7 +184,7 @@ class Occurrences implements Counter {
       if (times >= least) groups[group] = (groups[group] as number) + 1;
       all[value] = (all[value] ?? 0) + times;
     });
-    return { groups, whole: all.reduce((found, times) => found + Number(times >= least), 0) };
+    return { groups, whole: all.filter((times) => times >= least).length };
   }
 }
 

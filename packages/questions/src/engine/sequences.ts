@@ -34,10 +34,11 @@ export class KeptCalls {
    * any, otherwise as they come.
    */
   add(calls: CallLists): void {
-    const own = Object.entries(calls.columns).flatMap(([name, values]) => {
-      if (!this.#fields.has(name)) return [];
-      return [[name, name === 'sid' ? values : values.map((value) => this.#once(value))]];
-    });
+    const own = Object.entries(calls.columns)
+      .filter(([name]) => this.#fields.has(name))
+      .map(([name, values]) => {
+        return [name, name === 'sid' ? values : values.map((value) => this.#once(value))];
+      });
     this.#keep({ ...calls, columns: Object.fromEntries(own) });
   }
 

@@ -54,21 +54,6 @@ export const touches: ReadonlyMap<string, Touch> = new Map(
 const activity = fields.find(({ name }) => name === 'activity_type_id');
 const activityTypes: readonly string[] = activity?.valueMeanings ?? [];
 
-/** What fields that follow from others have in common. */
-const plain = {
-  personal: false,
-  isTime: false,
-  otherCalls: 'none',
-  otherNames: [],
-  needs: [],
-  scale: 1,
-} as const;
-const bucket = { ...plain, isTime: true } as const;
-const ofTalk = { ...plain, type: 'boolean', needs: ['talk_minutes'] } as const;
-const afterOthers = { ...plain, otherCalls: 'earlier' } as const;
-const amongAll = { ...plain, otherCalls: 'all' } as const;
-const hours = { type: 'number', scale: hour } as const;
-
 type Read = ReadField['read'];
 const atTime =
   (read: (time: number) => Value): Read =>
@@ -77,162 +62,66 @@ const atTime =
 const inHours = (millis: number | null | undefined): number | null =>
   millis === null || millis === undefined ? null : millis / hour;
 
+/** A field that follows from others; what is not said is as for most of them. */
+const field = (
+  name: string,
+  type: ReadField['type'],
+  meaning: string,
+  read: Read,
+  its: Partial<Omit<ReadField, 'name' | 'type' | 'meaning' | 'read'>> = {},
+): ReadField => ({
+  personal: false,
+  isTime: false,
+  otherCalls: 'none',
+  otherNames: [],
+  needs: [],
+  scale: 1,
+  ...its,
+  name,
+  type,
+  meaning,
+  read,
+});
+
+const callerType: Read = ({ sequence }) => {
+  if (sequence === null) return null;
+  return sequence.nth === 1 ? 'first' : 'returning';
+};
+
+const activityType: Read = (call) => {
+  const value = integerOf(call.value('activity_type_id'), true);
+  const at = activity?.values?.findIndex((each) => Number(each) === value) ?? -1;
+  return activityTypes[at] ?? null;
+};
+
+const ofTouch = ([name, { end, field: source }]: readonly [string, Touch]): ReadField =>
+  field(
+    name,
+    'text',
+    `${touched.find((each) => each[1] === source)?.[2]} of the ${end} call of the caller to the account, of all calls that are known. Null without a caller number.`,
+    ({ sequence }) => textOf(sequence?.fieldOf(end, source)),
+    { otherCalls: end === 'first' ? 'earlier' : 'all', needs: [source] },
+  );
+
 /** The fields that follow from others, or from other calls. */
+// biome-ignore format: one field a line
 export const derived: readonly ReadField[] = [
-  {
-    ...plain,
-    name: 'account',
-    type: 'text',
-    meaning: 'Account that the call was counted for. A condition may use its ID or its name.',
-    read: ({ lists }) => lists.account,
-  },
-  {
-    ...plain,
-    name: 'is_extension',
-    type: 'boolean',
-    otherNames: ['call_extension', 'extension'],
-    meaning: 'The call came through a call extension of an ad.',
-    read: ({ isExtension }) => isExtension,
-  },
-  {
-    ...ofTalk,
-    name: 'missed',
-    otherNames: ['unanswered', 'is_missed', 'missed_call'],
-    meaning: 'Nobody answered: the caller was never connected (talk_minutes is 0).',
-    read: ({ talk }) => (talk === null ? null : talk === 0),
-  },
-  {
-    ...ofTalk,
-    name: 'answered',
-    otherNames: ['is_answered', 'answered_call'],
-    meaning: 'Somebody answered: the caller was connected (talk_minutes is above 0).',
-    read: ({ talk }) => (talk === null ? null : talk > 0),
-  },
-  {
-    ...afterOthers,
-    name: 'caller_type',
-    type: 'text',
-    values: ['first', 'returning'],
-    otherNames: ['new_or_returning', 'type_of_caller'],
-    meaning:
-      'first: no earlier call of the caller is in the account; returning: there is one. Null without a caller number.',
-    read({ sequence }) {
-      if (sequence === null) return null;
-      return sequence.nth === 1 ? 'first' : 'returning';
-    },
-  },
-  {
-    ...plain,
-    name: 'lag_minutes',
-    type: 'number',
-    scale: minute,
-    otherNames: ['lag'],
-    meaning:
-      'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.',
-    needs: ['displayed_timestamp'],
-    read: ({ lag }) => (lag === null ? null : lag / minute),
-  },
-  {
-    ...plain,
-    name: 'click_id',
-    type: 'text',
-    needs: clickPlaces,
-    meaning: 'Click id of the ad: ppc_gclid, or the first one in the addresses of the visit.',
-    read: (call) => clickOf((name) => call.value(name))?.id ?? null,
-  },
-  {
-    ...plain,
-    name: 'click_kind',
-    type: 'text',
-    values: clickKinds,
-    needs: clickPlaces,
-    meaning: 'Which kind of click id click_id is.',
-    read: (call) => clickOf((name) => call.value(name))?.kind ?? null,
-  },
-  {
-    ...plain,
-    name: 'activity_type',
-    type: 'text',
-    values: activityTypes,
-    meaning: 'What activity_type_id means.',
-    needs: ['activity_type_id'],
-    read(call) {
-      const value = integerOf(call.value('activity_type_id'), true);
-      return (
-        activityTypes[activity?.values?.findIndex((each) => Number(each) === value) ?? -1] ?? null
-      );
-    },
-  },
-  {
-    ...bucket,
-    name: 'day',
-    type: 'day',
-    otherNames: ['date'],
-    meaning: 'Day of date_added.',
-    read: atTime((time) => startOfDay(dayNumber(time))),
-  },
-  {
-    ...bucket,
-    name: 'week',
-    type: 'week',
-    meaning: 'Monday of the week of date_added.',
-    read: atTime(startOfWeek),
-  },
-  {
-    ...bucket,
-    name: 'month',
-    type: 'month',
-    meaning: 'First day of the month of date_added.',
-    read: atTime(monthStartOf),
-  },
-  {
-    ...bucket,
-    name: 'weekday',
-    type: 'text',
-    otherNames: ['day_of_week'],
-    isOrdered: true,
-    values: weekdays,
-    meaning: 'Day of the week of date_added, Mon to Sun.',
-    read: atTime((time) => weekdays[weekdayOf(time)] ?? null),
-  },
-  {
-    ...bucket,
-    name: 'hour',
-    type: 'number',
-    otherNames: ['hour_of_day'],
-    meaning: 'Hour of the day of date_added, 0 to 23.',
-    read: atTime(hourOf),
-  },
-  {
-    ...afterOthers,
-    name: 'caller_nth',
-    type: 'number',
-    meaning: 'Which call of the caller to the account it is, from 1. Null without a caller number.',
-    read: ({ sequence }) => sequence?.nth ?? null,
-  },
-  {
-    ...afterOthers,
-    ...hours,
-    name: 'hours_since_previous_call',
-    meaning: 'Hours since the call of the caller before it. Null for a first call.',
-    read: ({ sequence }) => inHours(sequence?.sincePrevious),
-  },
-  {
-    ...amongAll,
-    ...hours,
-    name: 'hours_until_next_call',
-    meaning: 'Hours until the next call of the caller. Null for a last call.',
-    read: ({ sequence }) => inHours(sequence?.untilNext),
-  },
-  ...Array.from(
-    touches,
-    ([name, { end, field }]): ReadField => ({
-      ...(end === 'first' ? afterOthers : amongAll),
-      name,
-      type: 'text',
-      needs: [field],
-      meaning: `${touched.find((each) => each[1] === field)?.[2]} of the ${end} call of the caller to the account, of all calls that are known. Null without a caller number.`,
-      read: ({ sequence }) => textOf(sequence?.fieldOf(end, field)),
-    }),
-  ),
+  field('account', 'text', 'Account that the call was counted for. A condition may use its ID or its name.', ({ lists }) => lists.account),
+  field('is_extension', 'boolean', 'The call came through a call extension of an ad.', ({ isExtension }) => isExtension, { otherNames: ['call_extension', 'extension'] }),
+  field('missed', 'boolean', 'Nobody answered: the caller was never connected (talk_minutes is 0).', ({ talk }) => (talk === null ? null : talk === 0), { otherNames: ['unanswered', 'is_missed', 'missed_call'], needs: ['talk_minutes'] }),
+  field('answered', 'boolean', 'Somebody answered: the caller was connected (talk_minutes is above 0).', ({ talk }) => (talk === null ? null : talk > 0), { otherNames: ['is_answered', 'answered_call'], needs: ['talk_minutes'] }),
+  field('caller_type', 'text', 'first: no earlier call of the caller is in the account; returning: there is one. Null without a caller number.', callerType, { values: ['first', 'returning'], otherNames: ['new_or_returning', 'type_of_caller'], otherCalls: 'earlier' }),
+  field('lag_minutes', 'number', 'Minutes from the first visit (displayed_timestamp) to the call. Null for call extensions.', ({ lag }) => (lag === null ? null : lag / minute), { otherNames: ['lag'], needs: ['displayed_timestamp'], scale: minute }),
+  field('click_id', 'text', 'Click id of the ad: ppc_gclid, or the first one in the addresses of the visit.', (call) => clickOf((name) => call.value(name))?.id ?? null, { needs: clickPlaces }),
+  field('click_kind', 'text', 'Which kind of click id click_id is.', (call) => clickOf((name) => call.value(name))?.kind ?? null, { values: clickKinds, needs: clickPlaces }),
+  field('activity_type', 'text', 'What activity_type_id means.', activityType, { values: activityTypes, needs: ['activity_type_id'] }),
+  field('day', 'day', 'Day of date_added.', atTime((time) => startOfDay(dayNumber(time))), { otherNames: ['date'], isTime: true }),
+  field('week', 'week', 'Monday of the week of date_added.', atTime(startOfWeek), { isTime: true }),
+  field('month', 'month', 'First day of the month of date_added.', atTime(monthStartOf), { isTime: true }),
+  field('weekday', 'text', 'Day of the week of date_added, Mon to Sun.', atTime((time) => weekdays[weekdayOf(time)] ?? null), { values: weekdays, isOrdered: true, otherNames: ['day_of_week'], isTime: true }),
+  field('hour', 'number', 'Hour of the day of date_added, 0 to 23.', atTime(hourOf), { otherNames: ['hour_of_day'], isTime: true }),
+  field('caller_nth', 'number', 'Which call of the caller to the account it is, from 1. Null without a caller number.', ({ sequence }) => sequence?.nth ?? null, { otherCalls: 'earlier' }),
+  field('hours_since_previous_call', 'number', 'Hours since the call of the caller before it. Null for a first call.', ({ sequence }) => inHours(sequence?.sincePrevious), { otherCalls: 'earlier', scale: hour }),
+  field('hours_until_next_call', 'number', 'Hours until the next call of the caller. Null for a last call.', ({ sequence }) => inHours(sequence?.untilNext), { otherCalls: 'all', scale: hour }),
+  ...[...touches].map(ofTouch),
 ];

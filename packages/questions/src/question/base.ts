@@ -46,11 +46,11 @@ function baseOf({ base, column }: PlannedMeasure, read: Read): PlannedMeasure | 
 /** The end of a column of a comparison: what a measure was before, or has changed by. */
 const comparedEnd = /_(?:before|change)$/;
 
-const withoutArgument = allMeasures.flatMap(({ name, argument }) =>
-  argument === undefined ? [name] : [],
-);
+const namesOf = (some: typeof allMeasures): string[] => some.map(({ name }) => name);
+const withoutArgument = namesOf(allMeasures.filter(({ argument }) => argument === undefined));
+const takingOne = new Set(namesOf(allMeasures.filter(({ argument }) => argument !== undefined)));
 const withArgument = new RegExp(
-  String.raw`\b(?:${[...new Set(allMeasures.flatMap(({ name, argument }) => (argument ? [name] : [])))].join('|')})\s*\((?:[^()']|'[^']*'|\([^()]*\))*\)`,
+  String.raw`\b(?:${[...takingOne].join('|')})\s*\((?:[^()']|'[^']*'|\([^()]*\))*\)`,
   'gi',
 );
 

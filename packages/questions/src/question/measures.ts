@@ -160,7 +160,7 @@ const follows = (hours: number, until: 'untilEnd' | 'untilNext' | 'untilAnswered
     const known = sequence?.untilEnd ?? null;
     const next = sequence?.[until] ?? null;
     if (talk !== 0 || known === null || known < within || next === null) return 0;
-    return Number(until === 'untilEnd' || next <= within);
+    return until === 'untilEnd' || next <= within ? 1 : 0;
   };
 
   return part(`${until} ${hours}`, 'talk_minutes', isSo, amongAll);
@@ -174,202 +174,74 @@ const ratio = (some: PartValue | undefined, of: PartValue | undefined, scale = 1
 const scaled: Make = ([value = null], _whole, _days, scale) =>
   value === null ? null : value / scale;
 const meanOf: Make = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
-const own = { better: null, addsUp: false, empty: null, scale: 1 } as const;
-const countIn: Make = ([count]) => count ?? 0;
-const counted = { ...own, empty: 0, value: countIn } as const;
-const calls = { ...counted, unit: 'calls', addsUp: true } as const;
-const leavesTalk = {
-  leaves: { code: 'no_talk_minutes', counted: knownOf('talk_minutes') },
-} as const;
-const leavesCallers = { leaves: { code: 'no_caller_number', counted: withCaller } } as const;
-const callers = { ...counted, unit: 'callers', ...leavesCallers } as const;
-const shareOf: Make = ([some, all]) => ratio(some, all);
-const share = { ...own, unit: 'share', value: shareOf } as const;
-const rate = { ...share, ...leavesTalk } as const;
-const talk = { ...own, unit: 'minutes', ...leavesTalk, scale: 10, value: scaled } as const;
-const shownAt: Make = ([at = null]) => (at === null ? null : shownMoment(at));
-const time = { ...own, unit: 'time', value: shownAt } as const;
-const ofNumber = { ...own, argument: 'number', unit: 'number', value: scaled } as const;
 
+/** What measures of a kind have in common. */
+type Kind = Omit<CountedMeasure, 'name' | 'meaning' | 'parts'>;
+
+const countIn: Make = ([count]) => count ?? 0;
+const shareOf: Make = ([some, all]) => ratio(some, all);
+const shownAt: Make = ([at = null]) => (at === null ? null : shownMoment(at));
+
+// biome-ignore format: one kind a line
+const kinds = {
+  calls: { unit: 'calls', better: null, addsUp: true, empty: 0, scale: 1, value: countIn },
+  perDay: { unit: 'number', better: 'more', addsUp: false, empty: 0, scale: 1, value: countIn },
+  callers: { unit: 'callers', better: null, addsUp: false, empty: 0, scale: 1, value: countIn },
+  values: { unit: 'count', better: null, addsUp: false, empty: 0, scale: 1, value: countIn },
+  share: { unit: 'share', better: null, addsUp: false, empty: null, scale: 1, value: shareOf },
+  talk: { unit: 'minutes', better: null, addsUp: false, empty: null, scale: 10, value: scaled },
+  lag: { unit: 'minutes', better: null, addsUp: false, empty: null, scale: 1, value: scaled },
+  time: { unit: 'time', better: null, addsUp: false, empty: null, scale: 1, value: shownAt },
+  number: { unit: 'number', better: null, addsUp: false, empty: null, scale: 1, value: scaled },
+} satisfies Readonly<Record<string, Kind>>;
+
+/** A measure: what is said here of its own holds, whatever those of its kind have in common. */
+const measure = (
+  kind: keyof typeof kinds,
+  name: string,
+  meaning: string,
+  parts: CountedMeasure['parts'],
+  its: Partial<Omit<CountedMeasure, 'name' | 'meaning' | 'parts'>> = {},
+): CountedMeasure => ({ ...kinds[kind], ...its, name, meaning, parts });
+
+const leaves = { code: 'no_talk_minutes', counted: knownOf('talk_minutes') } as const;
+const leavesUnknown = { code: 'no_caller_number', counted: withCaller } as const;
+const leavesLag = { code: 'no_lag', counted: knownOf('lag_minutes') } as const;
+const perDay: Make = ([calls], _, daysOf) => ((daysOf() ?? 0) > 0 ? ratio(calls, daysOf()) : null);
+const lagShown: Make = ([lag = null]) =>
+  lag === null ? null : Math.floor((lag + 3000) / 6000) / 10;
 const byMissed =
   'by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
 
 /** All measures. */
+// biome-ignore format: one measure a line
 export const measures: readonly CountedMeasure[] = [
-  { ...calls, name: 'calls', meaning: 'Number of calls.', better: 'more', parts: () => [allCalls] },
-  {
-    ...share,
-    name: 'share',
-    addsUp: true,
-    empty: 0,
-    meaning: 'Part of all counted calls, 0 to 1.',
-    parts: () => [allCalls],
-    value: ([calls], [all]) => ratio(calls, all),
-  },
-  {
-    ...counted,
-    name: 'per_day',
-    unit: 'number',
-    better: 'more',
-    meaning: 'Calls by the days of the period, up to its end or now.',
-    parts: () => [allCalls],
-    value: ([calls], _, daysOf) => ((daysOf() ?? 0) > 0 ? ratio(calls, daysOf()) : null),
-  },
-  {
-    ...calls,
-    name: 'missed',
-    better: 'less',
-    ...leavesTalk,
-    meaning: 'Calls that nobody answered: talk_minutes is 0.',
-    parts: () => [missed],
-  },
-  {
-    ...calls,
-    name: 'answered',
-    better: 'more',
-    ...leavesTalk,
-    meaning: 'Calls that were answered: talk_minutes is above 0.',
-    parts: () => [answered],
-  },
-  {
-    ...rate,
-    name: 'missed_rate',
-    better: 'less',
-    meaning: 'Missed calls by answered and missed calls, 0 to 1.',
-    parts: () => [missed, judged],
-  },
-  {
-    ...rate,
-    name: 'answered_rate',
-    better: 'more',
-    meaning: 'Answered calls by answered and missed calls, 0 to 1.',
-    parts: () => [answered, judged],
-  },
-  {
-    ...talk,
-    name: 'talk_sum',
-    addsUp: true,
-    empty: 0,
-    meaning: 'Sum of talk_minutes.',
-    parts: () => [sumOf('talk_minutes', 10)],
-  },
-  {
-    ...talk,
-    name: 'talk_mean',
-    value: meanOf,
-    meaning: 'Mean of talk_minutes, missed calls included.',
-    parts: () => [sumOf('talk_minutes', 10), knownOf('talk_minutes')],
-  },
-  {
-    ...talk,
-    name: 'talk_median',
-    meaning: 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.',
-    parts: () => [rankOf('talk_minutes', 10, 1, 2)],
-  },
-  {
-    ...talk,
-    name: 'talk_p90',
-    meaning: 'Talk minutes that nine in ten calls do not exceed, missed calls included.',
-    parts: () => [rankOf('talk_minutes', 10, 9, 10)],
-  },
-  {
-    ...callers,
-    name: 'callers',
-    better: 'more',
-    meaning: 'Different callers, by the digits of their number.',
-    parts: () => [callersOf(1)],
-  },
-  {
-    ...callers,
-    name: 'repeat_callers',
-    meaning: 'Callers with more than one call in the group.',
-    parts: () => [callersOf(2)],
-  },
-  {
-    ...callers,
-    name: 'first_time_callers',
-    better: 'more',
-    meaning:
-      'Callers whose first call to the account, of all calls that are known, is in the group.',
-    parts: () => [firstTime],
-  },
-  {
-    ...own,
-    name: 'lag_median',
-    unit: 'minutes',
-    meaning: 'Median of the minutes from the first visit to the call, in tenths.',
-    parts: () => [rankOf('lag_minutes', minute, 1, 2)],
-    value: ([lag = null]) => (lag === null ? null : Math.floor((lag + 3000) / 6000) / 10),
-    leaves: { code: 'no_lag', counted: knownOf('lag_minutes') },
-  },
-  { ...time, name: 'first', meaning: 'Time of the first call.', parts: () => [ends[0]] },
-  { ...time, name: 'last', meaning: 'Time of the last call.', parts: () => [ends[1]] },
-  {
-    ...counted,
-    name: 'distinct',
-    argument: 'field',
-    unit: 'count',
-    meaning: 'Number of different values of {}, an empty one not counted.',
-    parts: ({ field }) => [distinctOf(field)],
-  },
-  {
-    ...calls,
-    name: 'without',
-    argument: 'field',
-    meaning: 'Calls in which {} is missing or empty.',
-    parts: ({ field }) => [withoutOf(field)],
-  },
-  {
-    ...calls,
-    name: 'count',
-    argument: 'condition',
-    meaning: 'Calls of which {} is true.',
-    parts: ({ condition }) => [holds(condition)],
-  },
-  {
-    ...share,
-    name: 'share',
-    argument: 'condition',
-    meaning:
-      'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.',
-    parts: ({ condition }) => [holds(condition), allCalls],
-  },
-  {
-    ...ofNumber,
-    name: 'median',
-    meaning: 'Median of {}; of two in the middle the smaller one.',
-    parts: ({ field, scale }) => [rankOf(field, scale, 1, 2)],
-  },
-  {
-    ...ofNumber,
-    name: 'mean',
-    value: meanOf,
-    meaning: 'Mean of {}.',
-    parts: ({ field, scale }) => [sumOf(field, scale), knownOf(field)],
-  },
-  {
-    ...ofNumber,
-    name: 'p90',
-    meaning: 'What {} does not exceed in nine of ten calls.',
-    parts: ({ field, scale }) => [rankOf(field, scale, 9, 10)],
-  },
-  {
-    ...share,
-    name: 'called_again_within',
-    hasBase: true,
-    argument: 'hours',
-    meaning: `Missed calls whose caller called again within {} h, ${byMissed}`,
-    parts: ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')],
-  },
-  {
-    ...share,
-    name: 'reached_within',
-    hasBase: true,
-    argument: 'hours',
-    better: 'more',
-    meaning: `Missed calls whose caller had an answered call within {} h, ${byMissed}`,
-    parts: ({ hours }) => [follows(hours, 'untilAnswered'), follows(hours, 'untilEnd')],
-  },
+  measure('calls', 'calls', 'Number of calls.', () => [allCalls], { better: 'more' }),
+  measure('share', 'share', 'Part of all counted calls, 0 to 1.', () => [allCalls], { addsUp: true, empty: 0, value: ([calls], [all]) => ratio(calls, all) }),
+  measure('perDay', 'per_day', 'Calls by the days of the period, up to its end or now.', () => [allCalls], { value: perDay }),
+  measure('calls', 'missed', 'Calls that nobody answered: talk_minutes is 0.', () => [missed], { better: 'less', leaves }),
+  measure('calls', 'answered', 'Calls that were answered: talk_minutes is above 0.', () => [answered], { better: 'more', leaves }),
+  measure('share', 'missed_rate', 'Missed calls by answered and missed calls, 0 to 1.', () => [missed, judged], { better: 'less', leaves }),
+  measure('share', 'answered_rate', 'Answered calls by answered and missed calls, 0 to 1.', () => [answered, judged], { better: 'more', leaves }),
+  measure('talk', 'talk_sum', 'Sum of talk_minutes.', () => [sumOf('talk_minutes', 10)], { addsUp: true, empty: 0, leaves }),
+  measure('talk', 'talk_mean', 'Mean of talk_minutes, missed calls included.', () => [sumOf('talk_minutes', 10), knownOf('talk_minutes')], { value: meanOf, leaves }),
+  measure('talk', 'talk_median', 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.', () => [rankOf('talk_minutes', 10, 1, 2)], { leaves }),
+  measure('talk', 'talk_p90', 'Talk minutes that nine in ten calls do not exceed, missed calls included.', () => [rankOf('talk_minutes', 10, 9, 10)], { leaves }),
+  measure('callers', 'callers', 'Different callers, by the digits of their number.', () => [callersOf(1)], { better: 'more', leaves: leavesUnknown }),
+  measure('callers', 'repeat_callers', 'Callers with more than one call in the group.', () => [callersOf(2)], { leaves: leavesUnknown }),
+  measure('callers', 'first_time_callers', 'Callers whose first call to the account, of all calls that are known, is in the group.', () => [firstTime], { better: 'more', leaves: leavesUnknown }),
+  measure('lag', 'lag_median', 'Median of the minutes from the first visit to the call, in tenths.', () => [rankOf('lag_minutes', minute, 1, 2)], { value: lagShown, leaves: leavesLag }),
+  measure('time', 'first', 'Time of the first call.', () => [ends[0]]),
+  measure('time', 'last', 'Time of the last call.', () => [ends[1]]),
+  measure('values', 'distinct', 'Number of different values of {}, an empty one not counted.', ({ field }) => [distinctOf(field)], { argument: 'field' }),
+  measure('calls', 'without', 'Calls in which {} is missing or empty.', ({ field }) => [withoutOf(field)], { argument: 'field' }),
+  measure('calls', 'count', 'Calls of which {} is true.', ({ condition }) => [holds(condition)], { argument: 'condition' }),
+  measure('share', 'share', 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.', ({ condition }) => [holds(condition), allCalls], { argument: 'condition' }),
+  measure('number', 'median', 'Median of {}; of two in the middle the smaller one.', ({ field, scale }) => [rankOf(field, scale, 1, 2)], { argument: 'number' }),
+  measure('number', 'mean', 'Mean of {}.', ({ field, scale }) => [sumOf(field, scale), knownOf(field)], { argument: 'number', value: meanOf }),
+  measure('number', 'p90', 'What {} does not exceed in nine of ten calls.', ({ field, scale }) => [rankOf(field, scale, 9, 10)], { argument: 'number' }),
+  measure('share', 'called_again_within', `Missed calls whose caller called again within {} h, ${byMissed}`, ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')], { argument: 'hours', hasBase: true }),
+  measure('share', 'reached_within', `Missed calls whose caller had an answered call within {} h, ${byMissed}`, ({ hours }) => [follows(hours, 'untilAnswered'), follows(hours, 'untilEnd')], { argument: 'hours', hasBase: true, better: 'more' }),
 ];
 
 /** The columns that `spend` adds. */

@@ -276,9 +276,9 @@ export function planQuestion(
     measures,
     unnamed,
     parts,
-    measured: parts.flatMap(({ about }) =>
-      about !== null && typeof about === 'object' ? [about] : [],
-    ),
+    measured: parts
+      .map(({ about }) => about)
+      .filter((about) => typeof about === 'object' && about !== null),
     compared,
     changesPerDay,
     spend,
