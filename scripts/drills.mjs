@@ -88,29 +88,14 @@ function print(lines) {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
     .sort((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
-  const number = (/** @type {number} */ count) => count.toLocaleString('en-US');
-  const rows = [
-    ['drill', 'kind', 'runs', 'lost', 'doubled', 'hung', 'lied', 's', ''],
-    ...results.map(({ name, kind, runs, lost, doubled, hung, lied, seconds, events }) => [
-      name,
-      kind,
-      ...[runs, lost, doubled, hung, lied, seconds].map(number),
-      Object.entries(events)
-        .map(([event, count]) => `${number(count)} ${event}`)
-        .join(', '),
-    ]),
-  ];
-  const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => String(row[at]).length)),
+  console.table(
+    Object.fromEntries(
+      results.map(({ name, events, ...counts }) => {
+        const happened = Object.entries(events).map(([event, count]) => `${count} ${event}`);
+        return [name, { ...counts, events: happened.join(', ') }];
+      }),
+    ),
   );
-  const isText = (/** @type {number} */ at) => at < 2 || at === widths.length - 1;
-  for (const row of rows) {
-    const cells = row.map((cell, at) =>
-      isText(at) ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
-    );
-    console.log(cells.join('  ').trimEnd());
-  }
-
   console.log(`${results.length} drills took ${Math.round((Date.now() - started) / 1000)} s`);
 }
 

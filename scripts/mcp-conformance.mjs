@@ -1,7 +1,6 @@
-// Holds the MCP server to the protocol with the tools of the protocol's makers: the conformance
-// suite on a server that has everything the suite asks for, behind our transports; what of it any
-// server must pass, on the real server; the Inspector as a client of both transports. Needs the
-// built packages.
+// Holds the MCP server to the protocol with the conformance suite of its makers: all of it on a server
+// that has everything the suite asks for, behind our transports, and what any server must pass on
+// the real one. Drills ask it with clients that hosts are built on. Needs the built packages.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,10 +56,6 @@ if (!existsSync(join(tools, 'node_modules'))) {
   });
 }
 const suite = join(tools, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-const inspector = join(
-  tools,
-  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-);
 
 /**
  * Starts a server that prints its URL, and waits for that.
@@ -110,23 +105,6 @@ async function conform(what, url, flags) {
   report(status === 0, what, output);
 }
 
-/**
- * Runs the Inspector as a client.
- * @param {string} what
- * @param {readonly string[]} args
- * @param {RegExp} wanted
- */
-async function inspect(what, args, wanted) {
-  const { status, output } = await execute(process.execPath, [
-    inspector,
-    '--cli',
-    ...args,
-    '--format',
-    'json',
-  ]);
-  report(status === 0 && wanted.test(output), `Inspector: ${what}`, output);
-}
-
 /** Everything the suite asks for, behind our transports. */
 async function fixture() {
   const file = join(work, 'everything.mjs');
@@ -166,41 +144,13 @@ async function real(env) {
     }
   }
 
-  const target = [server.url, '--transport', 'http', '--method'];
-  await inspect('HTTP, tools/list', [...target, 'tools/list'], /"analyze_calls"/);
-  const call = ['tools/call', '--tool-name', 'count_calls', '--tool-arg', 'from=2026-09-01'];
-  await inspect('HTTP, tools/call', [...target, ...call], /"total"/);
   await server.close();
-}
-
-/**
- * The real server as hosts start it, in one family of revisions.
- * @param {Record<string, string>} env
- * @param {'legacy' | 'modern'} era
- */
-async function overStdio(env, era) {
-  const server = { command: process.execPath, args: [bin], env, protocolEra: era };
-  const file = join(work, `${era}.json`);
-  writeFileSync(file, JSON.stringify({ mcpServers: { calls: server } }));
-  const target = ['--config', file, '--server', 'calls', '--method'];
-  await inspect(`stdio ${era}, tools/list`, [...target, 'tools/list'], /"analyze_calls"/);
-  const call = ['tools/call', '--tool-name', 'list_calls', '--tool-arg', 'rows=2'];
-  await inspect(`stdio ${era}, tools/call`, [...target, ...call], /Rows 1-2/);
-  await inspect(
-    `stdio ${era}, resources/read`,
-    [...target, 'resources/read', '--uri', 'calls://conditions'],
-    /talk_minutes >= 2/,
-  );
 }
 
 const sandbox = await startSandboxProcess();
 try {
   // Side by side: most of the time is waiting for processes to start.
-  await Promise.all([
-    fixture(),
-    real(sandbox.env),
-    overStdio(sandbox.env, 'legacy').then(() => overStdio(sandbox.env, 'modern')),
-  ]);
+  await Promise.all([fixture(), real(sandbox.env)]);
 } finally {
   await sandbox.close();
   rmSync(work, { recursive: true });

@@ -137,18 +137,6 @@ export function tooMuch(most, now) {
     .map((key) => `${now[key]} ${words[key]}, at most ${most[key]}`);
 }
 
-/** @param {Record<string, Counts>} packages @param {Shape} most @param {Shape} now */
-function print(packages, most, now) {
-  const number = (/** @type {number} */ count) => count.toLocaleString('en-US');
-  for (const [name, { tokens }] of Object.entries(packages).sort())
-    console.log(`${name.padEnd(14)} ${number(tokens).padStart(8)} tokens`);
-  console.log('');
-  for (const key of /** @type {(keyof Shape)[]} */ (Object.keys(words)))
-    console.log(
-      `${words[key].padEnd(26)} ${number(now[key]).padStart(8)}  at most ${number(most[key])}`,
-    );
-}
-
 if (process.argv[1] === import.meta.filename) {
   const { packages, problems } = measure(join(root, 'packages'));
   const { commands } = /** @type {{ commands: { name: string, options: object }[] }} */ (
@@ -171,7 +159,15 @@ if (process.argv[1] === import.meta.filename) {
   };
   /** @type {Shape} */
   const most = JSON.parse(readFileSync(join(root, 'shape.json'), 'utf8'));
-  print(packages, most, now);
+  console.table(packages);
+  console.table(
+    Object.fromEntries(
+      Object.entries(words).map(([key, name]) => {
+        const figure = /** @type {keyof Shape} */ (key);
+        return [name, { now: now[figure], most: most[figure] }];
+      }),
+    ),
+  );
   const [largest] = [...options].sort(([, a], [, b]) => b - a);
   console.log(`The command with the most options of its own is "${largest?.[0]}".`);
   const wrong = [...tooMuch(most, now), ...problems];
