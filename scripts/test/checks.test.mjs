@@ -3,7 +3,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -274,15 +273,6 @@ test('repository: no registry host, no unfinished mark', () => {
     spawnSync('git', ['grep', '-nIE', pattern], { cwd: root, encoding: 'utf8' }).stdout;
   expect(grep(`registry\\.(npmjs|yarnpkg|npmmirror)|npm\\.pkg\\.${'github'}`)).toBe('');
   expect(grep(`\\b(TO${'DO'}|FIX${'ME'}|XX${'X'})\\b`)).toBe('');
-});
-
-test('architecture: every file that the page names exists', () => {
-  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
-  const named = [...page.matchAll(/`((?:packages|scripts|bench|docs|conformance)\/[^\s`]+)`/g)].map(
-    ([, path = '']) => path,
-  );
-  expect(named.length).toBeGreaterThan(20);
-  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 test('decisions: each package has a page, and each of its dependencies a line on it', () => {
