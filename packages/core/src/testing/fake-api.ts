@@ -265,14 +265,3 @@ function seenRequest(method: string, url: string, headers: SeenRequest['headers'
   const { searchParams: query } = new URL(url, 'http://server.invalid');
   return { method, url, query, headers, body: '', aborted: false };
 }
-
-/** The same by its earlier name and options. */
-export const startHostileServer = ({
-  maxRows,
-  fault,
-  ...rest
-}: {
-  readonly calls?: Call[];
-  readonly maxRows?: number;
-  readonly fault?: FakeApiOptions['faults'];
-} = {}): Promise<FakeApiServer> => fakeApi({ ...rest, cap: maxRows, faults: fault }).listen();

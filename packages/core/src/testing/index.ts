@@ -6,12 +6,10 @@ export {
   type FakeApi,
   type FakeApiOptions,
   type FakeApiServer,
-  type FakeApiServer as HostileServer,
   fakeApi,
   fastRetry,
   faults,
   type SeenRequest,
-  startHostileServer,
 } from './fake-api.ts';
 export {
   type CountForm,

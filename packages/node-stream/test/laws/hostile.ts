@@ -1,9 +1,9 @@
 import { apiKeys, type Call, createClient } from '@call-attribution/core';
 import {
+  type FakeApiServer,
   type Fault,
+  fakeApi,
   fixtureCalls,
-  type HostileServer,
-  startHostileServer,
 } from '@call-attribution/core/testing';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const whims: Record<string, () => Fault> = {
 };
 
 /** A client of a hostile server that is patient, but not slow. */
-export function hostileClient(server: HostileServer, attempts = 14) {
+export function hostileClient(server: FakeApiServer, attempts = 14) {
   const client = createClient({
     baseUrl: server.url,
     auth: apiKeys('key', 'secret'),
@@ -65,10 +65,10 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
           const must = new Set(calls.map(({ sid }) => sid));
           const may = new Set(must);
           const extra = fixtureCalls(50, 2);
-          const server = await startHostileServer({
+          const server = await fakeApi({
             calls,
-            ...(maxRows === undefined ? {} : { maxRows }),
-            fault: (_, index) => {
+            ...(maxRows === undefined ? {} : { cap: maxRows }),
+            faults: (_, index) => {
               const { whim, move, at } = script[index % (script.length + 20)] ?? {
                 whim: 'none',
                 move: 'none',
@@ -89,7 +89,7 @@ export async function readsHostileServers(numRuns: number, tally = new Tally()):
                 },
               };
             },
-          });
+          }).listen();
           const client = hostileClient(server);
           const sids: string[] = [];
           const options = { rows, prefetch };

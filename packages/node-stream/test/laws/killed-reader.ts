@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fixtureCalls, startHostileServer } from '@call-attribution/core/testing';
+import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { Tally } from '@call-attribution/test-tools/drill';
 import { build } from 'esbuild';
 import { expect } from 'vitest';
@@ -49,14 +49,14 @@ export async function prepareKilledReader(tally = new Tally()): Promise<KilledRe
     },
     logLevel: 'silent',
   });
-  const server = await startHostileServer({
+  const server = await fakeApi({
     calls: fixtureCalls(1500),
-    fault: () => ({
+    faults: () => ({
       send: ({ status, headers, body }, response, later) => {
         later(() => response.writeHead(status, headers).end(body), responseAfterMs);
       },
     }),
-  });
+  }).listen();
 
   /** Starts the reader until it finishes, and kills it before as often as that is allowed. */
   const finish = async (
