@@ -45,7 +45,7 @@ function shown({ command, columns, hidden = '', status = 0 }, env) {
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'https://api.example.com');
   const lines = steady
     .split('\n')
-    .filter((line) => !/^\(finished in|^ *(?:generated )?calls: .*\d\/s\b/.test(line));
+    .filter((line) => !/^\(finished in|^ *[\w -]+: .*\d\/s\b/.test(line));
   return [`$ ${command}`, ...lines].join('\n').trimEnd();
 }
 
