@@ -29,10 +29,10 @@ export interface CredentialOptions {
    */
   readonly env?: Environment | undefined;
   /**
-   * Called once for each file that others on this machine can read. Default: a warning of the
-   * process.
+   * Called once for each file that others on this machine can read, with its reference. Default: a
+   * warning of the process.
    */
-  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onWarning?: ((message: string, reference: string) => void) | undefined;
 }
 
 const form = '{ "accessKey": "...", "secretKey": "..." } or { "bearerToken": "..." }';
@@ -65,6 +65,7 @@ export function credentialsFrom(options: CredentialOptions = {}): CredentialSour
       warned.add(reference);
       onWarning(
         `The credentials of account ${account} (${reference}) can be read by other users of this machine. Run chmod 600 on the file.`,
+        reference,
       );
     }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { FleetStatus } from '@call-attribution/fleet';
@@ -198,6 +198,36 @@ test('refused keys set an account aside; status 4 when that is all accounts', as
   expect(none.stderr).toMatch(
     /101 is set aside: .*nothing is there|101 is set aside: .*no such file/,
   );
+});
+
+test('each file of credentials that cannot be read is named, and so is each that others can read', async () => {
+  const folder = jobFolder();
+  expect((await fleet(folder, 'work job.json --keys keys')).code).toBe(0);
+
+  const names = ['101', '102'];
+  const compare = () => stage.quick('verify job.json --against-api --keys keys', { cwd: folder });
+  if (process.platform !== 'win32') {
+    for (const id of names) chmodSync(join(folder, `keys/${id}.json`), 0o644);
+    const warning =
+      'calls: 2 files of credentials can be read by other users of this machine: file:101.json, file:102.json. Run chmod 600 on them.\n';
+    for (const { code, stderr } of [
+      await fleet(folder, 'work job.json --keys keys'),
+      await compare(),
+    ]) {
+      expect(code).toBe(0);
+      expect(stderr.split(warning)).toHaveLength(2);
+    }
+  }
+
+  for (const id of names) rmSync(join(folder, `keys/${id}.json`));
+  const none = await compare();
+  expect(none.code).toBe(4);
+  for (const id of names)
+    expect(none.stderr).toContain(
+      `The credential of account ${id} (file:${id}.json): there is no such`,
+    );
+  const work = await fleet(folder, 'work job.json --keys keys');
+  for (const id of names) expect(work.stderr).toContain(`  ${id} is set aside: `);
 });
 
 test('a job with `every` goes on until Ctrl-C', async () => {

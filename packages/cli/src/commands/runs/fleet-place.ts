@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Client, createClient, createLimiter } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import {
   type CredentialSource,
   credentialsFrom,
@@ -16,6 +17,7 @@ import { UsageError } from '../../errors.ts';
 import { type Io, say } from '../../io.ts';
 import { refusePassword, storeUrl } from '../../stores/open.ts';
 import { untilOpen } from '../../syncing/repeat.ts';
+import { plural } from '../../terminal/numbers.ts';
 import { sayRetry } from '../typed/repeat.ts';
 
 /** The URL of the engine that was typed or is in the environment; null when there is none. */
@@ -80,18 +82,45 @@ export function folderOf(into: string, { cwd }: Pick<Io, 'cwd'>): string | null 
   return folder === undefined ? null : resolve(cwd, folder);
 }
 
-/** The credentials of accounts, from the folder of --keys and the environment. */
-export function credentialsOf(args: Args, io: Io): CredentialSource {
-  let isWarned = false;
-  return credentialsFrom({
+/**
+ * The credentials of accounts, from the folder of --keys and the environment, and what is wrong with
+ * some of them. All are read once at first: of several files that others can read, one line names
+ * all.
+ */
+export async function credentialsOf(
+  accounts: Iterable<PlannedAccount>,
+  args: Args,
+  io: Io,
+): Promise<{ readonly credentials: CredentialSource; readonly problems: readonly CallsError[] }> {
+  const exposed = new Map<string, string>();
+  let isFirst = true;
+  const credentials = credentialsFrom({
     folder: resolve(io.cwd, args.text('keys') ?? io.env.CALLS_FLEET_KEYS ?? '.'),
     env: io.env,
-    onWarning(message) {
-      // What holds for one of five hundred files mostly holds for all.
-      if (!isWarned) say(io, `calls: ${message}`);
-      isWarned = true;
+    onWarning(message, reference) {
+      if (isFirst) exposed.set(reference, message);
+      else say(io, `calls: ${message}`);
     },
   });
+
+  const problems: CallsError[] = [];
+  for (const { id, credential } of accounts)
+    try {
+      await credentials(credential, id);
+    } catch (error) {
+      if (!CallsError.is(error)) throw error;
+      problems.push(error);
+    }
+  isFirst = false;
+
+  const [only] = exposed.values();
+  if (exposed.size > 1)
+    say(
+      io,
+      `calls: ${plural(exposed.size, 'file')} of credentials can be read by other users of this machine: ${[...exposed.keys()].join(', ')}. Run chmod 600 on them.`,
+    );
+  else if (only !== undefined) say(io, `calls: ${only}`);
+  return { credentials, problems };
 }
 
 /**

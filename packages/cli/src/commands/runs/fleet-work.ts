@@ -79,6 +79,7 @@ async function workInto(
       say(io, `  ${event.state}: ${event.why}`);
   };
 
+  const { credentials } = await credentialsOf(job.accounts.values(), args, io);
   const worker: Worker = createWorker({
     job,
     engine,
@@ -86,7 +87,7 @@ async function workInto(
     name,
     slots,
     onEvent,
-    credentials: credentialsOf(args, io),
+    credentials,
     clock: io.clock,
   });
   const filter = job.filter ? `, filter ${job.filter}` : '';

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import type { Client } from '@call-attribution/core';
 import { readSmallFile } from '@call-attribution/core/settings';
 import {
+  type CredentialSource,
+  FleetError,
   isStore,
   openFilesReader,
   type PlannedAccount,
@@ -11,11 +13,11 @@ import {
 } from '@call-attribution/fleet';
 import { parse } from '@call-attribution/query-dsl';
 import { storeKind, storeName } from '@call-attribution/store/url';
-import type { Handler } from '../../args.ts';
+import type { Args, Handler } from '../../args.ts';
 import { exitCodes, UsageError } from '../../errors.ts';
 import { periodOfRange } from '../../input/filter.ts';
 import { watch } from '../../input/verdict.ts';
-import { say, show, write } from '../../io.ts';
+import { type Io, say, show, write } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { type Ask, attempt, begin, type Check, verdictOf } from '../../verify/check.ts';
 import { checkFiles, checkMonths, targetsAt } from '../../verify/files.ts';
@@ -96,10 +98,14 @@ export const verify: Handler = async (args, io) => {
   try {
     const job = await jobAt(named, io.cwd);
     if (job !== null) {
-      const credentials = credentialsOf(args, io);
+      const ids = choose(`the job ${job.name}`, [...job.accounts.keys()].sort());
+      const chosen = [...job.accounts.values()]
+        .filter(({ id }) => ids.includes(id))
+        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      const credentials = await allCredentials(ask.againstApi ? chosen : [], args, io);
       const opened: ClientOfJob = (account) =>
         clients.of(`job ${account.id}`, () => clientOf(job, account, credentials));
-      await attempt(named, () => checkJob(job, opened, choose, ask), ask);
+      await attempt(named, () => checkJob(job, chosen, opened, ask), ask);
     } else if (storeKind(named) !== null) await storeAt(named, storeName(named));
     else {
       const targets = await targetsAt(named, io.cwd);
@@ -196,6 +202,19 @@ async function jobAt(path: string, cwd: string): Promise<PlannedJob | null> {
   return /^\s*\{/.test(text) && /"into"\s*:/.test(text) ? readJob(full) : null;
 }
 
+/** The credentials of accounts of a job. All that cannot be read are named in one error. */
+async function allCredentials(
+  accounts: readonly PlannedAccount[],
+  args: Args,
+  io: Io,
+): Promise<CredentialSource> {
+  const { credentials, problems } = await credentialsOf(accounts, args, io);
+  const [first, ...others] = problems;
+  if (first === undefined) return credentials;
+  if (others.length === 0) throw first;
+  throw new FleetError('credential_missing', problems.map(({ message }) => message).join(' '));
+}
+
 /** A client of an account of a job. */
 type ClientOfJob = (account: PlannedAccount) => Promise<Client>;
 
@@ -205,23 +224,19 @@ type ClientOfJob = (account: PlannedAccount) => Promise<Client>;
  */
 async function checkJob(
   job: PlannedJob,
+  chosen: readonly PlannedAccount[],
   clientOfJob: ClientOfJob,
-  choose: (shown: string, ids: readonly string[]) => readonly string[],
   ask: Ask,
 ): Promise<void> {
   const part = {
     filter: parse(job.filter, { version: job.version }),
     period: periodOfRange({ from: job.from, to: job.until }),
   };
-  const ids = choose(`the job ${job.name}`, [...job.accounts.keys()].sort());
-  const accounts = [...job.accounts.values()]
-    .filter(({ id }) => ids.includes(id))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((account) => ({
-      id: account.id,
-      part,
-      api: () => clientOfJob(account),
-    }));
+  const accounts = chosen.map((account) => ({
+    id: account.id,
+    part,
+    api: () => clientOfJob(account),
+  }));
   if (isStore(job.into)) {
     await checkStore({ url: job.into, shown: storeName(job.into) }, () => accounts, ask);
     return;
