@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { parseNaive } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import { parquetReadObjects } from 'hyparquet';
+import type { PageClient } from '../../src/call-source.ts';
+import { seal } from '../../src/checkpoint.ts';
 import { receiptPath } from '../../src/files/whole-file.ts';
 import type { MonthsSummary, MonthTarget } from '../../src/index.ts';
 import * as sound from '../../src/index.ts';
@@ -21,7 +23,8 @@ import { type Dice, diceOf } from './dice.ts';
 /**
  * Plays an export by month: runs that die at a request or a file, while calls are made, come late
  * and change. Where it says whole, each month has every call that the server had when the run began
- * that wrote it, as it was then, and no call is there twice.
+ * that wrote it, as it was then, and no call is there twice. Years without calls take one file, no
+ * month is kept whose receipt was tampered with, and files of another server are not gone on with.
  */
 export async function playExports(
   seed: number,
@@ -31,6 +34,9 @@ export async function playExports(
   const dice = diceOf(seed);
   const account = accountOf(dice, crowd);
   account.changing = 30 * day;
+
+  // A call whose time is the zero of a clock, years before all others.
+  if (dice.chance(0.1)) account.add(0);
   const place = new Place();
   const conditions = dice.pick(['', '', 'talk_minutes:[2 TO *]']);
   const violations: string[] = [];
@@ -70,6 +76,9 @@ export async function playExports(
         violations.push(`${name}: ${month} was kept although it may have changed`);
     }
 
+    const quiet = summary.files.filter(({ month }) => month > '1970-01' && month < '2020');
+    if (quiet.length > 2) violations.push(`${name}: ${quiet.length} files of years without calls`);
+
     const rows = await place.rows(summary, (found) => violations.push(`${name}: ${found}`));
     const takes = account.matching(toFilter(filter, { version: account.version }));
     for (const call of account.calls) {
@@ -97,6 +106,24 @@ export async function playExports(
   const summary = await runOnce('the end', last);
   if (violations.length === 0 && summary?.verdict.proof !== 'whole')
     violations.push(`the end: ${JSON.stringify(summary?.verdict.gaps)}`);
+  const [file] = summary?.files ?? [];
+  if (violations.length === 0 && file !== undefined) {
+    await place.reverse(file.name);
+    const again = await runOnce('after the receipt of a reversed period', last);
+    if (again?.files.find(({ month }) => month === file.month)?.isKept !== false)
+      violations.push(`${file.month} was kept, with a receipt whose period ends before it begins`);
+
+    const other: PageClient & { readonly baseUrl: string } = {
+      version: account.version,
+      baseUrl: 'https://other.example',
+      fetchPage: (query) => account.fetchPage(query),
+    };
+    const code = await exportMonths(other, place, { account: '101', filter: conditions }).then(
+      () => null,
+      (error: { readonly code?: unknown }) => error.code,
+    );
+    if (code !== 'checkpoint_invalid') violations.push('went on with files of another server');
+  }
   return { runs: count, deaths, whole, compared, violations };
 }
 
@@ -173,6 +200,13 @@ class Place implements MonthTarget {
     this.#files.set(name, Buffer.concat(chunks));
     const [, month] = /month=(\d{4}-\d\d)\.parquet\.receipt/.exec(name) ?? [];
     if (month !== undefined) this.#written.set(month, { start: this.#start, at: this.#now() });
+  }
+
+  /** The period of a receipt now ends before it begins. */
+  async reverse(name: string): Promise<void> {
+    const { seal: _, ...receipt } = JSON.parse((await this.read(receiptPath(name))) ?? '{}');
+    const reversed = { ...receipt, from: '2026-02-01 00:00:00', to: '2026-01-01 00:00:00' };
+    this.#files.set(receiptPath(name), Buffer.from(JSON.stringify(seal(reversed))));
   }
 
   /** What the files of an export have: the changes of each call by its sid. */
