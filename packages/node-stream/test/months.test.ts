@@ -213,6 +213,33 @@ describe('exportMonths', () => {
     expect(await found()).toEqual(expected(records));
   });
 
+  it('leaves no proof that months have no calls when it dies after it has found some in them', async () => {
+    const first = { sid: 'first', date_added: '2026-01-10 10:00:00' };
+    const last = { sid: 'last', date_added: '2026-06-10 10:00:00' };
+    const server = new FakeServer([first, last]);
+    const run = (day: number, target = monthFolder(folder)) =>
+      exportMonths(server, target, { account, clock: createManualClock(Date.UTC(2026, 5, day)) });
+    const { files } = await run(20);
+    expect(files.map(({ month }) => month)).toEqual(['2026-01', '2026-02', '2026-06']);
+
+    // A call of April comes late, and a run dies after it has written the file that stood for April.
+    const late = { sid: 'late', date_added: '2026-04-10 10:00:00' };
+    server.records = [first, late, last];
+    let puts = 0;
+    const target = monthFolder(folder);
+    const dying = {
+      ...target,
+      async put(...file: Parameters<typeof target.put>) {
+        puts += 1;
+        if (puts > 2) throw new Error('killed');
+        await target.put(...file);
+      },
+    };
+    await expect(run(45, dying)).rejects.toThrow('killed');
+    expect((await run(46)).verdict.proof).toBe('whole');
+    expect(await found()).toEqual(expected(server.records));
+  });
+
   it('goes on where an earlier run ended, and leaves what is settled as it is', async () => {
     const server = new FakeServer(records);
     const options = { account, clock, maxPages: 1 };

@@ -218,10 +218,18 @@ export async function exportMonths(
           ...(name === undefined ? {} : { name }),
           ...(from.where === undefined ? {} : { where: from.where }),
         });
-        held.set(month, { receipt, size: receipt.bytes?.length ?? 0 });
         written.add(month);
         pages += read.pages;
-        for (const other of read.others) if (isAsked(other, query.asked)) months.add(other);
+
+        // Where calls of months without a file came with it, it is written again: its receipt would
+        // say that there are none.
+        const found = [...read.others].filter(
+          (other) => !months.has(other) && isAsked(other, query.asked),
+        );
+        for (const other of found) months.add(other);
+        const isProved = found.length === 0;
+        if (isProved) await target.put(receiptPath(file), textOf(sealed(receipt)));
+        held.set(month, { receipt, size: isProved ? (receipt.bytes?.length ?? 0) : -1 });
 
         // Where no call is, the next month may have none either, and so on for years.
         if (read.others.size === 0 && !quiet.has(month)) {
@@ -346,7 +354,8 @@ async function heldIn(
 }
 
 /**
- * Writes what is read of a month, then its receipt. `others` are months of calls that came with it.
+ * Writes what is read of a month, and makes its receipt. `others` are months of calls that came with
+ * it.
  */
 async function writeMonth(
   reading: MonthReading,
@@ -410,7 +419,6 @@ async function writeMonth(
       writtenAt: new Date(clock.now()).toISOString(),
     },
   );
-  await target.put(receiptPath(file), textOf(sealed(receipt)));
   return { receipt, pages, others };
 }
 

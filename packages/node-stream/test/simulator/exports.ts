@@ -83,7 +83,7 @@ export async function playExports(
     const takes = account.matching(toFilter(filter, { version: account.version }));
     for (const call of account.calls) {
       const { date_added, ppc_campaign } = account.shown(call);
-      const writtenIn = place.written(date_added.slice(0, 7))?.start ?? start;
+      const writtenIn = place.written(coveringOf(summary, date_added))?.start ?? start;
       if (call.since > writtenIn || !takes(call)) continue;
       compared += 1;
       const held = rows.get(call.sid);
@@ -125,6 +125,12 @@ export async function playExports(
     if (code !== 'checkpoint_invalid') violations.push('went on with files of another server');
   }
   return { runs: count, deaths, whole, compared, violations };
+}
+
+/** The month whose file is about a time: one without calls stands for those after it. */
+function coveringOf({ files }: MonthsSummary, time: string): string {
+  const months = files.map(({ month }) => month).filter((month) => month <= time.slice(0, 7));
+  return months.sort().at(-1) ?? time.slice(0, 7);
 }
 
 interface Plan {
