@@ -229,6 +229,29 @@ describe('calls push google', () => {
     expect(readFileSync(join(folder, 'why.ledger'), 'utf8')).toBe(ledger);
   });
 
+  test('rules and consent see the definitions of the configuration file', async () => {
+    const config = { definitions: { lead: 'talk_minutes >= 2', agreed: 'talk_minutes >= 4' } };
+    writeFileSync(join(folder, 'calls.config.json'), JSON.stringify(config));
+    const write = (where: string) =>
+      writeFileSync(
+        join(folder, 'defined.json'),
+        JSON.stringify({
+          valueRules: { rules: [{ where, value: 40 }], otherwise: 5 },
+          consent: { adUserData: { granted: 'agreed' }, adPersonalization: 'denied' },
+        }),
+      );
+    write('lead');
+    const rules = ['--rules', 'defined.json', '--config', 'calls.config.json'];
+    const { stderr } = await push(...rules, '--dry-run');
+    expect(stderr).toMatch(/dry run: [1-9]\d* changes? to send/);
+    expect(stderr).toMatch(/\d+ {2}no_consent: /);
+    const without = await push('--rules', 'defined.json', '--dry-run');
+    expect(without.code).toBe(2);
+    expect(without.stderr).toContain('defined.json.valueRules: rules[0].where has a mistake: ');
+    write('leed');
+    expect((await push(...rules, '--dry-run')).stderr).toMatch(/rules\[0\]\.where .*lead/s);
+  });
+
   test('a trial with another server marks nothing as sent for the tool itself', async () => {
     const args = ['push', 'google', ...destination, '--ledger', 'trial.ledger'];
     const to = async (server: string) => {

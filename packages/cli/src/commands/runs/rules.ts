@@ -22,7 +22,7 @@ export async function readRules(
   if (timeZone === null) throw noTimeZone(tool.title);
   const { from } = textOf(await askedPeriod(args, context));
   const minTalk = interval(args, 'min-talk', { min: 0 });
-  const file = await readRuleFile(args, io);
+  const file = await readRuleFile(args, context, io);
   const rules: ConversionRules = {
     timeZone,
     conversionName,
@@ -36,12 +36,16 @@ export async function readRules(
   return { rules, history: file.history };
 }
 
-async function readRuleFile(args: Args, io: Io): Promise<RulesFile> {
+async function readRuleFile(
+  args: Args,
+  { definitions }: FilterContext,
+  io: Io,
+): Promise<RulesFile> {
   const file = args.text('rules');
   if (file === null) return { rules: {}, history: 0 };
   const { path, text } = await readText('rules', file, io);
   const { readRulesFile } = await import('@call-attribution/service');
-  return readRulesFile(text, file, dirname(path));
+  return readRulesFile(text, file, dirname(path), definitions);
 }
 
 /** `25`, `25USD` or `"25 USD"`. */

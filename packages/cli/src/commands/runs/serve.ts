@@ -66,7 +66,7 @@ export const serve: Handler = async (args, io) => {
   }
 
   const settings = readFileSettings(args, io);
-  const feeds = await readFeedFile(args.text('feeds'), settings.timeZone?.value ?? null, io);
+  const feeds = await readFeedFile(args.text('feeds'), settings, io);
   const chosen = chooseStore(args.text('store'), settings, io);
 
   const refuse = (names: readonly string[], reason: string): void => {
@@ -175,13 +175,19 @@ async function readPassword(io: Io): Promise<string> {
 }
 
 /**
- * The feeds of a file; none without one. `timeZone` is that of the settings, for feeds that name
- * none.
+ * The feeds of a file; none without one. The settings have the time zone of feeds that name none,
+ * and the definitions.
  */
-async function readFeedFile(file: string | null, timeZone: string | null, io: Io): Promise<Feed[]> {
+async function readFeedFile(file: string | null, settings: Settings, io: Io): Promise<Feed[]> {
   if (file === null) return [];
   const { path, text } = await readText('feeds', file, io);
-  return readFeeds(text, { source: file, folder: dirname(path), env: io.env, timeZone });
+  return readFeeds(text, {
+    source: file,
+    folder: dirname(path),
+    env: io.env,
+    timeZone: settings.timeZone?.value ?? null,
+    definitions: settings.file?.definitions,
+  });
 }
 
 /** The feeds with the IDs of their accounts, which their file may call by their names. */

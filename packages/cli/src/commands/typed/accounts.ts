@@ -83,6 +83,7 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
     now: io.clock.now(),
     timeZone: settings.timeZone?.value ?? null,
     version: settings.apiVersion.value,
+    definitions: settings.file?.definitions ?? {},
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { day, everything, naiveAt, type Period, second, textOf } from '@call-attribution/core/time';
 import { allOf, applyFix, type Filter, safeParse } from '@call-attribution/query-dsl';
-import type { Answer, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
+import type { Answer, Definitions, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
 import { type Args, interval } from '../../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../../errors.ts';
 import {
@@ -74,6 +74,8 @@ export async function sayPeriod(period: Period, present: Present, io: Io): Promi
 /** How the options are read: the clock for relative times, the version for the fields there are. */
 export interface FilterContext extends Present {
   readonly version: 'v2' | 'v3';
+  /** Conditions with a name, of the configuration file. */
+  readonly definitions: Definitions;
 }
 
 /**
