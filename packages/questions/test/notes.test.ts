@@ -253,6 +253,11 @@ test('minutes are said where a condition calls them otherwise', async () => {
   );
   expect(await noteOf('minutes', { where: 'talk_minutes >= 60' }, calls)).toBeUndefined();
   expect(await noteOf('minutes', { where: 'missed' }, calls)).toBeUndefined();
+  expect(
+    await noteOf('minutes', { where: "state = 'TX' AND minutes >= 2" }, calls),
+  ).toBeUndefined();
+  const definitions = { lead: 'talk_minutes >= 2' };
+  expect(await noteOf('minutes', { where: 'lead', definitions }, calls)).toBeUndefined();
 });
 
 test('an answer has three of these notes at most, the one that changes the number most first', async () => {

@@ -1,7 +1,8 @@
 import { type ClosedPeriod, everything, naiveAt, type Period } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
-import { type Condition, fieldsOf, type Vocabulary } from '../conditions/condition.ts';
+import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { selectedBy } from '../conditions/filter.ts';
+import { namesIn } from '../conditions/parse.ts';
 import { type LeavesWithoutValue, leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
@@ -122,10 +123,11 @@ export interface ReadOptions {
   readonly version?: 'v2' | 'v3' | undefined;
 }
 
-/** The fields in minutes that a condition compares with numbers, where its text does not say minutes. */
-function minutesIn(condition: Condition, text: string): readonly string[] {
-  if (/minute/i.test(text)) return [];
-  return [...fieldsOf(condition)].filter((name) => name.endsWith('_minutes'));
+/** The fields in minutes that a condition compares under a name that does not say so. */
+function minutesIn(text: string, words: Vocabulary): readonly string[] {
+  const named = namesIn(text).filter((name) => !name.includes('minute'));
+  const terms = named.flatMap((name) => words.get(name)?.name ?? []);
+  return [...new Set(terms.filter((name) => name.endsWith('_minutes')))];
 }
 
 /** Reads which calls are meant. */
@@ -154,7 +156,7 @@ function readSelection(selection: CallSelection, now: number) {
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     q: selection.q,
-    minutes: where === null ? [] : minutesIn(where, String(selection.where)),
+    minutes: selection.where === undefined ? [] : minutesIn(selection.where, words),
     lenient,
     negated: lenient?.fields ?? [],
     conditions,
