@@ -21,7 +21,7 @@ import {
 } from './call-source.ts';
 import { CheckpointError } from './errors.ts';
 import { through } from './operators/chain.ts';
-import type { Chain, Done, Operator, Sink, Through } from './operators/operator.ts';
+import type { AnyOperator, Chain, Done, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import {
   type Checkpoint,
@@ -129,7 +129,7 @@ export interface CallStream<T = Call> extends Readable, Source<T>, Through<T> {
   readonly of: string;
 }
 
-class Stream<T> extends Readable {
+class Stream<T> extends Readable implements CallStream<T> {
   readonly of: string;
   readonly calls: 'v2' | 'v3' | null;
   readonly hasTime = true;
@@ -137,6 +137,11 @@ class Stream<T> extends Readable {
   readonly facts: ReadFacts;
   readonly signal: AbortSignal | null;
   readonly verdict: VerdictMethod<Verdict>;
+  /** Errors reach whoever reads the chain, which may be later. */
+  readonly through: Through<T>['through'] = (...operators: readonly AnyOperator[]) => {
+    this.on('error', () => {});
+    return through(this, ...operators) as Chain<never>;
+  };
   readonly #reading: Reading<RawRecord, T, string>;
   #readAs: 'items' | 'pages' | null = null;
   #portions: AsyncGenerator<Taking<T>, void, void> | null = null;
@@ -215,16 +220,9 @@ class Stream<T> extends Readable {
     } as never;
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the types of neighbors are checked by the interface.
-  through(...operators: readonly Operator<any, any>[]): Chain<never> {
-    // Errors reach whoever reads the chain, which may be later.
-    this.on('error', () => {});
-    return through(this as unknown as Source<T>, ...operators) as Chain<never>;
-  }
-
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>> {
     this.on('error', () => {});
-    return through(this as unknown as Source<T>).into(sink);
+    return through<T>(this).into(sink);
   }
 
   override _read(): void {
@@ -359,7 +357,7 @@ function streamOf<T>(
   options: CallStreamOptions,
   take: (records: readonly RawRecord[], settings: ReturnType<typeof streamSettings>) => Taking<T>,
   isObjects: boolean,
-): Stream<T> {
+): CallStream<T> {
   checkNames(options, optionNames);
   const settings = streamSettings(options);
   const { rows, prefetch, checkpoint = null, signal = null, onProgress, filter } = settings;
@@ -395,7 +393,7 @@ export function createCallStream(client: PageClient, options: CallStreamOptions 
   const { check } = options;
   const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
     new Parsing(records, onError, check);
-  return streamOf<Call>(client, options, take, true) as unknown as CallStream;
+  return streamOf<Call>(client, options, take, true);
 }
 
 /**
@@ -410,5 +408,5 @@ export function createCallByteStream(
 ): CallStream<Buffer> {
   const take = (records: readonly RawRecord[]) =>
     takingOf(records.length === 0 ? [] : [linesOf(records)]);
-  return streamOf<Buffer>(client, options, take, false) as unknown as CallStream<Buffer>;
+  return streamOf<Buffer>(client, options, take, false);
 }
