@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-// Mistakes that are planted in the text of the reader.
+// Mistakes that are planted in the text of the reader, of syncs and of exports by month.
 
 /** A file of the package, what it says, and the mistake. */
 type Mistake = readonly [file: string, right: string, wrong: string];
@@ -183,6 +183,11 @@ const planted: Readonly<Record<string, Mistake>> = {
     'if (first !== null && first > known',
     'if (first !== null && first < 0 && first > known',
   ],
+  'pages of a range are gone on with in a longer one': [
+    'reading.ts',
+    'if (next !== undefined && pagesTo !== null && pagesTo !== next.to)',
+    'if (false)',
+  ],
   'a checkpoint is a slice behind': [
     'reading.ts',
     'const place = commit();',
@@ -209,9 +214,91 @@ const costly: Readonly<Record<string, Mistake>> = {
   ],
 };
 
+/** Mistakes in syncs: the lives of copies must find each of them. */
+const ofCopies: Readonly<Record<string, Mistake>> = {
+  'a clock tells which run has read something': [
+    'sync/run.ts',
+    '(one) => !isOld(one) && one.run !== this.#run)',
+    '(one) => !isOld(one) && (one.read ?? 0) < this.#startedAt)',
+  ],
+  'a clock tells which calls lie at the end of a stretch': [
+    'sync/take.ts',
+    'dates.filter((at) => at === border).length',
+    'times.filter((at) => at === border).length',
+  ],
+  'what is young and another run has read is not counted': [
+    'sync/run.ts',
+    '(one) => !isOld(one) && one.run !== this.#run)',
+    '() => false)',
+  ],
+  'what was read and not counted is whole': [
+    'sync/verdict.ts',
+    "one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one",
+    'one',
+  ],
+  'what a run that died has read without a refused call is not read again': [
+    'sync/conclude.ts',
+    "const isPart = isLeft && one.is !== 'proved' && why !== 'no_total';",
+    'const isPart = false;',
+  ],
+  'a stretch without a refused call is not read again': [
+    'sync/plan.ts',
+    "if (one.is === 'proved' ? one.counted === null : one.why !== 'no_total') return [one];",
+    "if (one.is === 'proved' && one.counted === null) return [one];",
+  ],
+  'what may have changed since a run that died has read it is not read again': [
+    'sync/conclude.ts',
+    'const isStale = isLeft && mayHaveChanged && elapsed > hour && maxPages === undefined;',
+    'const isStale = false;',
+  ],
+  'a range that maxPages cuts counts as read': [
+    'sync/run.ts',
+    'isDone = slice.stretches !== null && slice.to === numberOf(range.to);',
+    'isDone = true;',
+  ],
+  'a run that maxPages ends counts as one that has read everything': [
+    'sync/run.ts',
+    'if (this.#pagesLeft <= 0 || !(yield* this.#readRange(range, others, counts))) return;',
+    'if (this.#pagesLeft > 0) yield* this.#readRange(range, others, counts);',
+  ],
+};
+
+/** Mistakes in exports by month: the lives of exports must find each of them. */
+const ofExports: Readonly<Record<string, Mistake>> = {
+  'a month with the receipt of a reversed period is whole': [
+    'receipts/receipt.ts',
+    'const isReversed = [receipt, receipt.asked ?? receipt].some(isEndFirst);',
+    'const isReversed = false;',
+  ],
+  'months of another server are gone on with': [
+    'months/export-months.ts',
+    'receipt !== null && receipt.source !== address',
+    'false',
+  ],
+  'a month of another period is kept': [
+    'months/export-months.ts',
+    'before?.bytes?.length === size && before.filter === filter',
+    'before?.bytes?.length === size',
+  ],
+  'each month of years without calls has a file': [
+    'months/export-months.ts',
+    'if (read.others.size === 0 && !quiet.has(month)) {',
+    'if (false) {',
+  ],
+  'months are proved to be empty before their calls have files': [
+    'months/export-months.ts',
+    'const isProved = found.length === 0;',
+    'const isProved = true;',
+  ],
+};
+
+const all = { ...planted, ...costly, ...ofCopies, ...ofExports };
+
 /** Their names. */
 export const mistakes = Object.keys(planted);
 export const costlyMistakes = Object.keys(costly);
+export const copyMistakes = Object.keys(ofCopies);
+export const monthMistakes = Object.keys(ofExports);
 
 /** Where a source says this, however its lines are broken. */
 function placeIn(text: string, right: string): { index: number; end: number } | null {
@@ -225,7 +312,7 @@ function placeIn(text: string, right: string): { index: number; end: number } | 
 
 /** The mistakes that cannot be planted any more, since their source says something else now. */
 export function mistakesWithoutPlace(): string[] {
-  return Object.entries({ ...planted, ...costly })
+  return Object.entries(all)
     .filter(([, [file, right]]) => {
       const source = new URL(`../../src/${file}`, import.meta.url);
       return placeIn(readFileSync(source, 'utf8'), right) === null;
@@ -233,9 +320,9 @@ export function mistakesWithoutPlace(): string[] {
     .map(([name]) => name);
 }
 
-/** A plugin for the bundle of a reader that plants one of them. */
+/** A plugin for a bundle that plants one of them. */
 export function plant(name: string) {
-  const [file, right, wrong] = (planted[name] ?? costly[name]) as Mistake;
+  const [file, right, wrong] = all[name] as Mistake;
   return {
     name: 'mistake',
     setup({ onLoad }: { onLoad: (...args: never[]) => void }): void {
@@ -247,7 +334,7 @@ export function plant(name: string) {
         return { contents: text.slice(0, at.index) + wrong + text.slice(at.end), loader: 'ts' };
       };
       (onLoad as (...args: unknown[]) => void)(
-        { filter: /node-stream\/src\/(reader\/)?[a-z-]+\.ts$/ },
+        { filter: /node-stream\/src\/([a-z]+\/)?[a-z-]+\.ts$/ },
         load,
       );
     },
