@@ -19,7 +19,7 @@ export {
   conversionOf,
 } from './conversion.ts';
 export { conversions, toConversions } from './conversions.ts';
-export { entryOf, type LedgerEntry } from './entry.ts';
+export type { LedgerEntry } from './entry.ts';
 export { type ExplainOptions, explainChange } from './explain.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
 export {

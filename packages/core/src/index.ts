@@ -59,7 +59,7 @@ export type {
 } from './http/dispatch.ts';
 export type { Fetch, FetchInit, FetchResponse } from './http/fetch-dispatcher.ts';
 export { createLimiter, type Limiter, type LimiterOptions } from './http/limiter.ts';
-export { type RetryOptions, type RetryPolicy, requestedDelay, retryDelay } from './http/retry.ts';
+export type { RetryOptions, RetryPolicy } from './http/retry.ts';
 export { type LogFormat, type Logger, type LogLevel, lineLogger } from './log/logger.ts';
 export type { PageRange } from './page/content-range.ts';
 export type { CopyScope } from './page/copy-scope.ts';
