@@ -107,6 +107,14 @@ export class Reading<R extends Item, T, P extends Position> {
    * then.
    */
   verdict(): Verdict<P> {
+    const verdict = this.#proved();
+
+    // A server that serves a copy which was filled with a filter says so with its answers.
+    const { only = [] } = this.options.source;
+    return only.length === 0 ? verdict : { ...verdict, only };
+  }
+
+  #proved(): Verdict<P> {
     const { stretches, first } = this.#state;
     const { asked } = this.options;
     const verdict = verdictOf(stretches, asked, { first, notes: this.#young });
