@@ -43,7 +43,7 @@ import {
   type Reading,
   type Source,
   type Total,
-  withinRange,
+  withBothEnds,
 } from './source.ts';
 import type { Ending, Remarks } from './verdict.ts';
 
@@ -211,7 +211,7 @@ export class CopySource implements Source {
   /** Some calls of an account, which says nothing each time it is read. */
   async #month(account: string, filter: Filter, month: Span): Promise<MonthReading> {
     const store = this.#store;
-    const ofMonth = withinRange(filter, month);
+    const ofMonth = withBothEnds(filter, month);
     const last = await store.changedAt(account);
     const found = this.#calls(ofMonth, [account]);
     const rows = this.#rows(ofMonth);
@@ -250,7 +250,7 @@ export class CopySource implements Source {
     // What follows from the other calls of a caller changes with these.
     if (narrows(chosen) && planCalls(chosen).otherCalls !== 'none') return false;
 
-    const rows = this.#rows(withinRange(filter, { from, to }));
+    const rows = this.#rows(withBothEnds(filter, { from, to }));
     const changedSince = changes.until === null ? 0 : Date.parse(changes.until);
     if ((await this.#store.count(account, { ...rows, changedSince })) > 0) return false;
     if ((await this.#store.count(account, rows)) !== changes.calls) return false;

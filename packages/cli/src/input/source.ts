@@ -144,7 +144,7 @@ export function monthsOfReads(
     async read(period, signal) {
       const { stream, ending } = await read({
         ...options,
-        filter: withinRange(filter, period),
+        filter: withBothEnds(filter, period),
         ...(signal ? { signal } : {}),
       });
       return { calls: stream, verdict: async () => (await ending).verdict };
@@ -162,7 +162,7 @@ export function monthsOfReads(
 }
 
 /** A filter with a range of its own, both ends included, as readers ask for it. */
-export function withinRange(filter: Filter, { from, to }: Span): Filter {
+export function withBothEnds(filter: Filter, { from, to }: Span): Filter {
   if (from === null && to === null) return filter;
   const end = (text: string | null) => (text === null ? null : { text, inclusive: true });
   return allOf(filter, {

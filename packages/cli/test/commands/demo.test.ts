@@ -26,7 +26,7 @@ describe('calls demo', () => {
     expect(typed).toEqual(['calls serve --open', 'calls mcp --sandbox', 'calls init']);
     const small = ['demo', '--records', '5', '--output', 'five.csv'];
     const built = await stage.calls(small, { cwd, env: nobody });
-    expect(last(built.stdout)[0]).toMatch(/ {2}(?:calls|node \S+bin\.js) serve$/);
+    expect(last(built.stdout)[0]).toMatch(/ {2}(?:calls|node \S+bin\.js) serve --open$/);
     expect(readFileSync(join(cwd, 'demo-calls.csv'), 'utf8').match(/^\d{13},101,/gm)).toHaveLength(
       1300,
     );
