@@ -83,7 +83,7 @@ export const storeErase = command({
   about:
     'Asks for the number of the caller, or reads numbers from stdin, one a line, so that they stay out of the shell history. Each may be ' +
     'written in any way. Later syncs leave these callers out, also in copies of the file. A SQLite file ' +
-    'is written again without them. What else may have them, such as files that were exported before, is named at the end.',
+    'is written again without them; the session IDs of the calls stay, so that copies elsewhere can follow. What else may have them, such as files that were exported before, is named at the end.',
   options: {
     ...account,
     '--ledger <files>':
