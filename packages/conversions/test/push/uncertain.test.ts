@@ -189,9 +189,8 @@ const rules: ConversionRules = {
 };
 
 /** Runs pushes one after the other; each reads what is true then. */
-function pusher(tool: Tool, phone = false) {
+function pusher(tool: Tool, phone = false, lines: string[] = []) {
   const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
-  const lines: string[] = [];
   const journal: Journal = {
     async *read() {
       yield* lines;
@@ -316,6 +315,31 @@ describe.each([
     expect([...tool.has]).toEqual([[click(2), 7]]);
   });
 });
+
+test.each([
+  ['google', google],
+  ['microsoft', microsoft],
+] as const)(
+  'a ledger from a backup sends %s again what it does not know, and that counts once',
+  async (_, make) => {
+    const tool = make();
+    const lines: string[] = [];
+    const push = pusher(tool, false, lines);
+    const truth = [1, 2, 3].map((number) => ({ value: 10 * number, click: click(number) }));
+    await push(truth.slice(0, 1));
+    const backup = [...lines];
+    await push(truth);
+    lines.splice(0, lines.length, ...backup);
+    expect(await push(truth)).toMatchObject({ sent: { add: 2, restate: 0, retract: 0 } });
+    expect([...tool.has.values()]).toEqual([10, 20, 30]);
+
+    // What changes after that is a correction of what the tool has.
+    const later = truth.map((one) => ({ ...one, value: one.value + 1 }));
+    expect(await push(later)).toMatchObject({ sent: { add: 0, restate: 3, retract: 0 } });
+    expect([...tool.has.values()]).toEqual([11, 21, 31]);
+    expect(await push(later)).toMatchObject({ sent: { add: 0, restate: 0, retract: 0 } });
+  },
+);
 
 test('what was sent with numbers is sent again as it was while the calls are read, or is uncertain for good', async () => {
   const byClick = { value: 40, click: first };
