@@ -23,15 +23,15 @@ export interface ConfigFile {
    * What is under `"service"`, unread: the settings of a program that serves the API. Undefined
    * when there is nothing.
    */
-  readonly service?: unknown;
+  readonly service: unknown;
   /** Names for conditions, under `"definitions"`. What they say is not checked here. */
   readonly definitions: Readonly<Record<string, string>>;
   /** What is under `"exclude"`: the definition of calls that do not count; null for none. */
   readonly exclude: string | null;
   /** What is under `"reports"`, unread: reports by their names. Undefined when there is nothing. */
-  readonly reports?: unknown;
+  readonly reports: unknown;
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
-  readonly page?: unknown;
+  readonly page: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
 }
@@ -90,7 +90,7 @@ export function readConfigFile(
   const path = named?.path ?? own;
   if (path === null) return null;
   const nothing = {
-    file: { path, isExposed: false, ...noDefinitions },
+    file: { path, isExposed: false, ...noSections, ...noDefinitions },
     values: new Map(),
     accounts: new Map(),
   };
@@ -141,6 +141,8 @@ export function readConfigFile(
 }
 
 const noDefinitions = { definitions: {}, exclude: null } as const;
+
+const noSections = { service: undefined, page: undefined, reports: undefined };
 
 /** The definitions of a file, and which of them is excluded. */
 function readDefinitionsIn(

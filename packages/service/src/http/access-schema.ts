@@ -40,12 +40,9 @@ export const accessFields = {
 };
 
 /** What a file says of a user. */
-interface AccessNames {
-  readonly user?: string | undefined;
-  readonly passwordEnv?: string | undefined;
-  readonly passwordFile?: string | undefined;
-  readonly passwordHash?: string | undefined;
-}
+type AccessNames = Readonly<
+  Partial<Record<'user' | 'passwordEnv' | 'passwordFile' | 'passwordHash', string | undefined>>
+>;
 
 /** Adds a problem of a name, or of the whole. */
 export type Refuse<Name extends string = string> = (
