@@ -61,7 +61,10 @@ export async function questionOf(
  * What a report with a condition is compared with, so that a group that had calls in the period
  * before and has none now is there, with 0. Times are there anyway.
  */
-function usualComparison(by: readonly string[], { from, to }: Partial<Question>): string | null {
+function usualComparison(
+  by: readonly string[],
+  { from, to }: Pick<Question, 'from' | 'to'>,
+): string | null {
   const isOfTime =
     by.length === 0 || by.some((name) => /^(?:day|week|month|hour|weekday)$/i.test(name.trim()));
   return isOfTime || from === undefined || to === undefined ? null : 'previous';

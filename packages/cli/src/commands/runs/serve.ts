@@ -274,11 +274,11 @@ function askedBy(password: string | null, viewers: readonly Viewer[], keys: stri
 
 /** Opens the page in the browser of this machine; where that fails, the address has been printed. */
 function openInBrowser(url: string, notify: (line: string) => void): void {
-  const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
-    darwin: ['open', url],
-    win32: ['cmd', '/c', 'start', '', url],
-  };
-  const [program, ...args] = openers[process.platform] ?? ['xdg-open', url];
+  const openers = new Map<string, readonly [string, ...string[]]>([
+    ['darwin', ['open', url]],
+    ['win32', ['cmd', '/c', 'start', '', url]],
+  ]);
+  const [program, ...args] = openers.get(process.platform) ?? ['xdg-open', url];
   const child = spawn(program, args, { stdio: 'ignore', detached: true });
   child.on('error', () => notify(`note: no browser was opened: ${program} cannot be run`));
   child.unref();
