@@ -28,7 +28,9 @@ const elsewhere = /^calls (?:serve|push|mcp|fleet|verify job\.json|init|watch)\b
 
 /** The words of a line, as a shell would pass them on. */
 const wordsOf = (line: string): string[] =>
-  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replace(/['"]/g, ''));
+  [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>
+    word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
+  );
 
 /**
  * What the code blocks for a shell have of `calls`, a command a line, and the store that they name

@@ -233,6 +233,9 @@ describe('several accounts', () => {
     const total = (text: string) =>
       text.split('\n').reduce((sum, line) => sum + Number(line.split('\t')[1] ?? 0), 0);
     const report = (...more: string[]) => run('report', '--all-accounts', ...more);
+
+    // Only a copy knows when the last of all calls was made, also of those that no condition met.
+    const numbersOf = (text: string) => text.replace(/^Not a whole .*\n/gm, '');
     const all = total((await run('count', '--all-accounts')).stdout);
     expect((await report('--by', 'weekday')).stdout).toMatch(
       new RegExp(`^Weekday[^]*\\nAll calls +${all} +100\\.0%`),
@@ -271,10 +274,8 @@ describe('several accounts', () => {
     ]) {
       const api = await report(...asked);
       expect(api.code).toBe(0);
-      expect(await report(...asked, '--store', 'sqlite:both.db')).toMatchObject({
-        code: 0,
-        stdout: api.stdout,
-      });
+      const copy = await report(...asked, '--store', 'sqlite:both.db');
+      expect([copy.code, numbersOf(copy.stdout)]).toEqual([0, numbersOf(api.stdout)]);
       if (asked.includes('--json')) expect(JSON.parse(api.stdout)).toHaveLength(3);
       if (!asked.includes('30d')) continue;
       const rows = api.stdout.trimEnd().split('\r\n').slice(1);
