@@ -10,7 +10,7 @@ import { type RulesRead, readRules } from './rules-read.ts';
 import { keyOf, rowOf, type Tool } from './sheet-format.ts';
 
 /** What the ledger says of each conversion that a tool has, by its key. */
-type Delivered = ReadonlyMap<string, LedgerEntry>;
+export type Delivered = ReadonlyMap<string, LedgerEntry>;
 
 /**
  * Judges calls for a tool: what each of them changes of what the tool has. Without `delivered` it

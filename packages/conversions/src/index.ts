@@ -18,7 +18,7 @@ export {
   type ConversionRules,
   conversionOf,
 } from './conversion.ts';
-export { conversions, toConversions } from './conversions.ts';
+export { conversions, type Delivered, toConversions } from './conversions.ts';
 export type { LedgerEntry } from './entry.ts';
 export { type ExplainOptions, explainChange } from './explain.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
@@ -38,15 +38,19 @@ export {
   openLedger,
   type Taken,
 } from './ledger/ledger.ts';
-export { type Correction, type LeftOutReason, reasonTexts } from './reasons.ts';
-export { type Agreement, rulesNeedCallers, type Worth } from './rules-read.ts';
+export { type Correction, correctionTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
+export {
+  type Agreement,
+  type ConditionalRules,
+  rulesNeedCallers,
+  type Worth,
+} from './rules-read.ts';
 export { toAdjustments, toSheet } from './sheet.ts';
 export type {
   AdjustmentFormat,
   SheetColumn,
   SheetFormat,
   SheetLayout,
-  SheetRow,
   Tool,
 } from './sheet-format.ts';
 export {

@@ -10,8 +10,10 @@ export type Worth = number | ValueRules | ((call: Call, caller: CallerFacts) => 
 export type Agreement = ConsentRules | ((call: Call) => Consent | null);
 
 /** What rules say by conditions. */
-interface ConditionalRules {
+export interface ConditionalRules {
+  /** See `value` of `ConversionRules`. */
   readonly value?: Worth | undefined;
+  /** See `consent` of `ConversionRules`. */
   readonly consent?: Agreement | undefined;
 }
 

@@ -1,6 +1,6 @@
-import { plainText } from '@call-attribution/core/errors';
 import { callerOf, isPhoneNumber, phoneKey, readPhone } from '@call-attribution/core/record';
 import { describe, expect, test } from 'vitest';
+import { plainText } from '../src/errors/plain-text.ts';
 
 const spellings: readonly unknown[] = [
   '3125550199',

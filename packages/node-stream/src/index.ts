@@ -45,7 +45,7 @@ export {
   type DeadRecord,
 } from './read.ts';
 // Sync: a copy that is kept up to date.
-export type { Pace } from './reader/list.ts';
+export type { Density, Pace } from './reader/list.ts';
 export type { Progress } from './reading.ts';
 export type { MovingPeriod, SyncCallsOptions, SyncOptions } from './sync/plan.ts';
 export {

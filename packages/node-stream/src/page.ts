@@ -84,6 +84,7 @@ export interface Source<T> {
 
 /** Says what is proved of a read. It is called when the read has ended, and not awaited. */
 export interface VerdictMethod<V> {
+  /** What is known of the list now. */
   (): V;
   /** It is no promise: `stream.verdict()` does not compile, and is refused. */
   then(notAPromise: 'verdict is a method: stream.verdict()'): never;

@@ -566,7 +566,7 @@ function missingIn(gaps: readonly Gap<Position>[], lost: number): string {
 }
 
 /** Where a period is, in words. */
-export function placeOf(gap: Span<Position> | undefined): string {
+function placeOf(gap: Span<Position> | undefined): string {
   const { from = null, to = null } = gap ?? {};
   if (from !== null && to !== null) return `between ${from} and ${to}`;
   if (to !== null) return `until ${to}`;

@@ -6,4 +6,3 @@ export type { ErrorCode } from './codes.ts';
 export { formatCount, formatCounted } from './counted.ts';
 export { escapeControls } from './escape-controls.ts';
 export { type ErrorKind, errorKinds } from './kinds.ts';
-export { plainText } from './plain-text.ts';

@@ -7,16 +7,21 @@ import { type RetryPolicy, requestedDelay, retryDelay } from './retry.ts';
 
 /** A request of which any number may be sent. */
 export interface SentRequest {
+  /** The HTTP method. */
   readonly method: string;
+  /** Headers besides those of `sign`. Default none. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** What is sent. Default nothing. */
   readonly body?: string | Uint8Array | null | undefined;
 }
 
 /** A response that was read whole. */
 export interface SentResponse {
+  /** The HTTP status. */
   readonly status: number;
   /** By their names in small letters. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Its bytes. */
   readonly body: Buffer;
 }
 

@@ -55,6 +55,7 @@ function replaced(text: string, own: string): string {
 const isIpv6 = (value: string): boolean =>
   value.length > 4 && (value.includes('::') || value.split(':').length === 8);
 
+/** Whether a text has no characters beyond those of English keyboards. */
 export const isAscii = (text: string): boolean => /^[\0-\x7F]*$/.test(text);
 
 /** A text as people read it, in small letters without marks. */

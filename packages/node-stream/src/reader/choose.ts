@@ -71,7 +71,7 @@ const widening = 8;
 const smallRest = 0.2;
 
 /** Whether plans have taken too many requests. */
-export function isWasteful({ answers, fitting, size, isMixed }: Facts): boolean {
+function isWasteful({ answers, fitting, size, isMixed }: Facts): boolean {
   const perPage = plannedPerPage[isMixed ? 'mixed' : 'inOrder'];
   return answers > (perPage * fitting) / size + fewPlanned;
 }

@@ -1,13 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { readJsonInput } from '@call-attribution/core/settings';
-import type { Surroundings } from '../http/access-schema.ts';
+import type { FeedsContext } from '../feeds/read-feeds.ts';
 import type { Viewer } from '../http/public-types.ts';
-
-/** Where `readViewers` finds what viewers refer to. */
-export interface ViewersContext extends Surroundings {
-  /** What errors call the place: a file, and where in it. */
-  readonly source: string;
-}
 
 /**
  * Reads viewers from JSON: a list of `{ user, passwordHash, accounts, personal }`. `passwordFile` or
@@ -22,10 +16,10 @@ export interface ViewersContext extends Surroundings {
  */
 export async function readViewers(
   json: string,
-  { source, ...surroundings }: ViewersContext,
+  { source, folder, env }: Omit<FeedsContext, 'timeZone'>,
 ): Promise<Viewer[]> {
   const { viewersSchema } = await import('./viewers-schema.ts');
-  const viewers = readJsonInput(viewersSchema(surroundings), json, source);
+  const viewers = readJsonInput(viewersSchema({ folder, env }), json, source);
   const names = viewers.map(({ access }) => access.user);
   const twice = names.find((name, at) => names.indexOf(name) < at);
   if (twice === undefined) return viewers;
