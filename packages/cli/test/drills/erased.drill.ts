@@ -124,7 +124,10 @@ const entry = (i: number): LedgerEntry => ({
 /** Notes uploads of the caller's calls, and of one that stays. */
 async function fillLedger(where: Parameters<typeof openLedger>[0]): Promise<void> {
   const ledger = await openLedger(where);
-  const entries = [...spellings.map((_, i) => entry(i)), { ...entry(0), sid: 'stays' }];
+  const entries = [
+    ...spellings.map((_, i) => entry(i)),
+    { ...entry(0), key: 'stays', sid: 'stays' },
+  ];
   await ledger.commit(await ledger.prepare('google-ads-clicks', entries));
   await ledger.close();
 }

@@ -122,7 +122,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       `${mean.toFixed(1)} min`,
     ]);
     expect(await page.locator('#compared').textContent()).toBe(
-      'Compared with 7 Oct to 13 Oct 2026.',
+      'Compared with 7 Oct to 13 Oct 2026. Calls are known from 2026-10-11 on: who called before that counts as new.',
     );
     expect(await page.locator('#numbers .change').count()).toBe(4);
     const left = calls.filter(
@@ -133,20 +133,26 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     );
   });
 
-  test('with a password the browser asks for it, and shows the calls of the account that is chosen', async () => {
+  test('who signs in on the page that stands alone gets what the address says, chooses an account, and signs out', async () => {
     const own = await startSandbox({
       ...data,
       clock,
       accounts: 2,
       service: { page: { assets, password: 'open sesame' } },
     });
-    const context = await browser.newContext({
-      httpCredentials: { username: 'boss', password: 'open sesame' },
-    });
+    const context = await browser.newContext();
     try {
       const page = await context.newPage();
-      await page.goto(own.url);
+      await page.goto(`${own.url}/#period=last+7+days`);
+      expect(await page.locator('#app').count()).toBe(0);
+      expect(await axeViolations(page)).toEqual([]);
+      await page.getByLabel('Password').fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('The user name or the password is wrong.').waitFor();
+      await page.getByLabel('Password').fill('open sesame');
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await loaded(page);
+      expect(new URL(page.url()).hash).toBe('#period=last+7+days');
       expect(await page.locator('#sign-in').isVisible()).toBe(false);
       expect(await page.locator('#keys').textContent()).toBe('');
       const before = await range(page).textContent();
@@ -156,6 +162,10 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       await page.getByRole('button', { name: 'Save as CSV: Campaign' }).click();
       const file = readFileSync(await (await saved).path(), 'utf8');
       expect(file).toMatch(/^ppc_campaign,calls,missed\r\n/);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await page.reload();
+      expect(await page.getByLabel('Password').isVisible()).toBe(true);
     } finally {
       await context.close();
       await own.close();
