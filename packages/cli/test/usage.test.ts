@@ -68,7 +68,7 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['push bing', /calls push microsoft/],
   ['count --until 2026-10-02', /no option --until/, /use --to <time>: the last day/],
   ['list --columns sid', /no option --columns/, /use --fields <fields>/],
-  ['report --json x.json', /too many arguments/, /--json takes no value/],
+  ['report --json x.json', /there is no report "x\.json"/, /--output x\.json writes a file/],
   ['report --format html', /a page needs a file: --output report.html/],
   ['report -o x.pdf', /does not name a format/, /\.csv, \.json, \.ndjson or \.html/],
   [
@@ -130,7 +130,7 @@ const typed: [line: string, ...said: RegExp[]][] = [
     /calls list --fields, calls get --fields/,
   ],
   ['report --by page', /may mean landing_page or conversion_page/],
-  ['report --order callers', /no column "callers"/],
+  ['report --order weight', /no column "weight"/],
   ['export -o x --partition week', /--partition cannot be "week"/, /use one of: month/],
   ['--verison', /needs a command before --verison/, /did you mean calls --version\?/],
   [

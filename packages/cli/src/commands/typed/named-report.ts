@@ -95,8 +95,10 @@ export function withReport(args: Args, io: Io): Args {
     const names = [...all.keys()];
     const near = nearest(name, names);
     const some = names.length === 0 ? `${path} has no reports` : `it has ${names.join(', ')}`;
+    const isFile = /[./]/.test(name);
     throw new UsageError(`there is no report ${JSON.stringify(name)} in ${path}`, [
       near === undefined ? some : `did you mean ${near}?`,
+      ...(isFile ? [`--json takes no value; --output ${name} writes a file`] : []),
     ]);
   }
 
