@@ -95,7 +95,7 @@ export async function signInPage(
 <script type="module" src="page/sign-in.js"></script>
 </head>
 <body class="entrance">
-<main>
+<main class="wrap">
 <form id="sign-in" class="card sign-in" method="post" action="sign-in">
 <img src="page/icon.svg" width="38" height="38" alt="">
 <h1>Calls</h1>
