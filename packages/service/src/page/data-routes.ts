@@ -133,10 +133,16 @@ async function calls({ c, source, account, sight, parameters }: PageRequest): Pr
   return jsonReply(c, JSON.stringify({ total, calls: all }));
 }
 
+/** The fields that somebody sees. */
+function shownTo(sight: Sight): string[] {
+  const hidden = hiddenFrom(sight);
+  return names.filter((name) => !hidden.includes(name));
+}
+
 /** One call as a viewer sees it: only fields that are known, and not hidden. */
 function seenCall(sight: Sight, call: object): object {
-  const hidden = hiddenFrom(sight);
-  const seen = Object.keys(call).filter((name) => names.includes(name) && !hidden.includes(name));
+  const shown = shownTo(sight);
+  const seen = Object.keys(call).filter((name) => shown.includes(name));
   return Object.fromEntries(seen.map((name) => [name, seenIn(call, name, sight)]));
 }
 
@@ -211,11 +217,10 @@ const isValue = (value: unknown): value is string | null =>
   value === null || (typeof value === 'string' && value.isWellFormed() && !value.includes('\0'));
 
 function fieldsOf(parameters: ReadonlyMap<string, string>, sight: Sight): string[] {
-  const hidden = hiddenFrom(sight);
   const text = parameters.get('fields');
-  if (text === undefined) return names.filter((name) => !hidden.includes(name));
+  if (text === undefined) return shownTo(sight);
   const wanted = text.split(',');
-  const unseen = wanted.find((name) => hidden.includes(name));
+  const unseen = wanted.find((name) => hiddenFrom(sight).includes(name));
   if (unseen !== undefined)
     throw new Refusal('unknown_field', `You do not see the field ${unseen}.`, {
       parameter: 'fields',

@@ -1,4 +1,3 @@
-import { day } from '@call-attribution/core/time';
 import type { Store } from '@call-attribution/store';
 import { getCookie, setCookie } from 'hono/cookie';
 import { auth } from 'hono/utils/basic-auth';
@@ -62,7 +61,7 @@ export function viewersGate(
     if (given !== undefined)
       return tryPassword(c, realm, () => viewerWith(viewers, given.username, given.password));
 
-    const found = await sessions.read(getCookie(c, cookieName) ?? '', viewers);
+    const found = await sessions.read(sessionOf(c), viewers);
     if (found?.renewed != null) writeSession(c, found.renewed);
     return found?.viewer ?? null;
   };
@@ -70,15 +69,7 @@ export function viewersGate(
   const enter = async (c: AppContext): Promise<Viewer> => {
     const viewer = await visitor(c);
     if (viewer !== null) return viewer;
-
-    // The page signs in by itself: its requests must not make the browser ask as well.
-    if (c.req.header('x-calls-page') !== undefined)
-      throw new Refusal('missing_password', 'You are not signed in, or no longer: sign in again.');
-    throw unauthorized(
-      'missing_password',
-      'This page needs its password: sign in with a browser, or send it with HTTP Basic.',
-      realm,
-    );
+    throw notSignedIn(c);
   };
 
   return {
@@ -92,6 +83,18 @@ export function viewersGate(
       return { account: id, sight: viewer };
     },
   };
+}
+
+/** The refusal of a request of somebody who has not signed in. */
+export function notSignedIn({ req }: AppContext): Refusal {
+  // The page signs in by itself: its requests must not make the browser ask as well.
+  if (req.header('x-calls-page') !== undefined)
+    return new Refusal('missing_password', 'You are not signed in, or no longer: sign in again.');
+  return unauthorized(
+    'missing_password',
+    'This page needs its password: sign in with a browser, or send it with HTTP Basic.',
+    realm,
+  );
 }
 
 /**
@@ -127,7 +130,7 @@ export function writeSession(c: AppContext, { value, seconds }: SessionCookie): 
     sameSite: 'Lax',
     secure: isEncrypted(c),
     path: pagePath(c),
-    maxAge: Math.min(seconds, (30 * day) / 1000),
+    maxAge: seconds,
   });
 }
 

@@ -12,7 +12,7 @@ import type { Try } from '../http/passwords.ts';
 import type { Viewer } from '../http/public-types.ts';
 import type { PageOptions } from '../options.ts';
 import { pageDataRoutes } from './data-routes.ts';
-import { keysGate, viewersGate } from './gate.ts';
+import { keysGate, notSignedIn, viewersGate } from './gate.ts';
 import { PageSource } from './page-source.ts';
 import { createSessions } from './sessions.ts';
 import { signInPage, signInRoutes } from './sign-in.ts';
@@ -67,7 +67,7 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
         if (gate.hasPassword && (await gate.visitor(c)) === null) {
           const isBrowser = /\btext\/html\b/.test(c.req.header('accept') ?? '');
           if (isBrowser) return signInPage(c, viewers);
-          await gate.enter(c);
+          throw notSignedIn(c);
         }
 
         return fileReply(c, join(assets, 'index.html'), 'text/html; charset=utf-8');

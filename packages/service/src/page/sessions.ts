@@ -42,7 +42,7 @@ export interface Sessions {
     viewers: readonly Viewer[],
   ): Promise<{ readonly viewer: Viewer; readonly renewed: SessionCookie | null } | null>;
   /** Ends the session of a cookie: copies of it are worth nothing any more. */
-  end(cookie: string): void;
+  end(cookie: string, viewers: readonly Viewer[]): Promise<void>;
 }
 
 /** Creates the sessions of a page. Several processes know separately which sessions were ended. */
@@ -58,6 +58,18 @@ export function createSessions(clock: Pick<Clock, 'now'>): Sessions {
     };
   };
 
+  /** The session of a cookie, and whose it is; null when it is none, or one that has ended. */
+  const sessionIn = async (cookie: string, viewers: readonly Viewer[]) => {
+    const session = readCookie(cookie);
+    if (session === null || ended.has(session.id)) return null;
+
+    const now = clock.now();
+    const isOver = now - session.seen > idleMs || now - session.begun > longestMs;
+    const viewer = viewers.find(({ access }) => access.user === session.user);
+    if (isOver || viewer === undefined) return null;
+    return isSame(cookie, await signed(session, viewer)) ? { session, viewer } : null;
+  };
+
   return {
     begin(viewer) {
       const now = clock.now();
@@ -65,25 +77,20 @@ export function createSessions(clock: Pick<Clock, 'now'>): Sessions {
       return cookieOf(viewer, { user: viewer.access.user, id, begun: now, seen: now });
     },
     async read(cookie, viewers) {
-      const session = readCookie(cookie);
-      if (session === null || ended.has(session.id)) return null;
-
+      const found = await sessionIn(cookie, viewers);
+      if (found === null) return null;
+      const { session, viewer } = found;
       const now = clock.now();
-      const isOver = now - session.seen > idleMs || now - session.begun > longestMs;
-      const viewer = viewers.find(({ access }) => access.user === session.user);
-      if (isOver || viewer === undefined) return null;
-      if (!isSame(cookie, await signed(session, viewer))) return null;
-
       const isFresh = now - session.seen < freshMs;
       const renewed = isFresh ? null : await cookieOf(viewer, { ...session, seen: now });
       return { viewer, renewed };
     },
-    end(cookie) {
-      const session = readCookie(cookie);
-      if (session === null) return;
+    async end(cookie, viewers) {
+      const found = await sessionIn(cookie, viewers);
+      if (found === null) return;
       const now = clock.now();
       for (const [id, until] of ended) if (until < now) ended.delete(id);
-      ended.set(session.id, now + idleMs);
+      ended.set(found.session.id, now + idleMs);
     },
   };
 }
@@ -94,9 +101,11 @@ async function signed({ user, id, begun, seen }: Session, { access }: Viewer): P
   return `${text}.${signature.digest('base64url')}`;
 }
 
+/** Compares two texts; how long that takes says nothing of where they differ. */
 function isSame(one: string, other: string): boolean {
-  const [left, right] = [one, other].map((text) => createHmac('sha256', '').update(text).digest());
-  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+  const left = Buffer.from(one);
+  const right = Buffer.from(other);
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** What a cookie says, whether or not its signature is right. */

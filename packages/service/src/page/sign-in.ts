@@ -47,8 +47,7 @@ export function signInRoutes({ viewers, sessions, tryPassword }: SignInParts): A
       methods: ['POST'],
       async handle(c) {
         refuseOtherSites(c);
-        const cookie = sessionOf(c);
-        if ((await sessions.read(cookie, viewers)) !== null) sessions.end(cookie);
+        await sessions.end(sessionOf(c), viewers);
         clearSession(c);
         return c.redirect('./', 303);
       },
