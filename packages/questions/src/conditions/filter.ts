@@ -66,22 +66,17 @@ function millisOf(text: string): number {
 function testsOf({ field, lower, upper }: RangeClause): Condition[] {
   if (lower === null && upper === null) return [{ kind: 'not', part: { kind: 'null', field } }];
   const tests: Condition[] = [];
-  if (lower !== null)
-    tests.push({
-      kind: 'compare',
-      field,
-      operator: lower.inclusive ? '>=' : '>',
-      value: literalOf(lower),
-    });
-  if (upper !== null)
-    tests.push({
-      kind: 'compare',
-      field,
-      operator: upper.inclusive ? '<=' : '<',
-      value: literalOf(upper),
-    });
+  if (lower !== null) tests.push(comparison(field, lower.inclusive ? '>=' : '>', lower));
+  if (upper !== null) tests.push(comparison(field, upper.inclusive ? '<=' : '<', upper));
   return tests;
 }
+
+const comparison = (field: string, operator: Operator, bound: Bound): Condition => ({
+  kind: 'compare',
+  field,
+  operator,
+  value: literalOf(bound),
+});
 
 const literalOf = ({ text }: Bound): FilterBound =>
   text.includes(':')

@@ -89,7 +89,7 @@ export class QuestionCount {
    */
   add(lists: CallLists, sequenceOf?: (calls: Batch) => Sequence): void {
     const calls = new Batch(lists, this.#shift, sequenceOf);
-    const { period, compared, calls: channel } = this.plan;
+    const { period, compared } = this.plan;
     const isOfPeriod = timesIn(period);
     const isOfCompared = compared === null ? () => false : timesIn(compared);
     const { length } = lists;
@@ -107,7 +107,7 @@ export class QuestionCount {
         if (isNow && this.#isLeftByNegation(calls)) this.#leaveWithoutValue(calls);
         continue;
       }
-      if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) {
+      if (isOfOtherChannel(this.plan, calls)) {
         if (isNow) this.#otherChannel += 1;
         continue;
       }
@@ -142,9 +142,7 @@ export class QuestionCount {
 
   /** Would a call be counted, but that it has no value where a test is negated? */
   #isLeftByNegation(calls: Batch): boolean {
-    const { calls: channel } = this.plan;
-    if (this.#lenient === null) return false;
-    if (channel !== 'all' && (channel === 'extensions') !== calls.isExtension) return false;
+    if (this.#lenient === null || isOfOtherChannel(this.plan, calls)) return false;
     if (this.#isExcluded(calls) === true) return false;
     return this.#lenient.every((judge) => judge(calls) === true);
   }
@@ -224,6 +222,10 @@ export function judgesOf(plan: ReadPlan, namesOf: AccountNames): readonly Judge<
   if (plan.sent === everything) return judges;
   return [({ sentAt }) => isIn(plan.sent, sentAt), ...judges];
 }
+
+/** Whether a call came through the channel that a plan leaves out. */
+export const isOfOtherChannel = ({ calls: channel }: ReadPlan, call: Batch): boolean =>
+  channel !== 'all' && (channel === 'extensions') !== call.isExtension;
 
 /** Whether a call is left out by `exclude`. */
 export function excludedBy({ exclude }: ReadPlan, namesOf: AccountNames): Judge<Batch> {

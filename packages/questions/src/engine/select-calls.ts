@@ -5,7 +5,7 @@ import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { type Plan, readPlan } from '../question/plan.ts';
 import type { AnswerOptions } from './answer-question.ts';
-import { excludedBy, judgesOf, shiftOf } from './count.ts';
+import { excludedBy, isOfOtherChannel, judgesOf, shiftOf } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { columnsOf, Records } from './records.ts';
 import { KeptCalls } from './sequences.ts';
@@ -77,8 +77,7 @@ export function selectCalls(
       if (!isIn(plan.period, call.time) || !judges.every((judge) => judge(call) === true))
         return 'no';
 
-      const isOther = plan.calls !== 'all' && (plan.calls === 'extensions') !== call.isExtension;
-      if (isOther) return 'other';
+      if (isOfOtherChannel(plan, call)) return 'other';
       return isExcluded(call) === true ? 'excluded' : 'selected';
     },
     keyOf(record, account) {

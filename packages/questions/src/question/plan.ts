@@ -161,6 +161,7 @@ function readSelection(selection: CallSelection, now: number) {
     negated: lenient?.fields ?? [],
     conditions,
     exclude,
+    words,
     tested: exclude === null ? conditions : [...conditions, exclude.condition],
     sent: filter?.period ?? everything,
   };
@@ -175,7 +176,7 @@ export function planCalls(
     order = 'date_added',
   }: ReadOptions & { readonly order?: string | undefined } = {},
 ): Plan {
-  const { clock: _, tested, ...selected } = readSelection(selection, now);
+  const { clock: _, words: __, tested, ...selected } = readSelection(selection, now);
   const names = [...allFields.values()].map(({ name }) => name);
   const sorts = readOrder(order, [...new Set(names)], 'a call');
   const named = {
@@ -185,8 +186,9 @@ export function planCalls(
   };
   if (version === 'v2') refuseOnlyOfV3(named);
   const plan: ReadPlan = {
-    ...named,
     ...selected,
+    groups: named.groups,
+    parts: named.parts,
     compared: null,
     measures: [],
     unnamed: [],
@@ -211,7 +213,7 @@ export function planQuestion(
   { now = Date.now(), version }: ReadOptions = {},
 ): Plan {
   checkQuestion(question);
-  const { clock, tested, ...selection } = readSelection(question, now);
+  const { clock, words, tested, ...selection } = readSelection(question, now);
   const { period, zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
   if (groupBy.length > 4)
@@ -232,7 +234,6 @@ export function planQuestion(
   };
 
   placeOf(allCalls);
-  const words = wordsWith(question.definitions);
   const read = (text: string): PlannedMeasure => readMeasure(text, words, placeOf);
   const measures = withBases(
     named.map(read),
