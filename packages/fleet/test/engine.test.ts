@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { blankNote } from '../src/engine/engine.ts';
-import { checkJob, type Engine, memoryEngine, type Turn, type WorkerCard } from '../src/index.ts';
+import { checkJob, type Engine, memoryEngine, type Turn } from '../src/index.ts';
 import { faultyEngine, randomOf } from './law.ts';
+import { workerCard } from './worker-card.ts';
 
 const ids = ['a', 'b', 'c', 'd'];
 const jobOf = (every: string | null = null) =>
@@ -12,18 +13,7 @@ const jobOf = (every: string | null = null) =>
     every: every as null,
     accounts: ids.map((id) => ({ id })),
   });
-const worker = (name: string, at = 1): WorkerCard => ({
-  name,
-  version: '1',
-  slots: 4,
-  accounts: [],
-  state: 'working',
-  why: null,
-  callsPerSecond: 0,
-  requestsPerSecond: 0,
-  since: 0,
-  at,
-});
+const worker = (name: string, at = 1) => workerCard(name, at, { since: 0 });
 const trouble = {
   kind: 'account',
   code: 'invalid_record',

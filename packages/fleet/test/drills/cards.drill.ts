@@ -5,7 +5,8 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { engineSchema } from '../../src/engine/cards.ts';
 import { blankNote, livingMs } from '../../src/engine/engine.ts';
-import type { Job, WorkerCard } from '../../src/index.ts';
+import type { Job } from '../../src/index.ts';
+import { workerCard } from '../worker-card.ts';
 import { database, remoteEngine } from './scene/scene.ts';
 
 const tally = openDrill({
@@ -21,20 +22,6 @@ const job = (more: Partial<Job> = {}): Job => ({
   baseUrl: 'https://api.example.com',
   into: 'sqlite:x',
   accounts: ids.map((id) => ({ id })),
-  ...more,
-});
-
-const worker = (name: string, at: number, more: Partial<WorkerCard> = {}): WorkerCard => ({
-  name,
-  version: '1',
-  slots: 4,
-  accounts: [],
-  state: 'working',
-  why: null,
-  callsPerSecond: 0,
-  requestsPerSecond: 0,
-  since: at,
-  at,
   ...more,
 });
 
@@ -61,21 +48,25 @@ test('a job keeps the start of its first worker, and workers see each other', ()
     expect(await engine.jobs()).toEqual([]);
 
     const now = Date.now();
-    await engine.join(job(), worker('w1', now));
-    await other.join(job(), worker('w2', now + 5_000));
+    await engine.join(job(), workerCard('w1', now));
+    await other.join(job(), workerCard('w2', now + 5_000));
     const { card, tickets, workers } = await engine.look();
     expect(card).toMatchObject({ name: 'cards', since: now, into: 'sqlite:x' });
     expect(tickets.map(({ account }) => account).sort()).toEqual(ids);
-    expect(workers).toEqual([worker('w1', now), worker('w2', now + 5_000)]);
+    expect(workers).toEqual([workerCard('w1', now), workerCard('w2', now + 5_000)]);
     expect(await other.look()).toEqual({ card, tickets: expect.anything(), workers });
     expect(await other.jobs()).toEqual(['cards']);
 
     // A sign of life takes the place of the one before.
-    const sign = worker('w1', now + 6_000, { state: 'resting', why: 'full', accounts: ['101'] });
+    const sign = workerCard('w1', now + 6_000, {
+      state: 'resting',
+      why: 'full',
+      accounts: ['101'],
+    });
     await engine.keep([], sign);
-    expect((await other.look()).workers).toEqual([sign, worker('w2', now + 5_000)]);
+    expect((await other.look()).workers).toEqual([sign, workerCard('w2', now + 5_000)]);
     await engine.gone('w1');
-    expect((await other.look()).workers).toEqual([worker('w2', now + 5_000)]);
+    expect((await other.look()).workers).toEqual([workerCard('w2', now + 5_000)]);
     await engine.close();
     await other.close();
   }));
@@ -85,11 +76,11 @@ test('pg-boss has accounts and nothing else, and hands out nothing else', () =>
     const url = await database();
     const engine = await remoteEngine(url, 'cards');
     const now = Date.now();
-    await engine.join(job(), worker('w1', now));
+    await engine.join(job(), workerCard('w1', now));
     expect(await keysIn(url)).toEqual(accountKeys);
     const turns = await engine.take(100);
     expect(turns.map(({ account }) => account).sort()).toEqual(ids);
-    expect((await engine.keep(turns, worker('w1', now + 1))).sort()).toEqual(
+    expect((await engine.keep(turns, workerCard('w1', now + 1))).sort()).toEqual(
       turns.map(({ id }) => id).sort(),
     );
     for (const turn of turns) expect(await engine.end(turn, blankNote, null)).toBe(true);
@@ -104,20 +95,20 @@ test('a worker with another job file is refused while others live, and goes by i
     const engine = await remoteEngine(url, 'cards');
     const other = await remoteEngine(url, 'cards');
     const now = Date.now();
-    await engine.join(job(), worker('w1', now));
+    await engine.join(job(), workerCard('w1', now));
     const edited = job({ lookback: '1d', accounts: [{ id: '101' }, { id: '105' }] });
-    await expect(other.join(edited, worker('w2', now + livingMs - 1))).rejects.toThrow(
+    await expect(other.join(edited, workerCard('w2', now + livingMs - 1))).rejects.toThrow(
       /^job_invalid: Workers of cards go by another job file than this one, with other lookback, accounts/,
     );
     expect((await engine.look()).workers).toHaveLength(1);
 
-    await other.join(edited, worker('w2', now + livingMs));
+    await other.join(edited, workerCard('w2', now + livingMs));
     const { card, tickets } = await other.look();
     expect(card?.since).toBe(now);
     expect(tickets.map(({ account }) => account).sort()).toEqual(['101', '105']);
 
     // The first one comes back, and is told.
-    await expect(engine.keep([], worker('w1', now + livingMs + 1))).rejects.toThrow(
+    await expect(engine.keep([], workerCard('w1', now + livingMs + 1))).rejects.toThrow(
       /^job_invalid: Other workers go by another job file by now/,
     );
     await engine.close();
@@ -129,10 +120,10 @@ test('who was silent for ten minutes is forgotten with the next worker', () =>
     const url = await database();
     const engine = await remoteEngine(url, 'cards');
     const now = Date.now();
-    await engine.join(job(), worker('w1', now));
-    await engine.join(job(), worker('w2', now + 10 * 60_000));
+    await engine.join(job(), workerCard('w1', now));
+    await engine.join(job(), workerCard('w2', now + 10 * 60_000));
     expect((await engine.look()).workers).toHaveLength(2);
-    await engine.join(job(), worker('w3', now + 10 * 60_000 + 1));
+    await engine.join(job(), workerCard('w3', now + 10 * 60_000 + 1));
     expect((await engine.look()).workers.map(({ name }) => name)).toEqual(['w2', 'w3']);
     await engine.close();
   }));
@@ -145,7 +136,7 @@ test('a start that is killed leaves the job whole or not there, and two at once 
       await runSql(url, `DROP SCHEMA IF EXISTS ${engineSchema} CASCADE`);
       const killed = await remoteEngine(url, 'cards');
       const two = [await remoteEngine(url, 'cards'), await remoteEngine(url, 'cards')];
-      const begun = killed.join(job(), worker('killed', now)).catch(() => null);
+      const begun = killed.join(job(), workerCard('killed', now)).catch(() => null);
       await setTimeout(Math.random() * 60);
       killed.child.kill('SIGKILL');
       tally.happened('kills');
@@ -154,7 +145,7 @@ test('a start that is killed leaves the job whole or not there, and two at once 
       expect(tickets).toHaveLength(card === null ? 0 : ids.length);
       tally.happened(card === null ? 'not there' : 'whole');
 
-      await Promise.all(two.map((engine, i) => engine.join(job(), worker(`w${i}`, now + i))));
+      await Promise.all(two.map((engine, i) => engine.join(job(), workerCard(`w${i}`, now + i))));
       expect(await keysIn(url)).toEqual(accountKeys);
       expect((await two[0]?.look())?.workers.map(({ name }) => name)).toContain('w1');
       for (const engine of two) await engine.close();
@@ -166,7 +157,7 @@ test('cards of the first release are moved, with what is known of the accounts',
     const url = await database();
     const before = await remoteEngine(url, 'cards');
     const longAgo = Date.now() - 60_000;
-    await before.join(job(), worker('w1', longAgo));
+    await before.join(job(), workerCard('w1', longAgo));
     const [done, aside] = await before.take(2);
     if (done === undefined || aside === undefined) throw new Error('no tickets');
     await before.end(done, { ...blankNote, calls: 7, whole: true }, null);
@@ -180,7 +171,7 @@ test('cards of the first release are moved, with what is known of the accounts',
     expect(await engine.jobs()).toEqual(['cards']);
     expect(await engine.look()).toEqual(known);
     expect(await keysIn(url)).toEqual(accountKeys);
-    await engine.join(job(), worker('w2', Date.now()));
+    await engine.join(job(), workerCard('w2', Date.now()));
     const { card, tickets } = await engine.look();
     expect(card?.since).toBe(longAgo);
     expect(tickets.find(({ account }) => account === done.account)?.note.calls).toBe(7);
@@ -193,8 +184,8 @@ test('while workers of the first release are at work, this one is refused in wor
   tally.run(async () => {
     const url = await database();
     const before = await remoteEngine(url, 'cards');
-    await before.join(job(), worker('w1', Date.now()));
-    await before.join(job(), worker('w2', Date.now() - livingMs));
+    await before.join(job(), workerCard('w1', Date.now()));
+    await before.join(job(), workerCard('w2', Date.now() - livingMs));
     await before.asBefore();
     await expect(remoteEngine(url, 'cards')).rejects.toThrow(
       /^job_invalid: Workers of an earlier release are at work on cards: w1\./,
