@@ -28,7 +28,8 @@ export const fields = command({
     const found = all.filter(({ name, v2, v3, group, meaning }) =>
       [name, v2, v3, group, meaning].some((text) => text?.toLowerCase().includes(word)),
     );
-    if (await explainDefinition(word, args, io)) return exitCodes.ok;
+    const isField = all.some(({ name }) => name === word);
+    if (word !== '' && !isField && (await explainDefinition(word, args, io))) return exitCodes.ok;
     if (found.length === 0)
       throw new CliError(`no field has ${JSON.stringify(typed)} in its name or meaning`, {
         exitCode: exitCodes.notFound,

@@ -308,8 +308,7 @@ export class CopySource implements Source {
       const verdict = verdicts[at] ?? null;
       if (verdict === null) continue;
       const copy = `the copy of account ${nameIn(this.#options.settings, account)}`;
-      const missing = describe(verdict).lacks;
-      const scope = describe(verdict).scope;
+      const { lacks: missing, scope } = describe(verdict);
       if (missing !== null)
         lacks.push(`INCOMPLETE, ${copy} is not whole: ${missing}; calls sync reads them again`);
       if (scope !== null)

@@ -12,10 +12,10 @@ import { type Answer, type Item, type Limits, Misplaced } from './list.ts';
 // two of them, however the server reads fractions of seconds or a repeated hour.
 
 /**
- * Times that a piece is asked for. Where every second answer of a server is wrong, one piece of 32
- * is not proved.
+ * Times that a piece, or a page, is asked for. Where every second answer of a server is wrong, one
+ * piece of 32 is not proved.
  */
-const mostTries = 5;
+export const mostTries = 5;
 /** Answers with items that lie nowhere near the range: one may be a mistake, three are a habit. */
 const mostOutside = 3;
 

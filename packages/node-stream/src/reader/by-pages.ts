@@ -1,12 +1,9 @@
 import { StreamError } from '../errors.ts';
 import type { ReadState, Span, Stretch } from '../proof.ts';
-import { judge } from './allowed.ts';
+import { judge, mostTries } from './allowed.ts';
 import { type Answer, type Item, Misplaced, type SliceOptions } from './list.ts';
 import type { Requests } from './requests.ts';
 import type { Seen } from './seen.ts';
-
-/** Times that a page is asked for. */
-const mostTries = 5;
 
 /** A page of a range that is read page by page. */
 export interface Part<I extends Item> {

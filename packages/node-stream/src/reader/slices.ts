@@ -275,7 +275,7 @@ function take<I extends Item>(
     const items = answer instanceof Misplaced ? [] : answer.items;
     if (!(answer instanceof Misplaced) && judge(answer, piece, limits) === 'outside')
       throw new StreamError('range_ignored');
-    piece.look = { page, ats: items.flatMap(({ at }) => (Number.isFinite(at) ? [at] : [])) };
+    piece.look = { page, ats: items.map(({ at }) => at).filter(Number.isFinite) };
   } else if (kind === 'next' && last !== undefined)
     piece.tries = [...piece.tries.slice(0, -1), continued(last, answer, piece, limits)];
   else piece.tries = [...piece.tries, begun(answer, piece, limits)];

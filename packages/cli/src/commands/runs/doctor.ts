@@ -206,8 +206,8 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
         const age = syncedAt === null ? '' : `, synced ${span(io.clock.now() - syncedAt)} ago`;
         const facts = `${plural(calls, 'call')}${newest === null ? '' : ` up to ${newest}`}${age}`;
-        const lacks = verdict === null ? 'nothing was synced yet' : describe(verdict).lacks;
-        const scope = verdict === null ? null : describe(verdict).scope;
+        const nothing = { lacks: 'nothing was synced yet', scope: null };
+        const { lacks, scope } = verdict === null ? nothing : describe(verdict);
         const only = scope === null ? '' : `; it has ${scope}`;
         if (lacks === null) each.push(ok(name, `${facts}, whole${only}`));
         else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));

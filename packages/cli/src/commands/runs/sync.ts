@@ -247,9 +247,8 @@ export function saySync({ summary, bad, tookMs }: SyncRun, store: string, io: Io
   say(io, `${store}, account ${account}: ${figures.join(', ')} (${duration(tookMs)})`);
   const left = leftOutText(bad);
   if (left !== null) say(io, left);
-  const scope = describe(summary).scope;
+  const { scope, lacks } = describe(summary);
   if (scope !== null) say(io, `account ${account}: the copy has ${scope}, and answers with these`);
-  const lacks = describe(summary).lacks;
   if (lacks === null) return left === null ? exitCodes.ok : exitCodes.incomplete;
   const next = gaps.every(({ is }) => is === 'unread') ? 'goes on there' : 'reads them again';
   say(io, `account ${account}: ${lacks}; the next run ${next}`);
