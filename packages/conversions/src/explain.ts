@@ -1,7 +1,6 @@
 import { durationMillis, formatNaive, naiveAt, second } from '@call-attribution/core/time';
 import { type CallChange, type Change, uncorrected } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
-import type { LedgerEntry } from './entry.ts';
 import { correctionTexts, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 
@@ -64,7 +63,7 @@ function talkText(minutes: unknown, { tool, rules }: ExplainOptions): string {
 
 /** What the tool has, as the ledger says it, and what the next run does about it. */
 function ledgerLines(change: CallChange, { rules, sentAt }: ExplainOptions): string[] {
-  const { kind, entry, why } = change;
+  const { kind } = change;
   const zone = rules.timeZone ?? 'UTC';
   if (sentAt === undefined || sentAt === null)
     return kind === 'add' ? ['not sent yet: the next run sends it'] : ['it was not sent'];
@@ -74,10 +73,11 @@ function ledgerLines(change: CallChange, { rules, sentAt }: ExplainOptions): str
   if (kind === 'restate') return [`${sent} with another value; the next run corrects it`];
   if (kind === 'add')
     return [`${sent} with another click, time or name; the next run sends it as it is now`];
-  return [`${sent}${stateText(change, entry, why)}`];
+  return [`${sent}${stateText(change)}`];
 }
 
-function stateText(change: Change, entry: LedgerEntry | null, why: Change['why']): string {
+function stateText(change: Change): string {
+  const { entry, why } = change;
   const what = uncorrected(change);
   if (what !== null) return `; the tool takes no correction of it: ${correctionTexts[what]}`;
   if (why === 'uncertain') return `; ${reasonTexts.uncertain}`;
