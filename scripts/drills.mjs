@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { root } from './workspace.mjs';
 
 /**
@@ -54,6 +54,7 @@ for (const file of files.filter((file) => alone.includes(file)))
   passed = (await vitest([file])) && passed;
 // Some files are checks of a browser or a terminal, and count nothing.
 if (existsSync(report)) print(readFileSync(report, 'utf8'));
+printFailures();
 if (isLong && paths.length === 0)
   passed =
     (await run('pnpm', ['build'])) && (await run('pnpm', ['packages', '--each-node'])) && passed;
@@ -62,8 +63,21 @@ if (!passed) process.exitCode = 1;
 /** @param {string[]} args @returns {Promise<boolean>} */
 function vitest(args) {
   // A log shows what failed and nothing else; on a terminal each file is shown when it ends.
-  const reporter = `--reporter=${process.stdout.isTTY ? 'default' : 'minimal'}`;
-  return run('pnpm', ['exec', 'vitest', 'run', '--project', 'drills', reporter, ...args, ...more]);
+  const reporters = [
+    `--reporter=${process.stdout.isTTY ? 'default' : 'minimal'}`,
+    '--reporter=json',
+    `--outputFile.json=${join(folder, `results-${readdirSync(folder).length}.json`)}`,
+  ];
+  return run('pnpm', [
+    'exec',
+    'vitest',
+    'run',
+    '--project',
+    'drills',
+    ...reporters,
+    ...args,
+    ...more,
+  ]);
 }
 
 /** @param {string} command @param {string[]} args @returns {Promise<boolean>} */
@@ -97,6 +111,24 @@ function print(lines) {
     ),
   );
   console.log(`${results.length} drills took ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+/** Says once more, last, what failed: of a long log, often only the end is kept. */
+function printFailures() {
+  const results = readdirSync(folder).filter((name) => name.startsWith('results-'));
+  for (const name of results) {
+    /** @type {{ testResults: { name: string, message: string, assertionResults: {
+     *   status: string, fullName: string, failureMessages: string[] }[] }[] }} */
+    const { testResults } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    for (const file of testResults) {
+      const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+      if (failed.length === 0 && file.message === '') continue;
+
+      console.log(`\n${relative(root, file.name)} failed. ${file.message}`);
+      for (const { fullName, failureMessages } of failed)
+        console.log(`- ${fullName}\n  ${failureMessages.join('\n  ').slice(0, 3000)}`);
+    }
+  }
 }
 
 /** @param {string} why @returns {never} */
