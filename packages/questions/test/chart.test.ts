@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import {
   type Charted,
   chartLegend,
+  chartMarks,
   chartStyle,
   chartSvg,
   columnTitle,
@@ -186,6 +187,40 @@ test('over time, calls are answered and missed, and the ends that are not whole 
     'Missed',
     'Part of a week',
   ]);
+});
+
+test('marks have a number above the day, week or month they are in, which the legend explains', async () => {
+  const marks = [
+    { date: '2026-10-07', text: 'new <landing> page' },
+    { date: '2026-10-11', text: 'strike' },
+    { date: '2026-10-25', text: 'sale' },
+    { date: '2027-01-01', text: 'beyond' },
+  ];
+  const drawn = async (groupBy: string[]) => {
+    const period = { from: '2026-10-06', to: '2026-10-25' };
+    const answer = await answerQuestion({ groupBy, measures: ['calls'], ...period }, calls);
+    return [chartSvg(answer, { marks }), chartLegend(answer, { marks })];
+  };
+
+  const [weeks = '', legend = ''] = await drawn(['week']);
+  const numbers = [...weeks.matchAll(/class="mark".*?<text[^>]*>([^<]*)</g)].map(
+    ([, text]) => text,
+  );
+  expect(numbers).toEqual(['1, 2', '3']);
+  expect([...legend.matchAll(/<li><b>(.*?)<\/li>/g)].map(([, text]) => text)).toEqual([
+    '1</b> 7 Oct 2026: new &lt;landing&gt; page',
+    '2</b> 11 Oct 2026: strike',
+    '3</b> 25 Oct 2026: sale',
+  ]);
+  const answer = await answerQuestion({ groupBy: ['week'], measures: ['calls'] }, calls);
+  expect(chartMarks(answer, { marks }).map(({ text }) => text)).toEqual([
+    'new <landing> page',
+    'strike',
+    'sale',
+  ]);
+  for (const other of [['campaign'], ['weekday'], ['hour']])
+    expect((await drawn(other)).join('')).not.toMatch(/class="mark"|<b>/);
+  expect((await drawn(['campaign', 'week'])).join('')).toMatch(/class="mark".*sale/s);
 });
 
 test('a second group is stacked: the largest first, then none, then all others, and all calls are drawn', async () => {

@@ -14,6 +14,7 @@ import {
   secretSettings,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import { type Annotation, readAnnotations } from './annotations.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
@@ -30,6 +31,8 @@ export interface ConfigFile {
   readonly exclude: string | null;
   /** What is under `"reports"`, unread: reports by their names. Undefined when there is nothing. */
   readonly reports: unknown;
+  /** What is under `"annotations"`, in the order of their days. */
+  readonly annotations: readonly Annotation[];
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
   readonly page: unknown;
   /** It holds a credential, and other users of this machine can read it. */
@@ -123,7 +126,7 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, page, reports, definitions, exclude, ...plain } = json;
+  const { accounts, service, page, reports, annotations, definitions, exclude, ...plain } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
@@ -133,6 +136,9 @@ export function readConfigFile(
       service,
       page,
       reports,
+      annotations: readAnnotations(annotations, (message, hint) =>
+        report('file', `${path}: ${message}`, hint),
+      ),
       ...readDefinitionsIn(definitions, exclude, path, report),
     },
     values,
@@ -142,7 +148,17 @@ export function readConfigFile(
 
 const noDefinitions = { definitions: {}, exclude: null } as const;
 
-const noSections = { service: undefined, page: undefined, reports: undefined };
+const noSections = { service: undefined, page: undefined, reports: undefined, annotations: [] };
+
+const sections = [
+  'accounts',
+  'service',
+  'page',
+  'reports',
+  'annotations',
+  'definitions',
+  'exclude',
+];
 
 /** The definitions of a file, and which of them is excluded. */
 function readDefinitionsIn(
@@ -185,10 +201,7 @@ function stringsOf(
   report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
-  const known =
-    kind === 'file'
-      ? [...namesOf.file, 'accounts', 'service', 'page', 'reports', 'definitions', 'exclude']
-      : namesOf.account;
+  const known = kind === 'file' ? [...namesOf.file, ...sections] : namesOf.account;
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {
       if (typeof value === 'string') values.set(name, value);

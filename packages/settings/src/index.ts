@@ -1,9 +1,12 @@
 // The settings of programs that people start: options, then the environment (CALLS_*), then a
 // configuration file with its accounts. Names, checks and defaults of all settings are in
 // `@call-attribution/core/settings`, since `createClient()` reads the same variables.
+export type { Annotation } from './annotations.ts';
 export { type ConfigFile, userConfigFile } from './config-file.ts';
 export {
+  type AnnotatedNumbers,
   accountCalled,
+  annotationsOf,
   type ConfiguredAccount,
   connectionOf,
   missingSettings,

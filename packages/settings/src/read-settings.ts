@@ -20,6 +20,7 @@ import {
   versionOfUrl,
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Annotation } from './annotations.ts';
 import {
   type ConfigFile,
   type Report,
@@ -72,6 +73,36 @@ export interface Settings extends PlainSettings {
    * should print it fails.
    */
   secret(name: SecretName): Setting | null;
+}
+
+/** What numbers are counted of, as far as annotations depend on it. */
+export interface AnnotatedNumbers {
+  /** The first moment, as `2026-10-05 00:00:00`; null where the period is open. */
+  readonly from: string | null;
+  /** The first moment after it. */
+  readonly to: string | null;
+  /** The accounts, by their names or their IDs. */
+  readonly accounts: readonly string[];
+}
+
+/**
+ * The annotations that belong to numbers, in the order of their days: those in the period that are
+ * about all accounts or about one of theirs.
+ *
+ * @example
+ * annotationsOf(readSettings(), { from: '2026-10-01', to: null, accounts: ['101'] });
+ */
+export function annotationsOf(
+  settings: Pick<Settings, 'file' | 'accounts'>,
+  { from, to, accounts }: AnnotatedNumbers,
+): Annotation[] {
+  const idOf = (called: string): string => accountCalled(called, settings.accounts)?.id ?? called;
+  const ids = new Set(accounts.map(idOf));
+  return (settings.file?.annotations ?? []).filter(({ date, account }) => {
+    const isAfter = from === null || date >= from.slice(0, 10);
+    const isBefore = to === null || `${date} 00:00:00` < to;
+    return isAfter && isBefore && (account === null || ids.has(idOf(account)));
+  });
 }
 
 /** Where `readSettings` reads. */

@@ -14,6 +14,7 @@ import { inspect } from 'node:util';
 import { createClient } from '@call-attribution/core';
 import { takeEnvironment } from '@call-attribution/core/environment';
 import {
+  annotationsOf,
   connectionOf,
   missingSettings,
   readAccounts,
@@ -481,5 +482,42 @@ describe('accounts', () => {
       hint: 'did you mean main?',
     });
     expect(all(['x'])[0]?.problems[0]?.hint).toBe('it has main, berlin');
+  });
+});
+
+describe('annotations', () => {
+  const file = (annotations: unknown) => JSON.stringify({ baseUrl: url, annotations });
+  const page = { date: '2026-10-05', text: 'new landing page', account: 'main' };
+  const strike = { date: '2026-09-30', text: 'strike' };
+
+  test('are in the order of their days, and belong to a period and to accounts by name or ID', () => {
+    const accounts = { main: { id: '101' }, boston: { id: '102' } };
+    const settings = read({}, JSON.stringify({ accounts, annotations: [page, strike] }));
+    expect(settings.problems).toEqual([]);
+    expect(settings.file?.annotations).toEqual([{ ...strike, account: null }, page]);
+
+    const texts = (from: string | null, to: string | null, ...accounts: string[]) =>
+      annotationsOf(settings, { from, to, accounts }).map(({ text }) => text);
+    expect(texts(null, null, '101')).toEqual(['strike', 'new landing page']);
+    expect(texts(null, null, 'boston')).toEqual(['strike']);
+    expect(texts('2026-10-05 00:00:00', '2026-10-06 00:00:00', 'main')).toEqual([
+      'new landing page',
+    ]);
+    expect(texts('2026-10-01', '2026-10-05 00:00:00', 'main')).toEqual([]);
+    expect(texts('2026-10-05 12:00:00', null, '101', '102')).toEqual(['new landing page']);
+  });
+
+  test.each<[unknown, RegExp]>([
+    [{}, /"annotations" must be a list/],
+    [['x'], /annotations\[0\] must be an object/],
+    [[strike, { ...page, date: '2026-02-30' }], /annotations\[1\] needs a "date" such as/],
+    [[{ ...page, text: ' ' }], /annotations\[0\] needs a "text" of at most 200 characters/],
+    [[{ ...page, text: 'a\nb' }], /annotations\[0\] has a "text" with a line break/],
+    [[{ ...page, account: 101 }], /annotations\[0\] has an "account" that is no text/],
+    [[{ ...page, dat: 1 }], /annotations\[0\] has an unknown name "dat"; did you mean "date"\?/],
+  ])('%j is refused with its place', (annotations, message) => {
+    const [problem] = read({}, file(annotations)).problems;
+    expect(problem).toMatchObject({ place: 'file', message: expect.stringMatching(message) });
+    expect(problem?.hint).toMatch(/it looks like \{ "date": "2026-10-05"/);
   });
 });

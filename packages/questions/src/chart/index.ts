@@ -4,7 +4,16 @@
 
 export { formatCount, formatCounted } from '@call-attribution/core/errors';
 export { chartStyle } from './style.ts';
-export { type Charted, type ChartOptions, chartLegend, chartSvg, covered } from './svg.ts';
+export {
+  type Charted,
+  type ChartMark,
+  type ChartOptions,
+  chartLegend,
+  chartMarks,
+  chartSvg,
+  covered,
+  markInWords,
+} from './svg.ts';
 export {
   daysOfBucket,
   formatDate,

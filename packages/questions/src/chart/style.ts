@@ -19,6 +19,7 @@ export const chartStyle: string = `
 ${colors.map((name) => `:is(.chart, .chart-legend) .${name} { --c: var(--chart-${name.replace('c', '')}); }`).join('\n')}
 .chart .bar, .chart .dot { fill: var(--c); } .chart .line { fill: none; stroke: var(--c); stroke-width: 2; }
 .chart .part .bar { fill-opacity: 0.4; stroke: var(--c); stroke-dasharray: 3 2; }
+.chart .mark line { stroke: var(--chart-ink); stroke-dasharray: 2 3; } .chart .mark text { fill: var(--chart-ink); font-weight: 700; }
 .chart .column { cursor: pointer; } .chart .column:focus-visible { outline: none; }
 .chart .column:hover .hit, .chart .column:focus-visible .hit { fill: var(--chart-soft); }
 .chart .column:focus-visible .hit { stroke: var(--chart-accent); stroke-width: 2; }

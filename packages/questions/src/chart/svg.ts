@@ -2,7 +2,15 @@ import { formatCount, formatCounted } from '@call-attribution/core/errors';
 import { shownValue } from '../answer/left-out.ts';
 import { weekdays } from '../fields/calendar.ts';
 import type { Answer, AnswerValue } from '../question/answer.ts';
-import { longTime, partOfBucket, type Stretch, shortTime, withPart } from './time.ts';
+import {
+  daysOfBucket,
+  formatDate,
+  longTime,
+  partOfBucket,
+  type Stretch,
+  shortTime,
+  withPart,
+} from './time.ts';
 import { columnTitle, formatValue, markup, type ShownColumn } from './words.ts';
 
 /** What a chart is drawn of: an answer, or as much of one as there is. */
@@ -20,6 +28,14 @@ export interface Charted {
   readonly parts?: Readonly<Record<string, string>>;
 }
 
+/** A day with a sentence that a chart over time shows, such as `new landing page`. */
+export interface ChartMark {
+  /** The day, as `2026-10-05`. */
+  readonly date: string;
+  /** What happened. */
+  readonly text: string;
+}
+
 /** How a chart is drawn. */
 export interface ChartOptions {
   /** Width in pixels. Default 880; below 520 names are above their bars. */
@@ -33,6 +49,8 @@ export interface ChartOptions {
    * drawn as all others.
    */
   readonly totals?: Charted;
+  /** Days that are marked in a chart by day, week or month, with numbers that the legend explains. */
+  readonly marks?: readonly ChartMark[];
   /**
    * What happens when a bar is pressed, for people who do not see it, such as `Show only these`.
    * Makes each bar a button.
@@ -46,6 +64,8 @@ interface Place {
   readonly title: string;
   /** How much of the day, week or month there is; null for all of it. */
   readonly part: string | null;
+  /** The marks of its days, by their numbers. */
+  readonly marks: readonly number[];
 }
 
 /**
@@ -68,6 +88,8 @@ interface Picture {
   readonly bucket: string;
   readonly places: readonly Place[];
   readonly series: readonly Series[];
+  /** The marks that are drawn; the first has the number 1. */
+  readonly marks: readonly ChartMark[];
 }
 
 /**
@@ -85,7 +107,10 @@ const numberIn = (row: Row | undefined, name: string): number | null => {
 const none = shownValue(null);
 
 /** What is to be drawn of an answer; null when there is nothing. */
-function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture | null {
+function pictureOf(
+  charted: Charted,
+  { measure, totals, marks = [] }: ChartOptions,
+): Picture | null {
   const { columns, rows, period, parts = {} } = charted;
   const groups = columns.filter(({ kind }) => kind === 'group');
   const column = columns.find(
@@ -104,19 +129,35 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
   };
   if (time === undefined) {
     const drawn = rows.slice(0, mostBars);
-    const places = drawn.map((row) => ({ label: namesOf(row), title: namesOf(row), part: null }));
-    return { ...picture, kind: 'bars', places, series: splitByMissed(columns, drawn, column) };
+    const places = drawn.map((row) => ({
+      label: namesOf(row),
+      title: namesOf(row),
+      part: null,
+      marks: [],
+    }));
+    const series = splitByMissed(columns, drawn, column);
+    return { ...picture, kind: 'bars', places, series, marks: [] };
   }
 
   const keys = [...new Set((totals ?? charted).rows.map((row) => row[time.name] ?? null))].sort(
     byTime,
   );
+  const shownMarks: ChartMark[] = [];
+  const marksOf = (key: string): number[] => {
+    const days = daysOfBucket(time.name, key);
+    if (days === null) return [];
+    return marks
+      .filter(({ date }) => date >= days.first && date <= days.last)
+      .map((mark) => shownMarks.push(mark));
+  };
+
   const places = keys.map((key): Place => {
-    if (key === null) return { label: none, title: none, part: null };
+    if (key === null) return { label: none, title: none, part: null, marks: [] };
     const text = String(key);
     const part =
       parts[text] ?? (period === undefined ? null : partOfBucket(time.name, text, period));
-    return { label: shortTime(time.name, text), title: longTime(time.name, text), part };
+    const title = longTime(time.name, text);
+    return { label: shortTime(time.name, text), title, part, marks: marksOf(text) };
   });
 
   const laid = (own: readonly Row[]): (Row | undefined)[] => {
@@ -130,6 +171,7 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
       kind: 'columns',
       places,
       series: splitByMissed(columns, laid(rows), column),
+      marks: shownMarks,
     };
 
   const found = new Map<string, Row[]>();
@@ -140,7 +182,7 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
     const colored = series
       .slice(0, mostColors)
       .map((one, i) => ({ ...one, color: one.name === none ? 'none' : `c${i + 1}` }));
-    return { ...picture, kind: 'lines', places, series: colored };
+    return { ...picture, kind: 'lines', places, series: colored, marks: shownMarks };
   }
 
   return {
@@ -148,6 +190,7 @@ function pictureOf(charted: Charted, { measure, totals }: ChartOptions): Picture
     kind: 'columns',
     places,
     series: stacked(series, totals && valuesOf(totals.rows)),
+    marks: shownMarks,
   };
 }
 
@@ -250,19 +293,30 @@ export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
 }
 
 /**
- * The names of the colors of a chart as a list, for below it. Empty when the chart has one color.
+ * The names of the colors of a chart, and its marks, as a list for below it. Empty when the chart
+ * has one color and no mark.
  */
 export function chartLegend(answer: Charted, options: ChartOptions = {}): string {
   const picture = pictureOf(answer, options);
   if (picture === null) return '';
-  const { series, places, bucket } = picture;
+  const { series, places, bucket, marks } = picture;
   const entries = series.length > 1 ? series.map(({ name, color }) => [color, name]) : [];
   if (places.some(({ part }) => part !== null)) entries.push(['c1 part', `Part of a ${bucket}`]);
   const items = entries.map(
     ([color, name = '']) => `<li><span class="${color}"></span>${markup(name)}</li>`,
   );
+  for (const [index, mark] of marks.entries())
+    items.push(`<li><b>${index + 1}</b> ${markup(markInWords(mark))}</li>`);
   return items.length === 0 ? '' : `<ul class="chart-legend">${items.join('')}</ul>`;
 }
+
+/** The marks that a chart shows: those of its days, weeks or months. */
+export const chartMarks = (answer: Charted, options: ChartOptions): readonly ChartMark[] =>
+  pictureOf(answer, options)?.marks ?? [];
+
+/** A mark in words: `5 Oct 2026: new landing page`. */
+export const markInWords = ({ date, text }: ChartMark): string =>
+  `${formatDate(date, true)}: ${text}`;
 
 /** What all series have at each place. */
 const sumsOf = ({ series, places }: Picture): (number | null)[] =>
@@ -359,7 +413,7 @@ function overTime(picture: Picture, width: number, height: number, press: string
   const low = lines[0]?.value ?? 0;
   const high = lines.at(-1)?.value ?? 1;
   const left = widest(lines.map(({ text }) => text)) + 12;
-  const top = 10;
+  const top = picture.marks.length === 0 ? 10 : 24;
   const ground = height - 26;
   const y = (value: number): number =>
     ground - ((value - low) / (high - low || 1)) * (ground - top);
@@ -420,7 +474,13 @@ function overTime(picture: Picture, width: number, height: number, press: string
     );
   }
 
-  return { height, inside: [...grid, ...drawn, ...ticks] };
+  // Behind the bars, which are hovered and pressed; the legend says the same in words.
+  const flags = places.flatMap(({ marks }, at) => {
+    if (marks.length === 0) return [];
+    const x = round(left + (at + 0.5) * step);
+    return `<g class="mark" aria-hidden="true"><line x1="${x}" x2="${x}" y1="${top - 6}" y2="${ground}"/><text x="${x}" y="${top - 10}" text-anchor="middle">${marks.join(', ')}</text></g>`;
+  });
+  return { height, inside: [...grid, ...flags, ...drawn, ...ticks] };
 }
 
 /**
