@@ -1,0 +1,5 @@
+// Files of rows, as tools for advertising and sales let people download them. Start with
+// readTable(path).
+
+export { readTable } from './read-table.ts';
+export { type TableCell, type TableRow, tableProblem } from './table.ts';
