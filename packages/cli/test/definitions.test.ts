@@ -210,6 +210,30 @@ describe('--fail-if', () => {
   });
 });
 
+test('annotations of the period stand below a report and in the chart of its page, and not in its data', async () => {
+  const annotations = [
+    { date: '2026-11-10', text: 'new landing page' },
+    { date: '2026-11-12', text: 'strike', account: 'elsewhere' },
+    { date: '2026-11-16', text: 'later' },
+  ];
+  config({ annotations }, 'annotated.json');
+  const report = async (by: string, ...args: string[]) => {
+    const week = ['--period', '2026-11-09 to 2026-11-15', '--store', store];
+    return (await calls(['report', '--by', by, ...week, ...args], 'annotated.json')).stdout;
+  };
+  const line = '10 Nov 2026: new landing page';
+  expect(await report('campaign')).toMatch(new RegExp(`\\n${line}\\n$`));
+  expect(await report('campaign', '--format', 'csv')).not.toContain('landing page');
+
+  const page = async (by: string) => {
+    await report(by, '-o', 'annotated.html');
+    return readFileSync(join(folder, 'annotated.html'), 'utf8');
+  };
+  expect(await page('day')).toMatch(new RegExp(`class="mark".*<li><b>1</b> ${line}</li>`, 's'));
+  expect(await page('campaign')).toContain(`<p>${line}</p>`);
+  expect(await page('day')).not.toMatch(/strike|later|<p>10 Nov/);
+});
+
 test('calls fields says what a definition stands for, and how many calls of the copy it has', async () => {
   expect((await calls(['fields', 'lead'])).stdout).toBe(
     'lead  a definition\n  talk_minutes >= 2\n',

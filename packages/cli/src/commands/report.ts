@@ -76,7 +76,7 @@ export const report = command({
     const isForPeople = isPage || format === 'table';
     if (isPage && target.output === null)
       throw new UsageError('a page needs a file: --output report.html');
-    const { placeOf } = await import('./runs/report-answers.ts');
+    const { annotationsFor, placeOf } = await import('./runs/report-answers.ts');
     const { questionOf } = await import('./runs/report-question.ts');
     const { layoutOf } = await import('../report/question.ts');
     const place = await placeOf(args, io);
@@ -106,7 +106,8 @@ export const report = command({
     }
 
     const until = readUntil(main, io.clock.now());
-    const report = reportOf(layout, main, answers, until);
+    const annotations = annotationsFor(main, place.accounts);
+    const report = reportOf(layout, main, answers, { until, annotations });
     if (!isPage) {
       const { reportLines } = await import('../report/terminal.ts');
       // A reader of the file has not seen what was said when it was written.

@@ -2,13 +2,16 @@ import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import { explain } from '@call-attribution/query-dsl';
 import type { Answer, AnswerValue, Question } from '@call-attribution/questions';
 import {
+  type ChartMark,
   type ChartOptions,
   chartLegend,
+  chartMarks,
   chartStyle,
   chartSvg,
   covered,
   formatPeriod,
   judgeChange,
+  markInWords,
   markup,
 } from '@call-attribution/questions/chart';
 import { plural } from '../terminal/numbers.ts';
@@ -80,7 +83,7 @@ export function reportPage(report: Report, text: PageText): string {
     ...paragraphs(text.facts),
     ...(report.calls === 0 ? ['<p>No calls.</p>'] : pictures(report)),
     table(report),
-    ...paragraphs(report.hidden),
+    ...paragraphs([...report.hidden, ...undrawn(report).map(markInWords)]),
     '</main>',
     ...(text.counted.length === 0 ? [] : ['<footer>', ...paragraphs(text.counted), '</footer>']),
     '</body>',
@@ -89,8 +92,20 @@ export function reportPage(report: Report, text: PageText): string {
   ].join('\n');
 }
 
-function pictures({ chart: { answer, totals } }: Report): string[] {
-  const more = totals === null ? {} : { totals };
+const chartOptions = ({ chart: { totals }, annotations }: Report): ChartOptions => ({
+  marks: annotations,
+  ...(totals === null ? {} : { totals }),
+});
+
+/** Annotations that the chart does not show: it is not by day, or does not have their day. */
+function undrawn(report: Report): ChartMark[] {
+  const drawn = chartMarks(report.chart.answer, chartOptions(report));
+  return report.annotations.filter((annotation) => !drawn.includes(annotation));
+}
+
+function pictures(report: Report): string[] {
+  const { answer } = report.chart;
+  const more = chartOptions(report);
   const drawn = Object.entries(sizes).map(
     ([name, size]) => `<div class="${name}">${chartSvg(answer, { ...size, ...more })}</div>`,
   );

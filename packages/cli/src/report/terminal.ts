@@ -1,3 +1,4 @@
+import { markInWords } from '@call-attribution/questions/chart';
 import type { Style } from '../terminal/style.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 import { textWidth } from '../terminal/width.ts';
@@ -33,7 +34,8 @@ export function reportLines(
   );
   const dropped = table.dropped.filter((name) => name !== '').join(', ');
   const missing = dropped === '' ? [] : [`Not enough width for ${dropped}; --json has all.`];
-  return [...table.lines, ...[...missing, ...hidden].map((line) => options.style.dim(line))];
+  const below = [...missing, ...hidden, ...report.annotations.map(markInWords)];
+  return [...table.lines, ...below.map((line) => options.style.dim(line))];
 }
 
 // A part of a figure is another figure: such a column is left out rather than narrowed, first the

@@ -7,6 +7,7 @@ import {
 } from '@call-attribution/questions';
 import {
   type Charted,
+  type ChartMark,
   columnTitle,
   covered,
   formatValue,
@@ -36,6 +37,8 @@ export interface Report {
   readonly chart: { readonly answer: Charted; readonly totals: Charted | null };
   /** Which groups are not shown, and which stretches of time are not whole, a sentence each. */
   readonly hidden: readonly string[];
+  /** What happened in the period, by day. */
+  readonly annotations: readonly ChartMark[];
 }
 
 /** A column of the table. */
@@ -76,15 +79,20 @@ export function readUntil({ period: { timeZone }, asOf }: Answer, now: number): 
   return formatNaive(naiveAt(read, timeZone));
 }
 
-/**
- * Makes a report of the answers to the questions of a layout. `until` is when the calls were read,
- * in the time of the period.
- */
+/** What a report needs besides its answers. */
+interface ReportParts {
+  /** When the calls were read, in the time of the period; null when nobody knows. */
+  readonly until: string | null;
+  /** What happened in the period, by day. */
+  readonly annotations: readonly ChartMark[];
+}
+
+/** Makes a report of the answers to the questions of a layout. */
 export function reportOf(
   { rows: groups, across, inner }: Layout,
   main: Answer,
   answers: readonly Answer[],
-  until: string | null = null,
+  { until, annotations }: ReportParts,
 ): Report {
   const [, cells, axis] = across === null ? [] : answers;
   const { columns, rows, total, calls, leftOut } = main;
@@ -144,6 +152,7 @@ export function reportOf(
       ...leftOut.filter(({ code }) => shownBelow.has(code)).map(({ message }) => message),
       ...(across === null ? [] : partsOf(across.name, axis, partOf)),
     ],
+    annotations,
   };
 }
 

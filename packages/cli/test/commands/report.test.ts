@@ -48,7 +48,7 @@ function shown(
   });
   const [main] = answers;
   if (main === undefined) throw new Error('a layout has a question');
-  return reportOf(layout, main, answers, until);
+  return reportOf(layout, main, answers, { until, annotations: [] });
 }
 
 test('of two groups time goes across, whichever came first, and none where there is an order', () => {

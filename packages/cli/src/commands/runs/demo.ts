@@ -57,7 +57,10 @@ export const demo: Handler = async (args, io) => {
     await print('', `${style.bold('3.')} A report: calls by channel and day`, '');
     const answers = running.answers();
     const [main] = answers;
-    if (main) await print(...reportLines(reportOf(layout, main, answers), { width, style }));
+    if (main) {
+      const report = reportOf(layout, main, answers, { until: null, annotations: [] });
+      await print(...reportLines(report, { width, style }));
+    }
 
     await print(
       '',

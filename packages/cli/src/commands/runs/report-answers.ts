@@ -7,6 +7,8 @@ import {
   type Plan,
   type RunningAnswers,
 } from '@call-attribution/questions';
+import type { ChartMark } from '@call-attribution/questions/chart';
+import { annotationsOf } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { inPeriod, withExtensions } from '../../input/filter.ts';
@@ -53,6 +55,19 @@ export async function placeOf(args: Args, io: Io): Promise<Place> {
 
   if (stored !== null) return { accounts, ask: (plans) => askCopy(stored, plans, io) };
   return { accounts, ask: (plans) => askApi(accounts, plans, args, io) };
+}
+
+/** The annotations of the configuration file for an answer. In one of several accounts they say whose. */
+export function annotationsFor(
+  { period: { from, to }, accounts: counted }: Answer,
+  [first]: readonly ReadAccount[],
+): ChartMark[] {
+  if (first === undefined) return [];
+  const accounts = counted.map(({ account }) => account);
+  return annotationsOf(first.settings, { from, to, accounts }).map(({ date, text, account }) => ({
+    date,
+    text: account === null || accounts.length < 2 ? text : `${text} (${account})`,
+  }));
 }
 
 async function askCopy(stored: Stored, plans: readonly Plan[], io: Io): Promise<ReportAnswers> {
