@@ -1,6 +1,7 @@
 import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
 import { type QuestionField, questionFields, touches } from '@call-attribution/questions';
+import { measures } from '@call-attribution/questions/measures';
 import { hiddenMark, isPseudonym, type MaskedCall, numberForm } from './privacy/mask.ts';
 import { cleanText, cutText, fence, quotable } from './privacy/text.ts';
 import { didYouMean, invalid } from './text/failures.ts';
@@ -105,7 +106,12 @@ function unknownField(
     );
 
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
-  const meant = nearest(name, [...fieldGroups, ...known, ...ofQuestions.keys()]);
+  const meant = nearest(name, [
+    ...fieldGroups,
+    ...known,
+    ...ofQuestions.keys(),
+    ...measures.map((each) => each.name),
+  ]);
   throw invalid(
     'unknown_field',
     isElsewhere

@@ -39,6 +39,7 @@ import {
 } from './tools/call.ts';
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
 import { tools } from './tools/list.ts';
+import { saveCsv } from './tools/save-csv.ts';
 import { type JsonSchema, type Tool, type ToolContext, toJsonSchema } from './tools/tool.ts';
 
 /** Version of this package; a test compares it with the manifest. */
@@ -91,8 +92,8 @@ export interface CallsMcpOptions {
    */
   readonly copyFolder?: string | undefined;
   /**
-   * A folder for files of rows, for a host on the same machine: `list_calls` and `analyze_calls`
-   * then take `to_file`. Default: none.
+   * A folder for files of rows, for a host on the same machine: there is the tool `save_csv` then.
+   * Default: none.
    */
   readonly exportFolder?: string | undefined;
   /** Tools of your own, listed after those of this package. Default: none. */
@@ -144,6 +145,9 @@ interface Opened extends AskedAccount {
   readonly timeZone: string | undefined;
 }
 
+/** What tools may use, whatever call they run for. */
+type SharedContext = Omit<ToolContext, 'signal' | 'progress' | 'folder'>;
+
 /**
  * Makes a server over a client. Pass a function when the client may not be ready yet: the server
  * lists its tools all the same, and an error thrown by the function is reported in the result of
@@ -159,12 +163,7 @@ export function createServer(
   options: CallsMcpOptions = {},
 ): CallsMcpServer {
   checkNames(options, optionNames);
-  const {
-    clock = systemClock,
-    log = () => undefined,
-    exportFolder = null,
-    tools: added = [],
-  } = options;
+  const { clock = systemClock, log = () => undefined, exportFolder, tools: added = [] } = options;
   const reveal = new Set(options.reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
@@ -174,7 +173,7 @@ export function createServer(
 
   const inTurn = createTurns();
 
-  const contextOf = (chosen: readonly Opened[]): Omit<ToolContext, 'signal' | 'progress'> => {
+  const contextOf = (chosen: readonly Opened[]): SharedContext => {
     const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [
       Opened,
       ...Opened[],
@@ -185,7 +184,6 @@ export function createServer(
       reveal,
       clock,
       budget,
-      exportFolder,
       fields,
       timeZone,
       source: new Source(chosen, clock.now, inTurn),
@@ -197,6 +195,7 @@ export function createServer(
   const context = contextOf(opened);
 
   const callable: Callable[] = tools.map((tool) => ownTool(tool, opened, contextOf));
+  if (exportFolder !== undefined) callable.push(saveCsv(callable, exportFolder));
   const { version: spoken, client: open, view, timeZone } = context;
   for (const tool of added) {
     const isTaken = callable.some(({ name }) => name === tool.name);
@@ -405,16 +404,15 @@ function openAccount(
 function ownTool(
   tool: Tool,
   opened: readonly Opened[],
-  contextOf: (opened: readonly Opened[]) => Omit<ToolContext, 'signal' | 'progress'>,
+  contextOf: (opened: readonly Opened[]) => SharedContext,
 ): Callable {
   const { title, description, output, meta } = tool;
-  const { to_file: toFile, ...shape } = (tool.input as z.ZodObject).shape;
+  const { shape } = tool.input as z.ZodObject;
   const names = opened.map(({ name }) => name);
   const account = z.array(z.string()).describe(`Of ${names.join(', ')}; default all`);
   const all = contextOf(opened);
   const input = z.object({
     ...shape,
-    ...(all.exportFolder === null || toFile === undefined ? {} : { to_file: toFile }),
     ...(opened.length > 1 ? { account: account.optional() } : {}),
   });
   return {
@@ -424,7 +422,8 @@ function ownTool(
       description,
       inputSchema: toJsonSchema(input, 'input'),
       outputSchema: toJsonSchema(output, 'output'),
-      annotations: { readOnlyHint: true, idempotentHint: true },
+      // It reads texts that anybody on the web may have written.
+      annotations: { readOnlyHint: true, openWorldHint: true },
       _meta: meta,
     },
     input,

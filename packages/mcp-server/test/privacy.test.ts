@@ -202,7 +202,7 @@ describe('crafted records', () => {
     });
     const asked: [string, Record<string, unknown>][] = [
       ['list_calls', { fields: 'all', rows: 500 }],
-      ['list_calls', { fields: 'all', to_file: true }],
+      ['save_csv', { tool: 'list_calls', arguments: '{"fields":"all"}' }],
       ['get_call', { sid: 'S0-0' }],
       ['describe_data', { fields: 'all' }],
       ['count_calls', { where: "ppc_campaign = 'nothing like it'" }],

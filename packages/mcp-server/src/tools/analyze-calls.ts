@@ -27,8 +27,8 @@ import {
 } from '../text/words.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
+import { rowsMissing, rowsOfFile, writeRows } from './save-csv.ts';
 import { countThatFits, estimateTokens } from './table.ts';
-import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
 import { type ToolContext, tableOutput, tool } from './tool.ts';
 
 const usualLimit = 20;
@@ -65,11 +65,17 @@ const input = z
       .array(z.string().max(300))
       .max(500)
       .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
-    ...toFileShape,
   })
   .partial();
 
 const name = 'analyze_calls';
+
+/** Whole calls say more than words about their parts. */
+const examples = [
+  '{"period":"last month","group_by":["campaign"],"measures":["calls","missed_rate"],"having":"calls >= 10"}',
+  '{"from":"28d","group_by":["week"],"measures":["callers","count(talk_minutes >= 2) as long"]}',
+  '{"period":"this month","compare":"previous","explain":true}',
+];
 
 /** Groups calls and measures the groups. */
 export const analyzeCalls = tool({
@@ -78,7 +84,8 @@ export const analyzeCalls = tool({
   description:
     'Totals, shares, rankings, trends, comparisons: exact measures of calls by group. ' +
     "where: SQL-like on any field, e.g. talk_minutes >= 2 AND state IN ('TX','CA') AND ppc_gclid IS NOT NULL AND NOT missed. " +
-    'missed: talk_minutes is 0; talk_mean and talk_median include missed calls. A null group has no value.',
+    'missed: talk_minutes is 0; talk_mean and talk_median include missed calls. A null group has no value. ' +
+    `Examples: ${examples.join(' ')}`,
   input,
   output: z
     .object({
@@ -91,9 +98,8 @@ export const analyzeCalls = tool({
   meta: appMeta,
   answers: 'Totals, shares, rankings, trends, comparisons (one call for a question)',
   async run(args, context) {
-    const { source } = context;
+    const { source, folder } = context;
     const chosen = choose(args, context);
-    const folder = folderFor(args, context);
     const question = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
       chosen,
@@ -147,9 +153,7 @@ export const analyzeCalls = tool({
       : tableOf(answer, said, notes, asOf, budget, context);
     const { groups, notes: all, _meta, ...shown } = table;
     const result = { ...shown, calls, groups, complete: without.length === 0, notes: all, _meta };
-    return folder === null
-      ? result
-      : { ...(await writeRows(name, folder, result)), complete: true };
+    return folder === null ? result : writeRows(name, folder, result);
   },
 });
 

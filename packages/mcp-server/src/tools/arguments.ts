@@ -77,6 +77,7 @@ function innerType(field: unknown): unknown {
 /** Converts a value to the type that the schema expects, where that is unambiguous. */
 function lenient(type: unknown, value: unknown): unknown {
   if (typeof value === 'number' && type instanceof z.ZodString) return String(value);
+  if (typeof value === 'object' && type instanceof z.ZodString) return JSON.stringify(value);
   if (typeof value !== 'string') return value;
   if (type instanceof z.ZodArray) {
     const parsed = value.trim().startsWith('[') ? parseJson(value) : null;

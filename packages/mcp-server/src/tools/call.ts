@@ -11,7 +11,7 @@ import type * as z from 'zod';
 import { quotable, redactError, redactMessage } from '../privacy/text.ts';
 import { apiError, invalid, ToolError, toolErrorOf } from '../text/failures.ts';
 import { readArguments } from './arguments.ts';
-import type { CustomToolContext, JsonSchema } from './tool.ts';
+import type { CustomToolContext, JsonSchema, ToolContext } from './tool.ts';
 
 // The one place that calls tools: it reads arguments, sets the deadline, traces and counts, and
 // makes a result of data and of errors.
@@ -68,7 +68,7 @@ export interface Callable {
   readonly isCustom: boolean;
   run(
     args: Record<string, unknown>,
-    run: Pick<CustomToolContext, 'signal' | 'progress'>,
+    run: Pick<ToolContext, 'signal' | 'progress' | 'folder'>,
   ): Promise<object | string>;
 }
 
@@ -132,7 +132,8 @@ export function createCaller(
     };
 
     try {
-      const result = tool.run(readArguments(tool.name, tool.input, given), { signal, progress });
+      const args = readArguments(tool.name, tool.input, given);
+      const result = tool.run(args, { signal, progress, folder: null });
       const data = await (tool.isCustom ? Promise.race([result, aborted]) : result);
       if (typeof data === 'string' || Array.isArray(data))
         return {

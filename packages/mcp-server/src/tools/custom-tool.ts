@@ -77,8 +77,8 @@ export function customTool(
     },
     input,
     isCustom: true,
-    async run(args, run) {
-      const result = await tool.run(args, { ...shared, ...run });
+    async run(args, { signal, progress }) {
+      const result = await tool.run(args, { ...shared, signal, progress });
       if (output === null || typeof result === 'string') return result;
       const read = findProblem<object>(output, result);
       if ('data' in read) return read.data;

@@ -2,6 +2,7 @@ import type { FieldSpec } from '@call-attribution/core';
 import { day, formatNaive } from '@call-attribution/core/time';
 import { type AnswerValue, machineZone } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
+import { type Measure, measureForm, measures } from '@call-attribution/questions/measures';
 import * as z from 'zod';
 import {
   type Cell,
@@ -37,13 +38,13 @@ export const describeData = tool({
   name: 'describe_data',
   title: 'Describe the data',
   description:
-    'First call when unsure: period, freshness, time zone, today, fields with meaning, nulls and top values; what the data cannot tell.',
+    'First call when unsure: period, freshness, time zone, today, fields with meaning, nulls and top values; what measures mean; what the data cannot tell.',
   input: z
     .object({
       fields: z
         .array(z.string().max(60))
         .max(100)
-        .describe('Names, groups or all; default the most used'),
+        .describe('Names of fields or measures; groups, measures or all; default the most used'),
     })
     .partial(),
   output: z.object({ ...tableOutput, more_fields: z.array(z.string()) }).partial(),
@@ -51,9 +52,13 @@ export const describeData = tool({
   async run({ fields }, context) {
     const { source, reveal } = context;
     const available = fieldsOf(context.fields, context.version);
-    const { specs, derived } =
+    const { specs, derived, measured } =
       fields === undefined
-        ? { specs: available.filter((spec) => usual.includes(spec.name)), derived: [] }
+        ? {
+            specs: available.filter((spec) => usual.includes(spec.name)),
+            derived: [],
+            measured: [],
+          }
         : askedFor(fields, context);
     const described = [
       ...specs.map((spec) => ({
@@ -108,6 +113,7 @@ export const describeData = tool({
         top.map(({ value, calls }) => `${value} ${calls}`).join(', '),
       ];
     });
+    rows.push(...measured.map((each) => [measureForm(each), meaningOfMeasure(each), null, '']));
     const columns = ['field', 'meaning', 'no value', 'most frequent'];
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
     const inTable = new Set(shown.map(([field]) => field));
@@ -146,10 +152,14 @@ function shownValue(spec: FieldSpec | undefined, value: AnswerValue): Cell {
   return typeof value === 'number' ? Number(value.toFixed(2)) : (value as Cell);
 }
 
-/** What is described of calls, and of what follows from them. */
-function askedFor(names: readonly string[], { fields, version }: ToolContext) {
-  const isOfCalls = (given: string) =>
-    fieldGroups.includes(toName(given)) || findField(fields, given) !== undefined;
+/** What is described of calls, of what follows from them, and of measures. */
+function askedFor(given: readonly string[], { fields, version }: ToolContext) {
+  const isOfCalls = (each: string) =>
+    fieldGroups.includes(toName(each)) || findField(fields, each) !== undefined;
+  const isOfMeasures = (each: string) =>
+    !isOfCalls(each) && findDerived(each) === undefined && measuresCalled(each).length > 0;
+  const measured = new Set(given.filter(isOfMeasures).flatMap(measuresCalled));
+  const names = given.filter((each) => !isOfMeasures(each));
   const derived = names
     .filter((given) => !isOfCalls(given))
     .map(findDerived)
@@ -161,9 +171,22 @@ function askedFor(names: readonly string[], { fields, version }: ToolContext) {
   const specs = others.length === 0 ? [] : selectFields(fields, version, others).slice(unasked);
   return {
     specs,
-    derived: names.some((given) => toName(given) === 'all') ? derivedFields : [...new Set(derived)],
+    derived: names.some((each) => toName(each) === 'all') ? derivedFields : [...new Set(derived)],
+    measured: [...measured],
   };
 }
+
+/** The measures that a name means: all of them, or those of one name, such as `share(condition)`. */
+function measuresCalled(given: string): readonly Measure[] {
+  const name = given
+    .trim()
+    .toLowerCase()
+    .replace(/\s*\(.*$/s, '');
+  return name === 'measures' ? measures : measures.filter((each) => each.name === name);
+}
+
+const meaningOfMeasure = ({ meaning, argument }: Measure): string =>
+  meaning.replaceAll('{}', argument === 'number' ? 'the field' : `the ${argument}`);
 
 function meaningOf({ meaning, values, valueMeanings, otherNames }: FieldSpec): string {
   const codes = valueMeanings?.map((text, i) => `${values?.[i]} ${text}`).join(', ');

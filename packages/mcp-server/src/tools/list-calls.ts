@@ -5,8 +5,8 @@ import { fieldGroups, selectFields, showRecord } from '../fields.ts';
 import { fieldNotes, scopeSentence, tableNotes, withoutSentence } from '../text/words.ts';
 import { choose, selectionShape } from './arguments.ts';
 import { explainZero } from './explain-zero.ts';
+import { rowsMissing, rowsOfFile, writeRows } from './save-csv.ts';
 import { estimateTokens, makeTable, readCursor, writeCursor } from './table.ts';
-import { folderFor, rowsMissing, rowsOfFile, toFileShape, writeRows } from './to-file.ts';
 import { tableOutput, tool } from './tool.ts';
 
 const name = 'list_calls';
@@ -31,7 +31,6 @@ export const listCalls = tool({
       order: z.string().max(200).describe('talk_minutes desc'),
       rows: z.number().int().min(1).max(500).describe(`Default ${defaultRows}`),
       cursor: z.string().max(80).describe('Repeat the other arguments'),
-      ...toFileShape,
     })
     .partial(),
   output: z
@@ -45,10 +44,9 @@ export const listCalls = tool({
     .partial(),
   answers: 'Single calls',
   async run(args, context) {
-    const { source, budget } = context;
+    const { source, budget, folder } = context;
     const chosen = choose(args, context);
     const specs = selectFields(context.fields, context.version, args.fields);
-    const folder = folderFor(args, context);
     const of = [name, chosen.text, args.order];
     const position = readCursor(of, folder === null ? args.cursor : undefined);
     const { offset } = position;

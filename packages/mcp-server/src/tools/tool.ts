@@ -55,8 +55,8 @@ export interface ToolContext extends CustomToolContext {
   readonly source: Source;
   /** Kinds of personal data that are shown as they are. */
   readonly reveal: ReadonlySet<Reveal>;
-  /** Where files of rows are written for a host on this machine; null without. */
-  readonly exportFolder: string | null;
+  /** The folder for a file of all rows; null where the rows are an answer, of as many as fit. */
+  readonly folder: string | null;
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */

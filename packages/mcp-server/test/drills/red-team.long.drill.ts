@@ -35,7 +35,7 @@ async function readAll(of: CallsMcpServer): Promise<void> {
     expect(result.isError, `${what}: ${result.content[0]?.text}`).toBeUndefined();
     expect(leaksInText(JSON.stringify(result)), what).toEqual([]);
     if (name !== 'list_calls' && name !== 'analyze_calls') return;
-    const { structuredContent } = await callTool(of, name, { ...args, to_file: true });
+    const { structuredContent } = await callTool(of, 'save_csv', { tool: name, arguments: args });
     const file = /CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
     expect(leaksInText(readFileSync(file, 'utf8')), `${what} in a file`).toEqual([]);
   };

@@ -16,7 +16,7 @@ interface ToolList {
   }[];
 }
 
-const server = createServer(fakeClient([]));
+const server = createServer(fakeClient([]), { exportFolder: 'exports' });
 const list = async () => (await request(server, 'tools/list')) as unknown as ToolList;
 
 function keysOf(value: unknown): string[] {
@@ -45,16 +45,14 @@ describe('tools/list', () => {
     await expect(lines.join('\n')).toMatchFileSnapshot('../golden/tools-list.txt');
   });
 
-  it('takes at most 3,000 tokens', async () => {
-    expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(3000);
-    const withFiles = createServer(fakeClient([]), { exportFolder: 'exports' });
-    expect(
-      estimateTokens(JSON.stringify(await request(withFiles, 'tools/list'))),
-    ).toBeLessThanOrEqual(3000);
+  // Tokenizers differ: of o200k these are some 2,300.
+  it('takes at most 2,900 tokens, by an estimate on the high side', async () => {
+    expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(2900);
   });
 
   it('returns the same bytes from two servers', async () => {
-    const other = await request(createServer(fakeClient([])), 'tools/list');
+    const same = createServer(fakeClient([]), { exportFolder: 'exports' });
+    const other = await request(same, 'tools/list');
     expect(JSON.stringify(await list())).toBe(JSON.stringify(other));
   });
 
@@ -77,7 +75,8 @@ describe('tools/list', () => {
       }
 
       expect(inputSchema.additionalProperties).toBe(false);
-      expect(annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
+      const readOnlyHint = name !== 'save_csv';
+      expect(annotations).toMatchObject({ readOnlyHint, openWorldHint: true });
     },
   );
 

@@ -1,6 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { questionFields } from '@call-attribution/questions';
+import { measureForms } from '@call-attribution/questions/measures';
 import { describe, expect, it } from 'vitest';
 import { callTool, createServer } from '../../src/index.ts';
 import { ask, type Content } from '../support/ask.ts';
@@ -67,6 +68,33 @@ describe('describe_data', () => {
       if (otherCalls !== 'none') expect(described).toContain(name);
   });
 
+  it('explains measures by their names, also next to fields', async () => {
+    const found = await describeFields(
+      'first_time_callers,state,per_day,share,median(talk_minutes)',
+    );
+    expect(Object.keys(found)).toEqual([
+      'state',
+      'first_time_callers',
+      'per_day',
+      'share',
+      'share(condition)',
+      'median(field)',
+    ]);
+    expect(found.first_time_callers?.[0]).toMatch(/whose first call to the account, of all calls/);
+    expect(found['median(field)']?.[0]).toBe(
+      'Median of the field; of two in the middle the smaller one.',
+    );
+  });
+
+  it('explains every measure that analyze_calls lists', async () => {
+    const found = await describeFields('measures');
+    for (const [name, [meaning]] of Object.entries(found)) {
+      expect(meaning, name).toMatch(/^[A-Z].*\.$/);
+      expect(meaning, name).not.toContain('{}');
+    }
+    expect(Object.keys(found)).toEqual([...measureForms]);
+  });
+
   it('shows click ids of addresses as masked as fields of calls', async () => {
     expect(JSON.stringify(await describeFields('click_id'))).not.toContain('617-555-0199');
   });
@@ -76,6 +104,11 @@ describe('describe_data', () => {
       'describe_data',
       { fields: 'lag_minute' },
       'There is no field "lag_minute". Did you mean "lag_minutes"?',
+    ],
+    [
+      'describe_data',
+      { fields: 'first_time_caller' },
+      'There is no field "first_time_caller". Did you mean "first_time_callers"?',
     ],
     [
       'list_calls',

@@ -14,7 +14,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type CallsMcpOptions, callTool, createServer } from '../../src/index.ts';
+import {
+  type CallsMcpOptions,
+  type CallsMcpServer,
+  callTool,
+  createServer,
+} from '../../src/index.ts';
 import { failed, fakeClient } from '../support/fake-client.ts';
 import { request } from '../support/handlers.ts';
 
@@ -30,6 +35,9 @@ const twoAccounts = (options: CallsMcpOptions, berlin = fakeClient(fixtureCalls(
     ],
     { exportFolder, ...options },
   );
+
+const save = (server: CallsMcpServer, tool: string, args: object) =>
+  callTool(server, 'save_csv', { tool, arguments: JSON.stringify(args) });
 
 const linesOf = (text: string): number => text.trimEnd().split(/\r?\n/).length - 1;
 
@@ -53,17 +61,14 @@ describe('a file of rows', () => {
     };
 
     const server = createServer(fakeClient(calls, { maxRows: 50, before }), { exportFolder });
-    const { isError, content } = await callTool(server, tool, { ...args, to_file: true });
+    const { isError, content } = await save(server, tool, args);
     expect(isError).toBe(true);
-    expect(content[0]?.text).toMatch(new RegExp(`^${tool} failed \\(HTTP 503\\)`));
+    expect(content[0]?.text).toMatch(/^save_csv failed \(HTTP 503\)/);
   });
 
   it('is not written without an account that cannot be read, which is named', async () => {
     const server = twoAccounts({}, fakeClient([], { before: () => failed(403) }));
-    const { content } = await callTool(server, 'analyze_calls', {
-      group_by: ['city'],
-      to_file: true,
-    });
+    const { content } = await save(server, 'analyze_calls', { group_by: ['city'] });
     expect(content[0]?.text).toMatch(
       /wrote no file\.\nWhy: .*berlin could not be read.*berlin failed/,
     );
@@ -71,15 +76,15 @@ describe('a file of rows', () => {
 
   it('has all groups', async () => {
     const server = createServer(fakeClient(calls), { exportFolder });
-    const asked = { group_by: ['sid'], calls: 'all', to_file: true };
-    expect(written(await callTool(server, 'analyze_calls', asked))).toBe(700);
+    const asked = { group_by: ['sid'], calls: 'all' };
+    expect(written(await save(server, 'analyze_calls', asked))).toBe(700);
   });
 
   it('has all calls of a list that the API gives page by page, in its order', async () => {
     const many = fixtureCalls(2300);
     const server = createServer(fakeClient(many), { exportFolder });
-    const asked = { fields: ['sid'], calls: 'all', to_file: true };
-    const answer = await callTool(server, 'list_calls', asked);
+    const asked = { fields: ['sid'], calls: 'all' };
+    const answer = await save(server, 'list_calls', asked);
     expect(written(answer)).toBe(2300);
     const file = /CSV to (.+)\.$/.exec(String(answer.structuredContent?.summary))?.[1] ?? '';
     const sids = readFileSync(file, 'utf8').trimEnd().split(/\r?\n/).slice(1);
@@ -92,9 +97,7 @@ describe('a file of rows', () => {
     const { structuredContent } = await callTool(server, 'list_calls', asked);
     const cursor = structuredContent?.next_cursor;
     expect(cursor).toBeDefined();
-    expect(written(await callTool(server, 'list_calls', { ...asked, cursor, to_file: true }))).toBe(
-      700,
-    );
+    expect(written(await save(server, 'list_calls', { ...asked, cursor }))).toBe(700);
   });
 
   it('is readable by its owner only, and has no formulas and no numbers of callers', async () => {
@@ -104,8 +107,8 @@ describe('a file of rows', () => {
       search_term: i === 3 ? '=1+1 call 212-555-0100' : null,
     }));
     const server = createServer(fakeClient(odd), { exportFolder: folder });
-    const asked = { fields: ['sid', 'search_term'], calls: 'all', to_file: true };
-    expect(written(await callTool(server, 'list_calls', asked))).toBe(700);
+    const asked = { fields: ['sid', 'search_term'], calls: 'all' };
+    expect(written(await save(server, 'list_calls', asked))).toBe(700);
     const [name = ''] = readdirSync(folder);
     expect([statSync(folder).mode & 0o777, statSync(join(folder, name)).mode & 0o777]).toEqual([
       0o700, 0o600,
@@ -118,7 +121,7 @@ describe('a file of rows', () => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-files-'));
     const server = createServer(fakeClient(calls), { exportFolder: folder });
     const write = async (): Promise<string> => {
-      const { structuredContent } = await callTool(server, 'list_calls', { to_file: true });
+      const { structuredContent } = await save(server, 'list_calls', {});
       return /CSV to (.+)\.$/.exec(String(structuredContent?.summary))?.[1] ?? '';
     };
 
@@ -147,31 +150,54 @@ describe('a file of rows', () => {
   });
 });
 
-describe('to_file', () => {
-  const listing = async (options: CallsMcpOptions) =>
-    JSON.stringify(await request(createServer(fakeClient([]), options), 'tools/list'));
+describe('save_csv', () => {
+  const listed = async (options: CallsMcpOptions) => {
+    const list = await request(createServer(fakeClient([]), options), 'tools/list');
+    return list.tools as { readonly name: string; readonly annotations: Record<string, boolean> }[];
+  };
 
   it('is listed where the server can write files, and else refused', async () => {
-    expect(await listing({ exportFolder })).toContain('to_file');
-    expect(await listing({})).not.toContain('to_file');
-    const { content } = await callTool(createServer(fakeClient([])), 'list_calls', {
-      to_file: true,
-    });
-    expect(content[0]?.text).toContain('There is no argument "to_file".');
+    const namesIn = async (options: CallsMcpOptions) =>
+      (await listed(options)).map(({ name }) => name);
+    expect(await namesIn({ exportFolder })).toContain('save_csv');
+    expect(await namesIn({})).not.toContain('save_csv');
+    const { content } = await save(createServer(fakeClient([])), 'list_calls', {});
+    expect(content[0]?.text).toContain('There is no tool "save_csv".');
+  });
+
+  it('is the one tool that says that it writes', async () => {
+    for (const { name, annotations } of await listed({ exportFolder }))
+      expect([name, annotations.readOnlyHint]).toEqual([name, name !== 'save_csv']);
+  });
+
+  it('writes nothing for another tool', async () => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'mcp-files-')), 'exports');
+    const server = createServer(fakeClient(calls), { exportFolder: folder });
+    for (const [tool, args] of [
+      ['list_calls', {}],
+      ['analyze_calls', { group_by: ['city'] }],
+      ['count_calls', {}],
+      ['describe_data', {}],
+    ] as const)
+      expect((await callTool(server, tool, args)).isError).toBeUndefined();
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('takes the arguments as an object too, also of one of several accounts', async () => {
+    const args = { fields: ['sid'], calls: 'all', account: 'berlin' };
+    const asked = { tool: 'list_calls', arguments: args };
+    expect(written(await callTool(twoAccounts({}), 'save_csv', asked))).toBe(40);
   });
 
   it.each([
-    ['list_calls', { calls: 'all', order: 'sid' }],
-    ['analyze_calls', { calls: 'all', group_by: ['city'] }],
-  ])('of %s may be null, false or left out', async (tool, asked) => {
-    for (const options of [{ exportFolder }, {}]) {
-      const server = createServer(fakeClient(calls, { maxRows: 50 }), options);
-      const rowsWith = async (more: object): Promise<unknown> =>
-        (await callTool(server, tool, { ...asked, ...more })).structuredContent?.rows;
-      const rows = await rowsWith({});
-      expect(rows).not.toHaveLength(0);
-      expect(await rowsWith({ to_file: null })).toEqual(rows);
-      expect(await rowsWith({ to_file: false })).toEqual(rows);
-    }
+    [{ tool: 'count_calls' }, /^"tool"/],
+    [{ tool: 'list_calls', arguments: 'all of them' }, /one JSON object\. list_calls takes: /],
+    [{ tool: 'list_calls', arguments: '{"group_by":["city"]}' }, /no argument "group_by".*list_/],
+    [{ tool: 'analyze_calls', arguments: '{"where":"citty = 1"}' }, /Did you mean city\?/],
+  ])('says what is wrong with %j', async (asked, text) => {
+    const server = createServer(fakeClient(calls), { exportFolder });
+    const { isError, content } = await callTool(server, 'save_csv', asked);
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toMatch(text);
   });
 });

@@ -7,24 +7,57 @@ import { day } from '@call-attribution/core/time';
 import { csvLine } from '@call-attribution/node-stream/encoders';
 import { makeFolder } from '@call-attribution/node-stream/files';
 import * as z from 'zod';
+import { parseJson } from '../messages.ts';
 import { ToolError } from '../text/failures.ts';
+import { readArguments } from './arguments.ts';
+import type { Callable } from './call.ts';
 import type { Table } from './table.ts';
-import type { ToolContext } from './tool.ts';
-
-/**
- * The argument of the tools whose rows can go into a file. Servers without a folder for files do
- * not list it.
- */
-export const toFileShape = { to_file: z.boolean().describe('All rows to a CSV file') };
+import { type ToolInfo, tableOutput, toJsonSchema } from './tool.ts';
 
 /** Most rows of a file. Whoever needs more runs `calls export`. */
 export const rowsOfFile = 10_000;
 
-/** The folder for the rows of a call; null when they are not to go into a file. */
-export const folderFor = (
-  args: { readonly to_file?: boolean | undefined },
-  { exportFolder }: Pick<ToolContext, 'exportFolder'>,
-): string | null => (args.to_file === true ? exportFolder : null);
+/** The tools whose rows can go into a file. */
+const ofRows = ['analyze_calls', 'list_calls'] as const;
+
+const input = z.object({
+  tool: z.enum(ofRows),
+  arguments: z.string().max(8000).optional().describe('Its arguments, as JSON'),
+});
+const { summary, notes } = tableOutput;
+const output = z.object({ summary, notes });
+
+/** The one tool that writes: what another tool has to say goes into a file, all of it. */
+export const saveCsvInfo: ToolInfo = {
+  name: 'save_csv',
+  title: 'Save rows as a CSV file',
+  description: `All rows of another tool to a new CSV file on this machine, ${rowsOfFile} at most.`,
+  input,
+  output,
+};
+
+/** Makes it callable. It runs the other `tools` as they are, and writes to `folder`. */
+export function saveCsv(tools: readonly Callable[], folder: string): Callable {
+  const { name, title, description } = saveCsvInfo;
+  return {
+    name,
+    definition: {
+      title,
+      description,
+      inputSchema: toJsonSchema(input, 'input'),
+      outputSchema: toJsonSchema(output, 'output'),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+    },
+    input,
+    isCustom: false,
+    async run(args, run) {
+      const { tool: of, arguments: text = '{}' } = args as z.infer<typeof input>;
+      const tool = tools.find((each) => each.name === of);
+      if (tool === undefined) throw new Error(`There is no tool ${of} to save the rows of.`);
+      return tool.run(readArguments(of, tool.input, parseJson(text)), { ...run, folder });
+    },
+  };
+}
 
 /** The error for rows that are not all of them: nobody could tell their file from a whole one. */
 export const rowsMissing = (tool: string, said: readonly string[]): ToolError =>
