@@ -127,7 +127,7 @@ export interface Verdict<P extends Position = string> {
   /** Why it ended before its end, where it has failed. */
   readonly failure?: string;
   /** Of a copy, and of a server that serves one: where it was filled with a filter. */
-  readonly only?: readonly CopyScope[];
+  readonly only: readonly CopyScope[];
 }
 
 /** What a reader keeps in a checkpoint, as `Checkpoint.read`. */
@@ -450,7 +450,7 @@ export function verdictOf<P extends Position>(
   const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
     gaps.push(gapOf(asked, 'fell', first - known));
-  return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes };
+  return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes, only: [] };
 }
 
 /** Neighbors that are not proved for the same reason as one. */
@@ -472,6 +472,7 @@ function together<P extends Position>(gaps: readonly Gap<P>[]): Gap<P>[] {
   return all;
 }
 
+/** What is proved where these are the gaps. */
 export function proofOf(gaps: readonly Gap<Position>[]): Proof {
   if (gaps.some(({ is }) => is === 'short')) return 'short';
   return gaps.length > 0 ? 'unproven' : 'whole';
@@ -480,6 +481,10 @@ export function proofOf(gaps: readonly Gap<Position>[]): Proof {
 /** Calls that were delivered, whether they are proved or not. */
 export const deliveredOf = ({ proved, gaps }: Pick<Verdict<Position>, 'proved' | 'gaps'>): number =>
   gaps.reduce((sum, { calls }) => sum + calls, proved);
+
+/** Calls that are known to be missing. */
+export const missingOf = ({ gaps }: Pick<Verdict<Position>, 'gaps'>): number =>
+  gaps.reduce((sum, { missing }) => sum + (missing ?? 0), 0);
 
 const leads = { whole: 'complete', unproven: 'UNPROVEN', short: 'INCOMPLETE' } as const;
 

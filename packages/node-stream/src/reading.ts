@@ -107,11 +107,9 @@ export class Reading<R extends Item, T, P extends Position> {
    * then.
    */
   verdict(): Verdict<P> {
-    const verdict = this.#proved();
-
     // A server that serves a copy which was filled with a filter says so with its answers.
     const { only = [] } = this.options.source;
-    return only.length === 0 ? verdict : { ...verdict, only };
+    return { ...this.#proved(), only };
   }
 
   #proved(): Verdict<P> {

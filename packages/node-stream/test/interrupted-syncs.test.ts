@@ -118,7 +118,7 @@ test('a run reads again what one that was killed had read without a call that wa
   sink.dieAfter = 4;
   await expect(syncInto(server, refusing, options)).rejects.toThrow('killed');
   sink.dieAfter = Number.POSITIVE_INFINITY;
-  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 60 });
+  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', proved: 60 });
   expect(sink.rows.size).toBe(60);
 });
 
@@ -201,7 +201,7 @@ async function continued({ state, sids }: OldState, count: number): Promise<numb
   const sink = memoryStore(1, state);
   for (const call of calls) if (sids.includes(call.sid)) sink.rows.set(call.sid, call as never);
   const options = { ...settings, rows: 20, clock: { now: () => start + count * hour } };
-  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: count });
+  expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', proved: count });
   expect(sink.rows.size).toBe(count);
   return server.requests.filter(({ rows }) => rows > 1).length;
 }

@@ -44,10 +44,10 @@ test.each([
     );
     const sink = memoryStore();
     const sync = () => syncInto(server, sink, { clock: { now: () => Date.UTC(2027, 0, 1) } });
-    expect(await sync()).toMatchObject({ proof: 'short', missing: lost, calls });
+    expect(await sync()).toMatchObject({ proof: 'short', missing: lost });
     expect(sink.rows.size).toBe(calls - lost);
     hidden = new Set();
-    expect(await sync()).toMatchObject({ proof: 'whole', missing: 0, calls });
+    expect(await sync()).toMatchObject({ proof: 'whole', missing: 0, proved: calls });
     expect(sink.rows.size).toBe(calls);
   },
 );
@@ -57,7 +57,7 @@ test('a first read of one page takes two requests', async () => {
   const clock = { now: () => Date.UTC(2027, 0, 1) };
   expect(await syncInto(server, memoryStore(), { clock })).toMatchObject({
     proof: 'whole',
-    calls: 100,
+    proved: 100,
   });
   expect(server.requests.map(({ rows }) => rows)).toEqual([1000, 1]);
 });

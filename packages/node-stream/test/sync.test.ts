@@ -152,7 +152,7 @@ describe('syncInto', () => {
       same: 0,
       latest: '2026-01-03 11:00:00',
       proof: 'whole',
-      calls: 60,
+      proved: 60,
       missing: 0,
       gaps: [],
     });
@@ -326,7 +326,7 @@ describe('syncInto', () => {
       // The next run counts all of it again.
       expect(await syncInto(server, sink, { ...options, order })).toMatchObject({
         proof: 'whole',
-        calls: 200,
+        proved: 200,
       });
     },
   );
@@ -408,7 +408,7 @@ describe('syncInto', () => {
     expect(gaps.map(({ why }) => why)).not.toContain('unread');
     expect(await syncInto(server, sink, { ...options, order: 'newest' })).toMatchObject({
       proof: 'whole',
-      calls: 400,
+      proved: 400,
     });
   });
 
@@ -463,7 +463,7 @@ describe('syncInto', () => {
     const first = server.records.findIndex(({ sid }) => !sink.rows.has(sid));
     expect((dates.at(-1) ?? '') > (server.records[first] as FakeRecord).date_added).toBe(true);
     server.requests.length = 0;
-    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', calls: 400 });
+    expect(await syncInto(server, sink, options)).toMatchObject({ proof: 'whole', proved: 400 });
   });
 });
 

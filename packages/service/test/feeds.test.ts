@@ -8,7 +8,7 @@ import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { sheetFormats } from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
-import { type CopyVerdict, describe as inWords } from '@call-attribution/node-stream/copies';
+import { describe as inWords, type Verdict } from '@call-attribution/node-stream/copies';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { localhostTls } from '@call-attribution/test-tools/tls';
@@ -183,8 +183,8 @@ test('a feed of a copy that is not whole carries on, and its status says what th
     sids: [],
   };
   const asked = { from: null, to: null };
-  const short = { proof: 'short', asked, proved: 2, gaps: [gap], calls: 3, missing: 1 };
-  let verdict: CopyVerdict | null = { ...short, notes: [] } as unknown as CopyVerdict;
+  const short = { proof: 'short', asked, proved: 2, gaps: [gap] };
+  let verdict: Verdict | null = { ...short, notes: [] } as unknown as Verdict;
   const lacks = inWords(verdict).lacks;
   expect(lacks).toMatch(/1 call\b.* missing/);
   const { get } = await serving([feed], {}, { store: reading(store.calls, async () => verdict) });

@@ -1,5 +1,5 @@
 import { hull, intersect, periodOf } from '@call-attribution/core/time';
-import type { CopyVerdict } from '@call-attribution/node-stream/copies';
+import type { Verdict } from '@call-attribution/node-stream/copies';
 import type {
   AccountStatus,
   Answer,
@@ -59,7 +59,7 @@ export async function ask(
 export function verdictsOf(
   plans: readonly Plan[],
   copies: readonly Pick<AskedCopy, 'store' | 'account'>[],
-): Promise<readonly (CopyVerdict | null)[]> {
+): Promise<readonly (Verdict | null)[]> {
   const period = hull(plans.flatMap(({ needs }) => needs.map((need) => need.period)));
   return Promise.all(copies.map(({ store, account }) => store.verdict(account, period)));
 }

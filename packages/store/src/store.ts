@@ -1,6 +1,6 @@
 import type { Call } from '@call-attribution/core';
 import type { Period } from '@call-attribution/core/time';
-import type { CopyVerdict } from '@call-attribution/node-stream/copies';
+import type { Verdict } from '@call-attribution/node-stream/copies';
 import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import type { StoreAccounts } from './accounts/accounts.ts';
 import type { AccountTally, Claim, Note } from './accounts/claims.ts';
@@ -32,7 +32,7 @@ export interface StoreAnswer {
   /** How fresh each copy is, in their order. */
   readonly statuses: readonly AccountStatus[];
   /** What is proved of each copy about the time that was asked; null where none was synced. */
-  readonly verdicts: readonly (CopyVerdict | null)[];
+  readonly verdicts: readonly (Verdict | null)[];
 }
 
 /** How the calls of a store are asked. */
@@ -140,7 +140,7 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
    * What the syncs of an account have proved of the calls of a period, by default of all. Null when
    * none has begun.
    */
-  verdict(account: string, period?: Period): Promise<CopyVerdict | null>;
+  verdict(account: string, period?: Period): Promise<Verdict | null>;
 
   /**
    * An append-only list of strings with one writer, kept with the calls, such as the ledger of what

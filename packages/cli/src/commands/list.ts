@@ -87,17 +87,16 @@ export const list = command({
         try {
           const before = shown;
           if (args.flag('all')) {
-            const { stream, ending, said, lacks } = await source.read({ filter });
+            const { stream, result, said, lacks } = await source.read({ filter });
             note({ said, lacks });
             for await (const call of stream) {
               shown += 1;
               yield row(call);
             }
-            const ended = await ending;
+            const ended = await result;
             note(ended);
-            const isWhole = ended.proof === 'whole';
-            if (!isWhole || isTable) notes.push(`${of}${ended.text}`);
-            return isWhole ? exitCodes.ok : exitCodes.incomplete;
+            if (!ended.isWhole || isTable) notes.push(`${of}${ended.text}`);
+            return ended.isWhole ? exitCodes.ok : exitCodes.incomplete;
           }
           const { calls, total, isUnordered, said, lacks } = await source.latest(filter, most);
           note({ said, lacks });

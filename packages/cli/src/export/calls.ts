@@ -15,7 +15,7 @@ import { CliError, ClosedPipe, Interrupted, UsageError } from '../errors.ts';
 import { explain, type HasOption } from '../failures.ts';
 import { withWayOut } from '../input/bad-records.ts';
 import { periodOfFilter, withScope } from '../input/copy-source.ts';
-import type { Ending } from '../input/verdict.ts';
+import type { ReadResult } from '../input/verdict.ts';
 import { fileError, isSpecial } from '../io.ts';
 import { type FileFormat, formOfCalls, type Target } from '../output/encode.ts';
 import { bytes } from '../terminal/numbers.ts';
@@ -51,14 +51,14 @@ export function callsWriter(form: CallsForm): Writer {
 async function writeStream(
   { source, stream: options, settings, signal, onNote }: Job,
   { target, fields, receipt, resume, save }: CallsForm,
-): Promise<Ending> {
+): Promise<ReadResult> {
   const shown = target.output ?? 'stdout';
   const way = `${shown} is not a file; name a file with --output`;
   if (receipt) throw new UsageError(`--receipt: ${way}`);
   if (resume) throw new UsageError(`cannot resume: ${way}`);
 
   const { pick, encode, check } = formOfCalls(target, fields, settings.apiVersion.value);
-  const { stream, ending, said } = await source.read({ ...options, check });
+  const { stream, result, said } = await source.read({ ...options, check });
   for (const line of said) onNote(line);
   try {
     const chunks = through(stream, mapCalls(pick), ...encode) as AsyncIterable<Uint8Array>;
@@ -67,7 +67,7 @@ async function writeStream(
     throw signal.aborted ? new Interrupted() : error;
   }
 
-  return ending;
+  return result;
 }
 
 /**
@@ -78,7 +78,7 @@ async function writeFile(
   { source, filter, where, stream: options, settings, signal, onNote }: Job,
   { target, fields, typed, resume, receipt: hasReceipt, has }: CallsForm,
   path: string,
-): Promise<Ending> {
+): Promise<ReadResult> {
   const { format } = target;
   const shown = target.output ?? path;
   const version = settings.apiVersion.value;
@@ -106,11 +106,11 @@ async function writeFile(
     source: createHash('sha256').update(JSON.stringify(keys)).digest('hex').slice(0, 16),
   };
   const { pick, encode, check } = formOfCalls(target, fields, version);
-  let ended: Promise<Ending> | null = null;
+  let ended: Promise<ReadResult> | null = null;
   let read = request.filter;
 
   const about = async (accounts: readonly string[]): Promise<ReceiptFacts> => {
-    const { verdict } = (await ended) as Ending;
+    const { verdict } = (await ended) as ReadResult;
     const filter = withScope(toFilter(read, { version }), verdict);
     const account = settings.account?.id;
     return {
@@ -142,7 +142,7 @@ async function writeFile(
     const { checkpoint } = sink;
     const reading = await source.read({ ...options, check, filter: read, checkpoint });
     for (const line of reading.said) onNote(line);
-    ended = reading.ending;
+    ended = reading.result;
     await through(reading.stream, mapCalls(pick)).into(sink);
   } catch (error) {
     throw await withNextStep(error, { path, shown, has, signal });

@@ -3,7 +3,7 @@ import type { CallStreamOptions } from '@call-attribution/node-stream';
 import type { Filter } from '@call-attribution/query-dsl';
 import type { Settings } from '@call-attribution/settings';
 import type { Source } from '../input/source.ts';
-import type { Ending } from '../input/verdict.ts';
+import type { ReadResult } from '../input/verdict.ts';
 
 /** What writing the calls of one account needs. */
 export interface Job {
@@ -21,4 +21,4 @@ export interface Job {
 }
 
 /** Writes the calls in one way. Resolves with how the reading ended. */
-export type Writer = (job: Job) => Promise<Ending>;
+export type Writer = (job: Job) => Promise<ReadResult>;

@@ -7,7 +7,7 @@ import {
   monthFolder,
 } from '@call-attribution/node-stream';
 import { Interrupted, UsageError } from '../errors.ts';
-import type { Ending } from '../input/verdict.ts';
+import type { ReadResult } from '../input/verdict.ts';
 import { fileError } from '../io.ts';
 import { bytes, plural } from '../terminal/numbers.ts';
 import type { Job, Writer } from './job.ts';
@@ -21,7 +21,7 @@ export function monthsWriter(shown: string, cwd: string): Writer {
 }
 
 /** Months that have not changed since an earlier run stay as they are. */
-async function exportByMonth(path: string, shown: string, job: Job): Promise<Ending> {
+async function exportByMonth(path: string, shown: string, job: Job): Promise<ReadResult> {
   const { source, settings, filter, where, stream, signal, clock, onNote } = job;
   const version = settings.apiVersion.value;
 
@@ -60,5 +60,5 @@ async function exportByMonth(path: string, shown: string, job: Job): Promise<End
   onNote(
     `${shown}: ${plural(calls, 'call')} in ${plural(files.length, 'file')}${note}, ${bytes(size)}`,
   );
-  return months.ending(calls, verdicts);
+  return months.result(calls, verdicts);
 }

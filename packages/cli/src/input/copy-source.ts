@@ -7,8 +7,8 @@ import type {
   Span,
   Verdict,
 } from '@call-attribution/node-stream';
-import { type CopyVerdict, describe } from '@call-attribution/node-stream/copies';
-import { type Receipt, verdictOfCopies } from '@call-attribution/node-stream/receipts';
+import { describe, proofOf } from '@call-attribution/node-stream/copies';
+import type { Receipt } from '@call-attribution/node-stream/receipts';
 import { allOf, type Filter, printFilter, toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -45,7 +45,7 @@ import {
   type Total,
   withBothEnds,
 } from './source.ts';
-import type { Ending, Remarks } from './verdict.ts';
+import type { ReadResult, Remarks } from './verdict.ts';
 
 /** What of a copy is read, and how it is called. */
 export interface CopyOptions {
@@ -160,8 +160,8 @@ export class CopySource implements Source {
       }
     };
 
-    let resolve: (ending: Ending) => void = () => {};
-    const ending = new Promise<Ending>((done) => {
+    let resolve: (result: ReadResult) => void = () => {};
+    const result = new Promise<ReadResult>((done) => {
       resolve = done;
     });
 
@@ -175,11 +175,11 @@ export class CopySource implements Source {
 
       const why = read + leftOut === 0 ? await whyNone() : [];
       const said = [...(await excluded()), ...why, ...next];
-      const ended = endingOfCopies({ read, leftOut, held: heldIn(statuses), copies });
+      const ended = resultOfCopies({ read, leftOut, held: heldIn(statuses), copies });
       resolve({ ...ended, said, lacks: remarks.lacks });
     };
 
-    return { ...remarks, stream: calls(), ending };
+    return { ...remarks, stream: calls(), result };
   }
 
   async months({ filter: input }: CallStreamOptions): Promise<Months> {
@@ -201,11 +201,11 @@ export class CopySource implements Source {
       });
     }
 
-    const ending: Months['ending'] = async (read) => {
-      const ended = endingOfCopies({ read, leftOut: 0, held: heldIn(statuses), copies: [] });
+    const result: Months['result'] = async (read) => {
+      const ended = resultOfCopies({ read, leftOut: 0, held: heldIn(statuses), copies: [] });
       return { ...ended, said: [], lacks: remarks.lacks };
     };
-    return { ...remarks, accounts, ending };
+    return { ...remarks, accounts, result };
   }
 
   /** Some calls of an account, which says nothing each time it is read. */
@@ -226,7 +226,7 @@ export class CopySource implements Source {
 
     const verdict = async () => {
       const copy = await store.verdict(account, periodOfText(month));
-      return copy === null ? null : verdictOfCopies(read, [copy]);
+      return copy === null ? null : provedOf(read, [copy]);
     };
 
     const changes = async () => {
@@ -255,7 +255,7 @@ export class CopySource implements Source {
     if ((await this.#store.count(account, { ...rows, changedSince })) > 0) return false;
     if ((await this.#store.count(account, rows)) !== changes.calls) return false;
     const copy = await this.#store.verdict(account, periodOfText({ from, to }));
-    return proofText(verdict) === proofText(copy && verdictOfCopies(0, [copy]));
+    return proofText(verdict) === proofText(copy && provedOf(0, [copy]));
   }
 
   async removals(): Promise<string | null> {
@@ -296,13 +296,13 @@ export class CopySource implements Source {
   }
 
   /** What is proved of each account that is read. */
-  async #verdicts(period: Period): Promise<readonly (CopyVerdict | null)[]> {
+  async #verdicts(period: Period): Promise<readonly (Verdict | null)[]> {
     const accounts = await this.#accounts();
     return Promise.all(accounts.map((account) => this.#store.verdict(account, period)));
   }
 
   /** That the copy answered, how fresh it is, and what it lacks. */
-  #remarks(statuses: readonly AccountStatus[], verdicts: readonly (CopyVerdict | null)[]): Remarks {
+  #remarks(statuses: readonly AccountStatus[], verdicts: readonly (Verdict | null)[]): Remarks {
     const lacks: string[] = [];
     for (const [at, { account }] of statuses.entries()) {
       const verdict = verdicts[at] ?? null;
@@ -478,8 +478,8 @@ function byTime({ date_added: one }: Call, { date_added: other }: Call): number 
 const heldIn = (statuses: readonly AccountStatus[]): number =>
   statuses.reduce((sum, { calls }) => sum + calls, 0);
 
-/** All calls of copies that match were read; some may have been left out. */
-function endingOfCopies({
+/** What reading all calls of copies that match came to; some may have been left out. */
+function resultOfCopies({
   read,
   leftOut,
   held,
@@ -488,32 +488,42 @@ function endingOfCopies({
   readonly read: number;
   readonly leftOut: number;
   readonly held: number;
-  readonly copies: readonly (CopyVerdict | null)[];
-}): Omit<Ending, keyof Remarks> {
+  readonly copies: readonly (Verdict | null)[];
+}): Omit<ReadResult, keyof Remarks> {
   const known = copies.filter((copy) => copy !== null);
-  const scope = describe({ only: known.flatMap(({ only }) => only) }).scope;
+  const verdict = provedOf(read, leftOut === 0 ? known : [...known, withoutCalls(leftOut)]);
+  const { scope } = describe({ only: verdict.only });
   const only = scope === null ? '' : `; it has ${scope}`;
-  const lacking = leftOut === 0 ? known : [...known, withoutCalls(leftOut)];
-  const verdict = verdictOfCopies(read, lacking);
-  const matching = `complete: ${plural(read, 'call')}`;
+  const calls = plural(read, 'call');
   if (leftOut > 0)
     return {
-      proof: 'short',
+      isWhole: false,
       verdict,
-      text: `INCOMPLETE: ${plural(read, 'call')} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out${only}`,
+      text: `INCOMPLETE: ${calls} of ${count(held)} in the store; ${plural(leftOut, 'call')} could not be written and ${leftOut === 1 ? 'was' : 'were'} left out${only}`,
     };
 
-  const text =
-    read === held
-      ? `${matching}, all that the store has${only}`
-      : `${matching} of ${count(held)} in the store, all that match${only}`;
-  return { proof: 'whole', verdict, text };
+  const which =
+    read === held ? ', all that the store has' : ` of ${count(held)} in the store, all that match`;
+  return { isWhole: true, verdict, text: `complete: ${calls}${which}${only}` };
+}
+
+/** What is proved of calls of copies that were read: no more than of the copies. */
+function provedOf(read: number, copies: readonly Pick<Verdict, 'gaps' | 'only'>[]): Verdict {
+  // All that was read counts as proved, so the gaps have none of it.
+  const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
+  return {
+    proof: proofOf(gaps),
+    asked: textOf(everything),
+    proved: read,
+    gaps,
+    notes: [],
+    only: copies.flatMap(({ only }) => only),
+  };
 }
 
 /** What a file lacks of a copy because so many calls were left out, as a receipt says it. */
-const withoutCalls = (missing: number): Pick<CopyVerdict, 'proof' | 'gaps' | 'only'> => ({
-  proof: 'short',
-  gaps: [{ from: null, to: null, is: 'short', why: 'unreadable', calls: 0, missing, sids: [] }],
+const withoutCalls = (missing: number): Pick<Verdict, 'gaps' | 'only'> => ({
+  gaps: [{ ...textOf(everything), is: 'short', why: 'unreadable', calls: 0, missing, sids: [] }],
   only: [],
 });
 

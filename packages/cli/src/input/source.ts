@@ -10,7 +10,7 @@ import type {
 import { describe } from '@call-attribution/node-stream/copies';
 import { allOf, type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
-import type { Ending, Remarks } from './verdict.ts';
+import type { ReadResult, Remarks } from './verdict.ts';
 
 /** How many calls match, and how that is known. */
 export interface Total extends Remarks {
@@ -39,7 +39,7 @@ export interface Latest extends Remarks {
 export interface Reading extends Remarks {
   readonly stream: AsyncIterable<Call>;
   /** Never rejects: what fails reaches whoever reads the stream. */
-  readonly ending: Promise<Ending>;
+  readonly result: Promise<ReadResult>;
 }
 
 /** The calls of an account, period by period, for files of months. */
@@ -54,7 +54,7 @@ export interface AccountMonths extends Pick<MonthSource, 'read' | 'removals' | '
 export interface Months extends Remarks {
   readonly accounts: readonly AccountMonths[];
   /** How it ended: so many calls are in files, with these verdicts. */
-  ending(calls: number, verdicts: readonly Verdict<Position>[]): Promise<Ending>;
+  result(calls: number, verdicts: readonly Verdict<Position>[]): Promise<ReadResult>;
 }
 
 /** Where a command reads calls: the API of an account, or a copy of one or more. */
@@ -94,7 +94,7 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
   };
 
   const read = async (options: CallStreamOptions): Promise<Reading> => {
-    const { endingOf, readCalls } = await import('./verdict.ts');
+    const { resultOf, readCalls } = await import('./verdict.ts');
     const { check, ...others } = options;
 
     // Where nothing is left out, the encoder notices it, too.
@@ -103,7 +103,7 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
       ...others,
       ...(options.onError === 'fail' ? {} : { check }),
     });
-    return { said: [], lacks: [], stream, ending: verdict.then((each) => endingOf(each, about())) };
+    return { said: [], lacks: [], stream, result: verdict.then((each) => resultOf(each, about())) };
   };
 
   return {
@@ -142,21 +142,21 @@ export function monthsOfReads(
     account: null,
     filter,
     async read(period, signal) {
-      const { stream, ending } = await read({
+      const { stream, result } = await read({
         ...options,
         filter: withBothEnds(filter, period),
         ...(signal ? { signal } : {}),
       });
-      return { calls: stream, verdict: async () => (await ending).verdict };
+      return { calls: stream, verdict: async () => (await result).verdict };
     },
   };
   return {
     said: [],
     lacks: [],
     accounts: [account],
-    async ending(_, [verdict]) {
-      const { endingOf } = await import('./verdict.ts');
-      return endingOf(verdict as Verdict<Position>, await about());
+    async result(_, [verdict]) {
+      const { resultOf } = await import('./verdict.ts');
+      return resultOf(verdict as Verdict<Position>, await about());
     },
   };
 }

@@ -20,13 +20,13 @@ export interface Remarks {
   readonly lacks: readonly string[];
 }
 
-/** How a reading ended. */
-export interface Ending extends Remarks {
-  /** Whether these were all the calls that match. */
-  readonly proof: Verdict['proof'];
+/** What reading calls came to. */
+export interface ReadResult extends Remarks {
+  /** These were all the calls that match: of a copy, all that it has. */
+  readonly isWhole: boolean;
   /** The same in a sentence. */
   readonly text: string;
-  /** What a receipt says of it: that of a copy has its gaps. */
+  /** What is proved of them, for a receipt: of calls of a copy, no more than of the copy. */
   readonly verdict: Verdict<Position>;
 }
 
@@ -57,14 +57,14 @@ export function readCalls(
   return { stream, verdict };
 }
 
-/** How a read of the API ended. Which calls a server has is said apart from it. */
-export const endingOf = (verdict: Verdict<Position>, remarks: Remarks): Ending => ({
-  proof: verdict.proof,
+/** What a read of the API came to. Which calls a server has is said apart from it. */
+export const resultOf = (verdict: Verdict<Position>, remarks: Remarks): ReadResult => ({
+  isWhole: verdict.proof === 'whole',
   text: describe({ ...verdict, only: [] }).text,
   verdict,
   ...remarks,
 });
 
 /** The exit status of a command that has read calls. */
-export const statusOf = ({ proof }: Pick<Verdict, 'proof'>): number =>
-  proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+export const statusOf = ({ isWhole }: Pick<ReadResult, 'isWhole'>): number =>
+  isWhole ? exitCodes.ok : exitCodes.incomplete;

@@ -12,7 +12,7 @@ import { count, plural } from '../terminal/numbers.ts';
 import type { AccountNames } from './account-names.ts';
 import type { ChosenCalls } from './chosen-calls.ts';
 import { lastOf, monthsOfReads, type Source } from './source.ts';
-import type { Ending } from './verdict.ts';
+import type { ReadResult } from './verdict.ts';
 
 /**
  * Refuses a condition with a mistake; of the API, also one that says more than one call can tell.
@@ -53,9 +53,9 @@ export function sourceWhere(
   };
 
   /** The end of a reading, with how many calls met the condition. */
-  const explained = (ending: Ending, isOfAll: boolean): Ending => {
-    const said = [...ending.said];
-    if (isOfAll && ending.proof === 'whole') {
+  const explained = (result: ReadResult, isOfAll: boolean): ReadResult => {
+    const said = [...result.said];
+    if (isOfAll && result.isWhole) {
       const notes = (answers.answers()[0]?.notes ?? []).filter(isOfCondition);
       said.unshift(...notes.map(({ message }) => message));
     }
@@ -67,11 +67,11 @@ export function sourceWhere(
       );
     if (seen.excluded > 0)
       said.push(`without ${exclude}: ${plural(seen.excluded, 'call')} left out`);
-    return { ...ending, said };
+    return { ...result, said };
   };
 
   const read: Source['read'] = async ({ check, ...options }) => {
-    const { stream, ending, ...remarks } = await source.read({
+    const { stream, result, ...remarks } = await source.read({
       ...options,
       check(call) {
         if (judge(call, key) === 'selected') check?.(call);
@@ -83,17 +83,17 @@ export function sourceWhere(
     return {
       ...remarks,
       stream: through(stream, filterCalls(keeps)),
-      ending: ending.then((each) => explained(each, isOfAll)),
+      result: result.then((each) => explained(each, isOfAll)),
     };
   };
 
   const latest: Source['latest'] = async (filter, most) => {
-    const { stream, ending } = await read({ filter });
+    const { stream, result } = await read({ filter });
     const last = await lastOf(stream, most);
-    const { proof, text, said, lacks } = await ending;
+    const { isWhole, text, said, lacks } = await result;
 
     // A part of the calls gives no number.
-    if (proof !== 'whole') throw new CliError(text, { exitCode: exitCodes.incomplete });
+    if (!isWhole) throw new CliError(text, { exitCode: exitCodes.incomplete });
     return { ...last, isUnordered: false, said, lacks };
   };
 
@@ -107,9 +107,9 @@ export function sourceWhere(
     },
     async months(options) {
       const months = monthsOfReads(read, options, () => source.about());
-      const ending: typeof months.ending = async (calls, verdicts) =>
-        explained(await months.ending(calls, verdicts), true);
-      return { ...months, ending };
+      const result: typeof months.result = async (calls, verdicts) =>
+        explained(await months.result(calls, verdicts), true);
+      return { ...months, result };
     },
   };
 }

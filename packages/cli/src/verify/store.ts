@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Call, Client } from '@call-attribution/core';
 import { everything, intersect, type PeriodText } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
-import { describe } from '@call-attribution/node-stream/copies';
+import { deliveredOf, describe } from '@call-attribution/node-stream/copies';
 import { toNdjson } from '@call-attribution/node-stream/encoders';
 import { parse } from '@call-attribution/query-dsl';
 import { markUnread, type Store, selectionOf } from '@call-attribution/store';
@@ -122,7 +122,7 @@ export async function checkStore(
 
       // A store of an earlier release took what it had for what its writes have left.
       const isAsRead = erasedCallers === 0 && purgedBefore === null;
-      const read = isAsRead ? verdict.calls - verdict.missing : 0;
+      const read = isAsRead ? deliveredOf(verdict) : 0;
       const expected = Math.max(written, rows < read ? read : 0);
       if (rows !== expected)
         find(

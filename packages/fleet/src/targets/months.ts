@@ -1,4 +1,5 @@
 import { exportMonths, type MonthTarget } from '@call-attribution/node-stream';
+import { missingOf } from '@call-attribution/node-stream/copies';
 import type { TurnEnd, TurnWork } from './target.ts';
 
 /** Pages after which a turn ends with its month, so that others get one. */
@@ -26,7 +27,6 @@ export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promi
     },
   });
   if (isCut) return { kind: 'cut', note: { calls, total: null, whole: null, lacks: null } };
-  const missing = verdict.gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   const whole = verdict.proof === 'whole';
   const worst = whole ? undefined : files.find(({ verdict }) => verdict?.proof !== 'whole');
   const reasons = worst?.verdict?.gaps.map(({ why }) => why).join(', ') || 'nothing proves it';
@@ -34,5 +34,5 @@ export async function turnIntoMonths(target: MonthTarget, work: TurnWork): Promi
     worst === undefined
       ? null
       : `${worst.name} is ${worst.verdict?.proof ?? 'unproven'}: ${reasons}`;
-  return { kind: 'round', note: { calls, total: calls + missing, whole, lacks } };
+  return { kind: 'round', note: { calls, total: calls + missingOf(verdict), whole, lacks } };
 }

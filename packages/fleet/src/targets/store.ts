@@ -1,4 +1,4 @@
-import { describe } from '@call-attribution/node-stream/copies';
+import { deliveredOf, describe } from '@call-attribution/node-stream/copies';
 import { openStore, type Store, syncAccount } from '@call-attribution/store';
 import { storeFile } from '@call-attribution/store/url';
 import { lockTarget, type Target, type TurnEnd, type TurnWork } from './target.ts';
@@ -55,7 +55,7 @@ async function turnIntoStore(store: Store, work: TurnWork): Promise<TurnEnd> {
     },
   });
   const note = {
-    calls: summary.calls - summary.missing,
+    calls: deliveredOf(summary),
     ...(total === null ? {} : { total }),
     newest: summary.latest,
   };

@@ -2,7 +2,14 @@
 // loads neither the reader nor the client.
 
 export type { CopyScope } from '@call-attribution/core';
-export { type Described, describe } from '../proof.ts';
+export {
+  type Described,
+  deliveredOf,
+  describe,
+  missingOf,
+  proofOf,
+  type Verdict,
+} from '../proof.ts';
 export { withoutRecords, withUnread } from '../sync/state.ts';
-export { type CopyVerdict, copyVerdict } from '../sync/verdict.ts';
+export { copyVerdict } from '../sync/verdict.ts';
 export { withoutCalls } from './without-calls.ts';

@@ -270,6 +270,7 @@ export async function exportMonths(
         proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
         gaps,
         notes: all.at(-1)?.verdict?.notes ?? [],
+        only: [],
       },
     };
   } finally {
@@ -310,8 +311,8 @@ async function firstCall(
   }
 
   const proved = first === null ? await verdict() : null;
-  const nothing = { proof: 'unproven', asked: period, proved: 0, gaps: [], notes: [] } as const;
-  return { call: first, verdict: proved ?? nothing };
+  const counts = { asked: period, proved: 0, gaps: [], notes: [], only: [] };
+  return { call: first, verdict: proved ?? { proof: 'unproven', ...counts } };
 }
 
 const isTimed = ({ date_added }: Call): boolean => !Number.isNaN(parseNaive(date_added));

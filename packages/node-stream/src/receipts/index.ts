@@ -18,5 +18,4 @@ export {
   type ReceiptRows,
   type RowCount,
   readReceipt,
-  verdictOfCopies,
 } from './receipt.ts';

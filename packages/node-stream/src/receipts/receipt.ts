@@ -5,7 +5,7 @@ import { readSmallFile } from '@call-attribution/core/settings';
 import { isSealed, seal } from '../checkpoint.ts';
 import { receiptPath } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
-import { type Position, proofOf, type Span, type Verdict } from '../proof.ts';
+import type { Position, Span, Verdict } from '../proof.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts extends Span {
@@ -79,24 +79,6 @@ export function receiptOf(
     ...facts,
     rows: { ...rows, fields: rows.fields ?? fields },
     ...rest,
-  };
-}
-
-/** All that copies have was read: this is proved as far as the copies are. */
-export function verdictOfCopies(
-  read: number,
-  copies: readonly Pick<Verdict, 'gaps' | 'only'>[],
-): Verdict {
-  // All that was read counts as proved, so the gaps have none of it.
-  const gaps = copies.flatMap((copy) => copy.gaps.map((gap) => ({ ...gap, calls: 0 })));
-  const only = copies.flatMap((copy) => copy.only ?? []);
-  return {
-    proof: proofOf(gaps),
-    asked: { from: null, to: null },
-    proved: read,
-    gaps,
-    notes: [],
-    ...(only.length === 0 ? {} : { only }),
   };
 }
 

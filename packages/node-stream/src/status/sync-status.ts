@@ -4,15 +4,13 @@ import {
   deadlineMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import { describe } from '../proof.ts';
-import type { CopyVerdict } from '../sync/verdict.ts';
+import { describe, type Verdict } from '../proof.ts';
 import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<Record<'new' | 'changed' | 'same' | 'skipped', number>> &
-  CopyVerdict;
+export type SyncCounts = Readonly<Record<(typeof kinds)[number] | 'missing', number>> & Verdict;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {

@@ -3,7 +3,7 @@ import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { isTooDeep } from '@call-attribution/core/record';
 import type { PageClient } from '../call-source.ts';
-import type { Span } from '../proof.ts';
+import { missingOf, type Span, type Verdict } from '../proof.ts';
 import {
   earlier,
   mayChange,
@@ -14,19 +14,21 @@ import {
 } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
 import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
-import { type CopyVerdict, verdictOfState } from './verdict.ts';
+import { verdictOfState } from './verdict.ts';
 
 /**
  * What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in
  * this run or an earlier one.
  */
-export interface SyncSummary extends CopyVerdict {
+export interface SyncSummary extends Verdict {
   /** Calls seen for the first time. */
   readonly new: number;
   /** Calls whose contents changed. */
   readonly changed: number;
   /** Calls that the copy had with the same contents. */
   readonly same: number;
+  /** Calls that are known to be missing. */
+  readonly missing: number;
   /** Calls whose status is not final, and which are not too old to be read again. */
   readonly pending: number;
   /**
@@ -88,15 +90,17 @@ export async function syncInto(
     await batches.return();
   }
 
+  const verdict = verdictOfState(state);
   const latest = state.parts.flatMap((part) => part.latest ?? []).sort();
   return {
     new: added,
     changed,
     same: met - added - changed,
     skipped,
+    missing: missingOf(verdict),
     pending: pendingOf(state, settings),
     latest: latest.at(-1) ?? null,
-    ...verdictOfState(state),
+    ...verdict,
   };
 }
 

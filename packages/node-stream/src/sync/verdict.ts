@@ -15,19 +15,8 @@ import {
 import { checkState, merged, type SyncPart, type SyncState } from './state.ts';
 
 /**
- * What a copy proves of its calls: over all that it was asked for, by this run or an earlier one.
- */
-export interface CopyVerdict extends Verdict {
-  /** Calls of the server, as far as they were counted. */
-  readonly calls: number;
-  /** Those of them that are known to be missing. */
-  readonly missing: number;
-  /** Where it was filled with a filter, and not with all calls. */
-  readonly only: readonly CopyScope[];
-}
-
-/**
- * What the state of a sync proves of the calls of a period. Null when no sync has begun.
+ * What the state of a sync proves of the calls of a period: over all that the copy was asked for, by
+ * the last run or an earlier one. Null when no sync has begun.
  *
  * @param state as a sink or a state store keeps it.
  * @example
@@ -37,7 +26,7 @@ export interface CopyVerdict extends Verdict {
 export function copyVerdict(
   state: unknown,
   period: Span = { from: null, to: null },
-): CopyVerdict | null {
+): Verdict | null {
   if (state === null || state === undefined) return null;
   return verdictOfState(checkState(state), period);
 }
@@ -46,7 +35,7 @@ export function copyVerdict(
 export function verdictOfState(
   { parts, only = [] }: SyncState,
   period: Span = { from: null, to: null },
-): CopyVerdict {
+): Verdict {
   const verdicts = parts.map((part) => verdictOfPart(part, period));
 
   // Calls of several filters are partly the same: what is counted is the part with the most.
@@ -54,15 +43,12 @@ export function verdictOfState(
   const gaps = verdicts
     .flatMap((one) => (one === most ? one.gaps : one.gaps.map((gap) => ({ ...gap, calls: 0 }))))
     .sort(byBegin);
-  const lost = gaps.reduce((sum, gap) => sum + (gap.missing ?? 0), 0);
   return {
     proof: proofOf(gaps),
     asked: period,
     proved: most?.proved ?? 0,
     gaps,
     notes: most?.notes ?? [],
-    calls: (most === undefined ? 0 : deliveredOf(most)) + lost,
-    missing: lost,
     only: within(scopesOf(parts, period), served(only, period)),
   };
 }
@@ -103,7 +89,10 @@ function within(own: readonly CopyScope[], of: readonly CopyScope[]): readonly C
   return both.length === 0 ? [...own, ...of] : both;
 }
 
-function verdictOfPart({ asked, stretches, firsts, countedTo }: SyncPart, period: Span): Verdict {
+function verdictOfPart(
+  { asked, stretches, firsts, countedTo }: SyncPart,
+  period: Span,
+): Omit<Verdict, 'only'> {
   // What a run has read that has not come to its end was not counted.
   const list = stretches.map(
     (one): Stretch =>

@@ -62,7 +62,10 @@ export async function readsInTurns(
   } as const;
   const one = make();
   const server = make();
-  expect(await syncInto(one, memoryStore(), options)).toMatchObject({ proof: 'whole', calls });
+  expect(await syncInto(one, memoryStore(), options)).toMatchObject({
+    proof: 'whole',
+    proved: calls,
+  });
   const copy = memoryStore();
   let turns = 0;
   for (let proof = 'unproven'; proof !== 'whole'; turns += 1) {

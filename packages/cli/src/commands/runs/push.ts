@@ -23,7 +23,7 @@ import type { Args } from '../../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { badRecords, withWayOut } from '../../input/bad-records.ts';
 import { inPeriod, withExtensions } from '../../input/filter.ts';
-import { watch } from '../../input/verdict.ts';
+import { statusOf, watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { openNamedLedger } from '../../uploads/ledger.ts';
@@ -126,13 +126,13 @@ async function pushCalls(
   try {
     const matching = withExtensions(filter, settings.apiVersion.value);
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
-    const { stream, ending, said } = await source.read(options);
+    const { stream, result, said } = await source.read(options);
     for (const text of said) say(io, text);
     const tally = createTally();
     const found = conversions(stream, rules, tool, ledger?.delivered(destination));
     const changes = await changesToSend(found, tally.add).finally(() => line.close());
-    const ended = await ending;
-    const status = ended.proof === 'whole' ? exitCodes.ok : exitCodes.incomplete;
+    const ended = await result;
+    const status = statusOf(ended);
     const summary = tally.summary();
     const { uncorrected, unchanged, uncertain } = summary;
     say(io, `${plural(summary.rows, 'conversion')} for ${tool.title}`);
@@ -142,7 +142,7 @@ async function pushCalls(
     for (const text of uncorrectedLines(summary)) say(io, text);
     // A call that is missing would look like one that was never there, but what was read is right.
     for (const text of ended.said) say(io, text);
-    if (ended.proof !== 'whole') say(io, ended.text);
+    if (!ended.isWhole) say(io, ended.text);
     if (!args.flag('allow-retractions')) checkRetractions(summary);
     if (target === null) {
       const { add, restate, retract } = summary.changes;

@@ -12,7 +12,7 @@ import { annotationsOf } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { inPeriod, withExtensions } from '../../input/filter.ts';
-import { watch } from '../../input/verdict.ts';
+import { statusOf, watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
 import { count } from '../../terminal/numbers.ts';
 import {
@@ -139,7 +139,7 @@ async function askApi(
     const running = createAnswers(plans, { namesOf });
     const { line, onProgress } = watch(io, 'calls');
     try {
-      const { stream, ending } = await source.read({ filter, onProgress, signal: io.signal });
+      const { stream, result } = await source.read({ filter, onProgress, signal: io.signal });
       let calls = 0;
       for await (const call of stream) {
         calls += 1;
@@ -148,7 +148,8 @@ async function askApi(
         running.add(call, key);
       }
       line.close();
-      const { text, proof, said, lacks } = await ending;
+      const ended = await result;
+      const { text, isWhole, said, lacks } = ended;
       const end = `${isOne ? '' : `account ${name}: `}${text}`;
       ends.push(end);
       incomplete.push(...lacks);
@@ -164,9 +165,8 @@ async function askApi(
         storedAt: null,
         syncedAt: null,
       });
-      if (proof === 'whole') return exitCodes.ok;
-      say(io, end);
-      return exitCodes.incomplete;
+      if (!isWhole) say(io, end);
+      return statusOf(ended);
     } catch (error) {
       throw io.signal.aborted ? new Interrupted() : error;
     } finally {

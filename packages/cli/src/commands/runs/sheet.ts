@@ -80,7 +80,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
         for (const file of [path, ...(format.adjustments ? [adjustmentsPath(path)] : [])])
           refuseExisting(file);
       }
-      const { stream, ending, said } = await source.read({ ...options, filter: matching });
+      const { stream, result, said } = await source.read({ ...options, filter: matching });
       for (const line of said) onNote(line);
       const tally = createTally();
       const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
@@ -128,7 +128,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       if (!args.flag('allow-retractions')) checkRetractions(summary);
       if (isDryRun) {
         onNote('dry run: nothing was written');
-        return await ending;
+        return await result;
       }
       if (ledger) await deliverSheets(ledger, destination, changes, format, rules, path);
       else
@@ -142,7 +142,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       const notes = add > 0 ? format.notes : [];
       const more = restate + retract > 0 ? (format.adjustments?.notes ?? []) : [];
       for (const note of [...notes, ...more]) onNote(`note: ${note}`);
-      return await ending;
+      return await result;
     } finally {
       await ledger?.close();
     }

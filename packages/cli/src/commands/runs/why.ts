@@ -89,10 +89,10 @@ async function callsUpTo(
   const at = parseNaive(String(call.date_added));
   const period = periodOf(at - days * day, at + second);
   const filter = withExtensions(inPeriod({ clauses: [] }, period), version);
-  const { stream, ending } = await source.read({ filter, signal: io.signal });
+  const { stream, result } = await source.read({ filter, signal: io.signal });
   const calls: Call[] = [];
   for await (const each of stream) calls.push(each);
-  const { proof, text } = await ending;
-  if (proof !== 'whole') throw new CliError(text, { exitCode: exitCodes.incomplete });
+  const { isWhole, text } = await result;
+  if (!isWhole) throw new CliError(text, { exitCode: exitCodes.incomplete });
   return calls;
 }
