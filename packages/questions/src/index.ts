@@ -38,6 +38,22 @@ export type { ColumnBatch } from './fields/batch.ts';
 export { type ClickIdName, type ClickIds, clickIdNames, clickIdsOf } from './fields/click-ids.ts';
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
+export type { DateOrder } from './outcomes/dates.ts';
+export {
+  matchOutcomes,
+  type OutcomeMatch,
+  type OutcomeMatcher,
+  type Unmatched,
+  unmatchedTexts,
+  usualWindow,
+} from './outcomes/match-outcomes.ts';
+export type { Outcome, OutcomeFile, TableRow } from './outcomes/outcome.ts';
+export {
+  type OutcomeOptions,
+  type Outcomes,
+  oneCurrency,
+  readOutcomes,
+} from './outcomes/read-outcomes.ts';
 export type {
   AccountStatus,
   Answer,
