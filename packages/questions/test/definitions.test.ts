@@ -119,6 +119,12 @@ describe('a number in a condition', () => {
 });
 
 describe('exclude', () => {
+  test('leaves out the same calls of a question on the other calls of a caller', async () => {
+    const measures = ['calls', 'first_time_callers'];
+    for (const exclude of ['texan', "state = 'TX'"])
+      expect(await rowsOf({ measures, exclude })).toEqual([{ calls: 2, first_time_callers: 0 }]);
+  });
+
   test('drops calls of which it is true, keeps those of which nobody knows, and says how many', async () => {
     const { rows, leftOut } = await answerQuestion({ definitions, exclude: 'office' }, calls);
     expect(rows).toEqual([{ calls: 2 }]);

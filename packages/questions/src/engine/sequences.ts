@@ -1,6 +1,7 @@
 import { compareValues } from '../conditions/condition.ts';
 import { type Batch, type CallLists, nobody, type Sequence } from '../fields/batch.ts';
-import { type Named, recordFields } from '../question/needs.ts';
+import { recordFields } from '../question/needs.ts';
+import type { ReadPlan } from '../question/plan.ts';
 import type { TakeMemory } from './parts.ts';
 
 // A question about the sequence of a caller's calls can only be answered when all calls are there:
@@ -16,11 +17,13 @@ export class KeptCalls {
   /** One copy of each text, since most come again and again. */
   readonly #texts = new Map<string, string>();
 
-  constructor(plans: readonly Named[], take: TakeMemory) {
+  constructor(plans: readonly ReadPlan[], take: TakeMemory) {
     const known = new Set(['date_added', 'talk_minutes']);
-    this.#fields = new Set(
-      ['sid', ...plans.flatMap(recordFields)].filter((name) => !known.has(name)),
-    );
+    const named = plans.flatMap(({ groups, conditions, parts, exclude }) => {
+      const tested = exclude === null ? conditions : [...conditions, exclude.condition];
+      return recordFields({ groups, conditions: tested, parts });
+    });
+    this.#fields = new Set(['sid', ...named].filter((name) => !known.has(name)));
     this.#take = take;
   }
 
