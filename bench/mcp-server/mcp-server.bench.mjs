@@ -21,7 +21,7 @@ for (const server of [bare, own, ...peers]) {
   const { result } = await client.ask({ id: 1, method: 'tools/list' });
   const used = tokens({ tools: result.tools });
   const isOwn = server === own;
-  say(`${server.name}, ${result.tools.length} tools`, used, isOwn ? 2200 : undefined, used <= 2200);
+  say(`${server.name}, ${result.tools.length} tools`, used, isOwn ? 2300 : undefined, used <= 2300);
   await client.close();
 }
 

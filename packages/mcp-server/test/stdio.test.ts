@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createServer, serveStdio, tools } from '../src/index.ts';
+import { createServer, serveStdio } from '../src/index.ts';
+import { toolsThatRead } from './support/ask.ts';
 import { type FakeOptions, fakeClient, websiteCalls } from './support/fake-client.ts';
 import { fuzz } from './support/fuzz.ts';
 import { held } from './support/held.ts';
@@ -62,7 +63,7 @@ describe('a connection over stdio', () => {
         serverInfo: { name: 'call-attribution' },
       });
       send({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      expect((await request('tools/list', {}, 1)).result?.tools).toHaveLength(tools.length);
+      expect((await request('tools/list', {}, 1)).result?.tools).toHaveLength(toolsThatRead.length);
       const call = await request('tools/call', { name: 'count_calls', arguments: {} }, 'a');
       expect(call.result?.structuredContent).toMatchObject({ total: 30 });
       connection.close();
@@ -120,7 +121,7 @@ describe('a connection over stdio', () => {
       request('tools/list', { _meta: meta }),
     ]);
     expect(old.result).toEqual({});
-    expect(stateless.result?.tools).toHaveLength(tools.length);
+    expect(stateless.result?.tools).toHaveLength(toolsThatRead.length);
     connection.close();
   });
 

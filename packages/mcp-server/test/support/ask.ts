@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type CallsMcpServer, callTool } from '../../src/index.ts';
+import { type CallsMcpServer, callTool, tools } from '../../src/index.ts';
 
 /** The data of a tool result. */
 // biome-ignore-start lint/suspicious/noExplicitAny: each test knows the shape of its own answer.
@@ -16,3 +16,6 @@ export async function ask(
   expect(structuredContent, content[0]?.text).toBeDefined();
   return structuredContent as Content;
 }
+
+/** The tools of a server that has no folder for files. */
+export const toolsThatRead = tools.filter(({ name }) => name !== 'save_csv');
