@@ -56,6 +56,13 @@ export function createControls(
       period(state);
       minutes(controls);
       extensions.checked = controls.extensions;
+      byId('printed').textContent = [
+        controls.days === null
+          ? byId('period-text').textContent
+          : formatDays(controls.days.first, controls.days.last),
+        `talk time ${minutesText(controls.least, controls.most)}`,
+        `call extensions ${controls.extensions ? 'included' : 'not included'}`,
+      ].join(', ');
       const left = found?.extensionsLeftOut ?? 0;
       byId('extensions-note').textContent =
         left > 0 ? `${formatCounted(left, 'call')} not included` : '';
@@ -104,20 +111,22 @@ function periodPicker(
       }),
     );
 
-    for (const [id, value] of [
-      ['words', period === null || usualPeriods.includes(period) ? '' : period],
-      ['from', days?.first ?? earliest.slice(0, 10)],
-      ['to', days?.last ?? latest.slice(0, 10)],
-    ] as const) {
-      input(id).value = value;
-      input(id).setCustomValidity('');
-    }
+    input('words').value = period === null || usualPeriods.includes(period) ? '' : period;
+    input('from').value = days?.first ?? earliest.slice(0, 10);
+    input('to').value = days?.last ?? latest.slice(0, 10);
+    for (const field of ['words', 'from']) say(field, '');
 
     const { timeZone, isZoneKnown } = clock();
     byId('period-note').textContent = isZoneKnown
       ? `Days are those of ${timeZone}.`
       : `Days are those of ${timeZone}, where this service runs: it was not told the time zone of the calls.`;
   });
+
+  /** Says below a field what is wrong with it; an empty text takes that back. */
+  const say = (field: string, problem: string) => {
+    byId(`${field}-problem`).textContent = problem;
+    input(field).setAttribute('aria-invalid', String(problem !== ''));
+  };
 
   /** Does what a form is for, or says at a field why not. */
   const onSubmit = (form: string, field: string, act: () => void) => {
@@ -127,15 +136,15 @@ function periodPicker(
         act();
       } catch (error) {
         if (!(error instanceof QuestionError)) throw error;
-        input(field).setCustomValidity(error.summary);
-        input(field).reportValidity();
+        say(field, error.summary);
+        input(field).focus();
       }
     });
-    input(field).addEventListener('input', () => input(field).setCustomValidity(''));
+    byId(form).addEventListener('input', () => say(field, ''));
   };
 
   onSubmit('words-form', 'words', () => chooseWords(input('words').value.trim()));
-  onSubmit('period-form', 'to', () => {
+  onSubmit('period-form', 'from', () => {
     const first = input('from').value;
     const last = input('to').value;
     // The words of a mistake are those of the terminal.

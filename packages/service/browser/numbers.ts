@@ -22,8 +22,12 @@ export function drawNumbers(
   const missed = el('span', {}, `${formatShare(share(total))} of calls`);
   if (total.missed > 0 && total.missed < total.calls)
     missed.append(
-      ' · ',
-      button('Show', { class: 'link', 'aria-label': 'Show missed calls only' }, showMissed),
+      el(
+        'span',
+        {},
+        ' · ',
+        button('Show', { class: 'link', 'aria-label': 'Show missed calls only' }, showMissed),
+      ),
     );
 
   byId('numbers').replaceChildren(
@@ -69,13 +73,8 @@ function tile(
     'div',
     { class: 'tile' },
     el('dt', {}, title),
-    el(
-      'dd',
-      {},
-      el('span', { class: 'value' }, value),
-      difference,
-      el('span', { class: 'note muted small' }, note ?? ''),
-    ),
+    el('dd', {}, el('span', { class: 'value' }, value), difference),
+    el('dd', { class: 'note muted small' }, note ?? ''),
   );
 }
 
@@ -94,9 +93,7 @@ function change(measure: string, now: number, was: number | null): HTMLElement |
   const column = measures.find(({ name }) => name === measure);
   const judged = judgeChange(column, rounded);
 
-  // That fewer missed calls are better is said in a word too, since there the arrow points the
-  // other way.
-  const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}${isRate ? ` ${judged}` : ''}`;
+  const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}`;
   const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
   return el(
     'span',

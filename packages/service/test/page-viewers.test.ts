@@ -86,7 +86,7 @@ describe('signing in', () => {
     const page = await get('/', '', { accept: 'text/html,*/*' });
     expect(page.headers.get('www-authenticate')).toBeNull();
     const text = await page.text();
-    expect(text).toMatch(/<form id="sign-in".*method="post" action="sign-in">/);
+    expect(text).toMatch(/<form id="sign-in".*method="post" action="sign-in" novalidate>/);
     expect(text).not.toContain('app.js');
     const script = await get('/page/calls.json');
     expect(script.status).toBe(401);

@@ -24,7 +24,7 @@ h1 { font-size: 26px; line-height: 1.25; margin: 0 0 6px; } p { margin: 4px 0; c
 p.incomplete { margin: 10px 0; padding: 6px 12px; border-left: 4px solid var(--chart-worse); color: var(--chart-ink); font-weight: 700; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 16px; margin: 10px 0; } dt { color: var(--chart-muted); } dd { margin: 0; }
 .narrow { display: none; } .chart { margin: 22px 0 8px; }
-.scroll { overflow-x: auto; margin-top: 24px; }
+.scroll { margin-top: 24px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
 th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; }

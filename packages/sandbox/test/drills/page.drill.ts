@@ -214,10 +214,10 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     await page.locator('#period').click();
     await page.locator('#words').fill('last moth');
     await page.locator('#words').press('Enter');
-    expect(
-      await page.locator('#words').evaluate((input) => Reflect.get(input, 'validationMessage')),
-    ).toContain("Did you mean 'last month'?");
+    const problem = page.locator('#words-problem');
+    expect(await problem.textContent()).toContain("Did you mean 'last month'?");
     await page.locator('#words').fill('since 2026-10-15');
+    expect(await problem.textContent()).toBe('');
     await page.locator('#words').press('Enter');
     await until(page, ofAll(long.filter(({ date_added }) => date_added >= '2026-10-15').length));
     expect(new URL(page.url()).hash).toContain('period=since+2026-10-15');
@@ -485,6 +485,73 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
 
     expect(found).toEqual([]);
   }, 240_000);
+
+  test('names, controls, numbers and their changes stand on one line, and nothing is cut without a sign', async () => {
+    const page = await loaded(await open(`${sandbox.url}/#period=last+7+days`));
+    const boxes = async (selector: string) =>
+      Promise.all(
+        (await page.locator(selector).all()).map(async (each) => {
+          const { x = 0, y = 0, width = 0, height = 0 } = (await each.boundingBox()) ?? {};
+          return { x, y, right: x + width, bottom: y + height };
+        }),
+      );
+    const lines = (of: readonly { readonly y: number }[]) => new Set(of.map(({ y }) => y)).size;
+    for (const [width, rows] of [
+      [1280, 1],
+      [390, 2],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(lines(await boxes('.tile dt'))).toBe(rows);
+      expect(lines(await boxes('.tile .value'))).toBe(rows);
+      expect(lines(await boxes('.tile .note'))).toBe(rows);
+      const tiles = await boxes('.tile');
+      const values = await boxes('.tile .value');
+      const changes = await boxes('.tile .change');
+      expect(changes).toHaveLength(4);
+      for (const [at, change] of changes.entries()) {
+        const value = values[at] ?? change;
+        expect(change.x).toBeGreaterThan(value.right);
+        expect(change.bottom).toBeLessThanOrEqual(value.bottom);
+        expect(change.right).toBeLessThanOrEqual(tiles[at]?.right ?? 0);
+      }
+
+      // Text that does not fit ends with an ellipsis, or can be scrolled to.
+      const cut = await page.evaluate(`[...document.querySelectorAll('#app *')].filter((each) => {
+        const { overflowX, textOverflow } = getComputedStyle(each);
+        return each.scrollWidth > each.clientWidth + 1 && each.clientWidth > 1 &&
+          overflowX === 'hidden' && textOverflow !== 'ellipsis';
+      }).map((each) => each.outerHTML.slice(0, 90))`);
+      expect(cut).toEqual([]);
+    }
+
+    await page.setViewportSize({ width: 1280, height: 720 });
+    expect(lines(await boxes('.field > :first-child'))).toBe(1);
+    expect(lines(await boxes('.field > :nth-child(2)'))).toBe(1);
+  });
+
+  test('on paper it has what was chosen, all columns and dark ink, on A4 and on letter', async () => {
+    const page = await loaded(await open(`${sandbox.url}/#period=last+7+days`));
+    try {
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+
+      // The paper without its margins of 12 mm, at 96 dots an inch.
+      for (const width of [703, 725]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await page.locator('#printed').textContent()).toBe(
+          '14 Oct to 20 Oct 2026, talk time any, call extensions not included',
+        );
+        const last = await page.locator('#calls th').last().boundingBox();
+        expect((last?.x ?? width) + (last?.width ?? 0)).toBeLessThan(width);
+        expect(await page.getByRole('button', { name: 'Columns' }).isVisible()).toBe(false);
+        const ink = await page.evaluate('getComputedStyle(document.body).color');
+        expect(ink).toBe('rgb(26, 32, 38)');
+      }
+    } finally {
+      await page.emulateMedia({ media: null, colorScheme: null });
+      await page.setViewportSize({ width: 1280, height: 720 });
+    }
+  });
 
   test('every control has a name, and the headings form an outline', async () => {
     const page = await loaded(await open());

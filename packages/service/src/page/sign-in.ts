@@ -95,7 +95,7 @@ export async function signInPage(
 </head>
 <body class="entrance">
 <main class="wrap">
-<form id="sign-in" class="card sign-in" method="post" action="sign-in">
+<form id="sign-in" class="card sign-in" method="post" action="sign-in" novalidate>
 <img src="page/icon.svg" width="38" height="38" alt="">
 <h1>Calls</h1>
 <p id="sign-in-problem" class="problem" role="alert">${problem?.message ?? ''}</p>
