@@ -1,13 +1,19 @@
+import { type Call, fields } from '@call-attribution/core';
 import { callerOf } from '@call-attribution/core/record';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
 import {
+  answerQuestion,
+  createAnswers,
   matchOutcomes,
   type Outcome,
   type OutcomeFile,
   type OutcomeOptions,
+  planQuestion,
+  type Question,
   QuestionError,
   readOutcomes,
+  usualWindow,
 } from '../src/index.ts';
 
 const head = 'phone,time,value';
@@ -433,5 +439,140 @@ describe('a sale belongs to', () => {
     expect(() => match(sale, calls)).toThrow(
       'sales.csv, row 2: it belongs to calls of two accounts, 101 and 102: ask about one of them, with its own file',
     );
+  });
+});
+
+describe('a question about what calls became', () => {
+  const call = (sid: string, date_added: string, changes: Partial<Call> = {}): Call => ({
+    ...(Object.fromEntries(fields.map(({ name }) => [name, null])) as unknown as Call),
+    sid,
+    date_added,
+    acct_id: '101',
+    channel: 'Tracker',
+    ani: '13125550199',
+    ...changes,
+  });
+  const other = { ani: '3125550111' };
+  const calls = [
+    call('1', '2026-10-25 09:00:00', { ppc_campaign: 'Brand' }),
+    call('2', '2026-11-02 09:00:00', { ppc_campaign: 'Plumber' }),
+    call('3', '2026-11-09 09:00:00', { ppc_campaign: 'Brand', ...other }),
+    call('4', '2026-11-20 09:00:00', { ppc_campaign: 'Brand', state: 'TX', ani: '3125550122' }),
+    call('5', '2026-12-03 09:00:00', { ppc_campaign: 'Late', ...other }),
+  ];
+  const sales = read([
+    `${head},status`,
+    `${caller},2026-11-03,100.10,`, // of 2
+    `${caller},2026-11-04,200.20,`, // of 2
+    `${caller},2026-10-26,50,`, // of 1, before the period
+    `${other.ani},2026-12-01,7,`, // of 3
+    `${other.ani},2026-12-04,8,`, // of 5, after the period
+    `${other.ani},2026-11-10,9,refunded`,
+    '3125550122,2026-11-21,1000,', // of 4
+    '3125550133,2026-11-21,1,', // of nobody
+    'Anonymous,2026-11-21,1,',
+  ]);
+  const measures = ['calls', 'outcomes', 'revenue', 'revenue_per_call'];
+  const question: Question = {
+    groupBy: ['campaign'],
+    measures,
+    period: '2026-11',
+    timeZone: 'America/Chicago',
+    order: 'revenue desc',
+    outcomes: { all: sales, window: usualWindow },
+  };
+
+  test('gives each sale to the call it belongs to, in the period of the call', async () => {
+    const { rows, total, leftOut } = await answerQuestion(question, calls);
+    expect(rows).toEqual([
+      { ppc_campaign: 'Brand', calls: 2, outcomes: 2, revenue: 1007, revenue_per_call: 503.5 },
+      { ppc_campaign: 'Plumber', calls: 1, outcomes: 2, revenue: 300.3, revenue_per_call: 300.3 },
+    ]);
+    expect(total).toMatchObject({ calls: 3, outcomes: 4, revenue: 1307.3 });
+    expect(leftOut).toContainEqual({
+      code: 'outcomes',
+      count: 5,
+      message:
+        '4 of 9 outcomes belong to calls that are counted. Not counted: 2 of calls that are not counted here; 1 cancelled or worth 0; 1 no_number (its phone number is none that somebody calls from); 1 no_call (no call from this number is known before it).',
+    });
+  });
+
+  test('counts those of calls that fulfill its condition, and of no excluded number', async () => {
+    const texan = await answerQuestion({ ...question, where: "state = 'TX'" }, calls);
+    expect(texan.total).toMatchObject({ calls: 1, outcomes: 1, revenue: 1000 });
+    const { total, leftOut } = await answerQuestion(
+      { ...question, exclude: "state = 'TX'" },
+      calls,
+    );
+    expect(total).toMatchObject({ calls: 2, outcomes: 3, revenue: 307.3 });
+    expect(leftOut.map(({ message }) => message).join()).toContain(
+      '1 excluded (calls from this number do not count, as the exclusion says)',
+    );
+  });
+
+  test('compares periods, and needs calls as far around them as the window only', async () => {
+    const compared: Question = { ...question, groupBy: [], compare: 'previous' };
+    const { total } = await answerQuestion({ ...compared, order: undefined }, calls);
+    expect(total).toMatchObject({ outcomes: 4, outcomes_before: 1, revenue_before: 50 });
+    const { needs } = planQuestion(question);
+    const [, ...dated] = needs.map(({ period }) => period);
+    expect(formatNaive(Math.min(...dated.map(({ from }) => from ?? 0)))).toBe(
+      '2026-10-02 00:00:00',
+    );
+    expect(formatNaive(Math.max(...dated.map(({ to }) => to ?? 0)))).toBe('2026-12-31 00:00:00');
+  });
+
+  test('is chosen by its measures, also where they are not shown', async () => {
+    const having = { ...question, measures: ['outcomes'], having: 'revenue > 500' };
+    const { rows } = await answerQuestion(having, calls);
+    expect(rows).toEqual([{ ppc_campaign: 'Brand', outcomes: 2 }]);
+  });
+
+  test('refuses a sale that belongs to calls of two accounts', () => {
+    const running = createAnswers([planQuestion(question)]);
+    for (const one of calls) running.add(one, 'main');
+    running.add(call('9', '2026-11-03 08:00:00'), 'berlin');
+    expect(() => running.answers()).toThrow(
+      'sales.csv, row 2: it belongs to calls of two accounts, berlin and main',
+    );
+  });
+
+  test('gives the same when accounts are counted apart and then together', async () => {
+    const whole = await answerQuestion(question, calls);
+    const plans = [planQuestion(question)];
+    const [one, two] = [createAnswers(plans), createAnswers(plans)] as const;
+    for (const each of calls) (each.ani === caller ? one : two).add(each, String(each.ani));
+    one.merge(two);
+    expect(one.answers()[0]?.rows).toEqual(whole.rows);
+  });
+
+  test.each<[string, Question, string]>([
+    [
+      'measures of no outcomes',
+      { measures: ['revenue'] },
+      'revenue is measured of what calls became later: give `outcomes`',
+    ],
+    [
+      'outcomes that nothing measures',
+      { ...question, measures: ['calls'], order: undefined },
+      'outcomes is given, and nothing is measured of it',
+    ],
+    [
+      'two currencies',
+      {
+        ...question,
+        outcomes: {
+          all: read([
+            `${head},currency`,
+            `${caller},2026-11-03,1,USD`,
+            `${caller},2026-11-04,1,EUR`,
+          ]),
+          window: usualWindow,
+        },
+      },
+      'sales.csv, row 3: its value is in EUR, and that of sales.csv, row 2 in USD: amounts of two currencies never add up',
+    ],
+  ])('%s are refused', (_, asked, message) => {
+    expect(() => planQuestion(asked)).toThrow(message);
   });
 });

@@ -1,4 +1,5 @@
 import type { Value } from '../conditions/condition.ts';
+import type { OutcomeMatch } from '../outcomes/match-outcomes.ts';
 import type { AccountStatus } from '../question/answer.ts';
 import type { PartValue } from '../question/measures.ts';
 
@@ -48,6 +49,8 @@ export interface Counted {
   readonly last: number | null;
   /** Up to when all calls are known, on that clock; null where nobody knows. */
   readonly until: number | null;
+  /** The outcomes of a question that measures what calls became, with their calls. */
+  readonly matches: readonly OutcomeMatch<{ readonly time: number }>[];
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
 }

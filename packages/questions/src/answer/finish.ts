@@ -12,6 +12,7 @@ import { dataEnds, knownDays } from './data-ends.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut } from './left-out.ts';
 import { notesOf } from './notes.ts';
+import { outcomesLeftOut } from './outcomes-found.ts';
 import { type SpendFound, spendOf } from './spend-found.ts';
 
 type Cells = Record<string, AnswerValue>;
@@ -78,7 +79,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   leave('top_per', met.length - top.length, plan.groups[0]?.name);
   leave('limit', top.length - plan.limit);
   if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
-  leftOut.push(...(spend?.leftOut ?? []));
+  leftOut.push(...(spend?.leftOut ?? []), ...outcomesLeftOut(plan, counted));
   return {
     ...answer,
     known: { from: shownTime(known.from), to: shownTime(known.to) },

@@ -19,6 +19,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     limit: `${formatCounted(count, 'more group')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
     spend_without_calls: detail,
+    outcomes: detail,
   };
   return { code, count, message: sentences[code] };
 }

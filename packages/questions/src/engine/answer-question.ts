@@ -16,7 +16,7 @@ import { QuestionCount } from './count.ts';
 import { memoryOf, usualMemory } from './parts.ts';
 import { type Calls, isColumns, Records } from './records.ts';
 import { SeenAccounts } from './seen.ts';
-import { KeptCalls } from './sequences.ts';
+import { type KeptAccount, KeptCalls } from './sequences.ts';
 
 /** What a question is answered with. */
 export interface AnswerOptions {
@@ -118,23 +118,31 @@ export class RunningAnswers {
   answers(accounts?: readonly AccountStatus[]): Answer[] {
     this.#records.flush();
     const known = accounts ?? this.#seen.statuses();
+    const kept = (): Iterable<KeptAccount> => this.#kept?.accounts() ?? [];
     const late = new Map(
-      this.#all.filter(isLate).map((count) => [count, this.#countOf(count.plan)]),
+      this.#all.filter(isLate).map((count) => {
+        // A call of one account may be what an outcome is thought of in another.
+        const sold = count.soldCalls(kept(), this.#callers);
+        return [count, { count: this.#countOf(count.plan), sold }];
+      }),
     );
-    for (const { calls, sequenceOf } of this.#kept?.accounts() ?? [])
-      for (const [{ plan }, count] of late) {
+    for (const { calls, sequenceOf } of kept())
+      for (const [{ plan }, { count, sold }] of late) {
         const end = this.#seen.endOf(calls.account, known, plan.zones.timeZone);
-        count.add(calls, (batch) => sequenceOf(batch, end));
+        const became = sold?.of(calls.account);
+        count.add(calls, (batch) => sequenceOf(batch, end, became));
       }
 
-    return this.#all.map((count) =>
-      finishAnswer(count.plan, (late.get(count) ?? count).counted(known, this.#seen.hours)),
-    );
+    return this.#all.map((own) => {
+      const { count, sold } = late.get(own) ?? { count: own, sold: null };
+      return finishAnswer(own.plan, count.counted(known, this.#seen.hours, sold));
+    });
   }
 }
 
 /** Can calls only be counted when all are there? */
-const isLate = ({ plan }: QuestionCount): boolean => plan.otherCalls !== 'none';
+const isLate = ({ plan }: QuestionCount): boolean =>
+  plan.otherCalls !== 'none' || plan.outcomes !== null;
 
 /**
  * Begins answers to several planned questions.

@@ -12,6 +12,7 @@ import { comparedFields, mostValues } from '../answer/nothing-found.ts';
 import type { Value } from '../conditions/condition.ts';
 import { compileCondition, type Judge, type ReaderOf } from '../conditions/holds.ts';
 import { Batch, type CallLists, type Sequence, type Shift } from '../fields/batch.ts';
+import type { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { timeOf } from '../fields/wire-values.ts';
 import type { AccountStatus } from '../question/answer.ts';
@@ -19,6 +20,8 @@ import { alignmentOf, unmoved } from '../question/buckets.ts';
 import type { Zones } from '../question/period.ts';
 import type { ReadPlan } from '../question/plan.ts';
 import { type AccountNames, GroupTable, memoryOf, testedBy } from './parts.ts';
+import type { KeptAccount } from './sequences.ts';
+import { type SoldCalls, soldCalls } from './sold-calls.ts';
 
 /** Counts calls for one question. */
 export class QuestionCount {
@@ -156,8 +159,19 @@ export class QuestionCount {
     this.#withoutValue.set(field, (this.#withoutValue.get(field) ?? 0) + calls);
   }
 
+  /** Which of all calls its outcomes belong to; null where it measures nothing of that. */
+  soldCalls(accounts: Iterable<KeptAccount>, callers: Numbering): SoldCalls | null {
+    const { outcomes } = this.plan;
+    if (outcomes === null) return null;
+    return soldCalls(outcomes, accounts, callers, this.#shift, this.#isExcluded);
+  }
+
   /** What was counted, for `finishAnswer`. More calls can come after it. */
-  counted(accounts: readonly AccountStatus[], seenHours: ReadonlyMap<number, number>): Counted {
+  counted(
+    accounts: readonly AccountStatus[],
+    seenHours: ReadonlyMap<number, number>,
+    sold: SoldCalls | null,
+  ): Counted {
     const now = this.#now.results();
     const past = this.#past?.results();
     const groups = new Map<string, CountedGroup>();
@@ -177,6 +191,7 @@ export class QuestionCount {
       withoutValue: this.#withoutValue,
       excluded: this.#excluded,
       values: this.#values,
+      matches: sold?.matches ?? [],
       accounts,
       ...this.#known(accounts, seenHours),
     };

@@ -1,5 +1,12 @@
 import { compareValues } from '../conditions/condition.ts';
-import { type Batch, type CallLists, nobody, type Sequence } from '../fields/batch.ts';
+import {
+  type Batch,
+  type CallLists,
+  nobody,
+  nothingSold,
+  type Sequence,
+  type Sold,
+} from '../fields/batch.ts';
 import { recordFields } from '../question/needs.ts';
 import type { ReadPlan } from '../question/plan.ts';
 import type { TakeMemory } from './parts.ts';
@@ -101,8 +108,11 @@ export class KeptCalls {
 /** All calls of an account. */
 export interface KeptAccount {
   readonly calls: CallLists;
-  /** What follows from them for the call that a batch of them is at. They are known until `end`. */
-  sequenceOf(calls: Batch, end: number | null): Sequence;
+  /**
+   * What follows from them for the call that a batch of them is at. They are known until `end`;
+   * `sold` says what became of each, by its place.
+   */
+  sequenceOf(calls: Batch, end: number | null, sold?: ReadonlyMap<number, Sold>): Sequence;
 }
 
 function sequencesOf(all: CallLists): KeptAccount['sequenceOf'] {
@@ -125,7 +135,10 @@ function sequencesOf(all: CallLists): KeptAccount['sequenceOf'] {
     return Number.isNaN(millis) ? null : millis;
   };
 
-  return (calls, end) => ({
+  return (calls, end, sold) => ({
+    get sold() {
+      return sold?.get(calls.at) ?? nothingSold;
+    },
     get nth() {
       return nth[calls.at] as number;
     },

@@ -13,6 +13,17 @@ export interface ColumnBatch {
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }
 
+/** Outcomes that belong to a call: how many, and their value in steps of `valueSteps` to 1. */
+export interface Sold {
+  readonly outcomes: number;
+  readonly revenue: number;
+}
+
+/** Values are added in whole steps, so that sums are exact. */
+export const valueSteps = 10_000;
+/** What became of a call that nothing became of. */
+export const nothingSold: Sold = { outcomes: 0, revenue: 0 };
+
 /** What follows from the other calls of a caller in the account. */
 export interface Sequence {
   /** Which call of the caller it is, from 1. */
@@ -27,6 +38,8 @@ export interface Sequence {
    * The same until the last sync of the account, or, where that is not known, until its last call.
    */
   readonly untilEnd: number | null;
+  /** What became of the call, in questions that measure it: how many outcomes, and their value. */
+  readonly sold: Sold;
   /** A field of the first or the last call of the caller. */
   fieldOf(end: 'first' | 'last', field: string): unknown;
 }

@@ -48,10 +48,11 @@ export interface LeftOut {
     | 'top_per'
     | 'limit'
     | 'empty_buckets'
-    | 'spend_without_calls';
+    | 'spend_without_calls'
+    | 'outcomes';
   /**
    * How many calls, or groups for `having`, `top_per` and `limit`, or names for
-   * `spend_without_calls`.
+   * `spend_without_calls`, or outcomes.
    */
   readonly count: number;
   /** The same as a sentence. */

@@ -1,7 +1,7 @@
 import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf, nameOf } from '../conditions/condition.ts';
 import type { AnswerColumn } from './answer.ts';
-import { measures as allMeasures } from './measures.ts';
+import { measures as allMeasures, outcomeMeasures } from './measures.ts';
 import { orderParts, type PlannedMeasure, readWhere } from './resolve.ts';
 
 // What a question measures besides what it names: the calls that a rate is of, and the measures that
@@ -28,7 +28,10 @@ export function withBases(
 
 /** A number that says nothing without the calls it is of: two of three are 0.667, too. */
 const isRatio = ({ name, unit, addsUp }: PlannedMeasure): boolean =>
-  unit === 'share' || ((unit === 'minutes' || unit === 'number') && !addsUp && name !== 'per_day');
+  unit === 'share' || (summed.has(unit) && !addsUp && name !== 'per_day');
+
+/** Units of sums, and of means of them. */
+const summed: ReadonlySet<PlannedMeasure['unit']> = new Set(['minutes', 'number', 'money']);
 
 /** The calls that a measure is of, as a measure of its own. */
 function baseOf({ base, column }: PlannedMeasure, read: Read): PlannedMeasure | null {
@@ -47,7 +50,9 @@ function baseOf({ base, column }: PlannedMeasure, read: Read): PlannedMeasure | 
 const comparedEnd = /_(?:before|change)$/;
 
 const namesOf = (some: typeof allMeasures): string[] => some.map(({ name }) => name);
-const withoutArgument = namesOf(allMeasures.filter(({ argument }) => argument === undefined));
+const withoutArgument = namesOf(
+  [...allMeasures, ...outcomeMeasures].filter(({ argument }) => argument === undefined),
+);
 const takingOne = new Set(namesOf(allMeasures.filter(({ argument }) => argument !== undefined)));
 const withArgument = new RegExp(
   String.raw`\b(?:${[...takingOne].join('|')})\s*\((?:[^()']|'[^']*'|\([^()]*\))*\)`,

@@ -1,6 +1,6 @@
 import { formatNaive, hour, minute } from '@call-attribution/core/time';
 import type { Condition, Value } from '../conditions/condition.ts';
-import type { Batch } from '../fields/batch.ts';
+import { type Batch, valueSteps } from '../fields/batch.ts';
 import type { AnswerColumn, AnswerValue, LeftOut } from './answer.ts';
 
 // The one table of measures. Help, completion, pages, assistants, charts, the documentation and the
@@ -18,9 +18,9 @@ export interface Part {
   readonly about: string | Condition | null;
   /**
    * What else has to be known of a call: the number of its caller, the calls of its caller before
-   * it, or all of them.
+   * it, all of them, or what became of it.
    */
-  readonly needs: 'caller' | 'earlier' | 'all' | null;
+  readonly needs: 'caller' | 'earlier' | 'all' | 'outcomes' | null;
   /**
    * What becomes of the values of calls: their sum, the least, the greatest, the one at rank
    * `ceil(rank[0] / rank[1] * n)`, or how many different ones occur at least so many `times`.
@@ -192,6 +192,7 @@ const kinds = {
   talk: { unit: 'minutes', better: null, addsUp: false, empty: null, scale: 10, value: scaled },
   lag: { unit: 'minutes', better: null, addsUp: false, empty: null, scale: 1, value: scaled },
   time: { unit: 'time', better: null, addsUp: false, empty: null, scale: 1, value: shownAt },
+  money: { unit: 'money', better: 'more', addsUp: true, empty: 0, scale: valueSteps, value: scaled },
   number: { unit: 'number', better: null, addsUp: false, empty: null, scale: 1, value: scaled },
 } satisfies Readonly<Record<string, Kind>>;
 
@@ -242,6 +243,19 @@ export const measures: readonly CountedMeasure[] = [
   measure('number', 'p90', 'What {} does not exceed in nine of ten calls.', ({ field, scale }) => [rankOf(field, scale, 9, 10)], { argument: 'number' }),
   measure('share', 'called_again_within', `Missed calls whose caller called again within {} h, ${byMissed}`, ({ hours }) => [follows(hours, 'untilNext'), follows(hours, 'untilEnd')], { argument: 'hours', hasBase: true }),
   measure('share', 'reached_within', `Missed calls whose caller had an answered call within {} h, ${byMissed}`, ({ hours }) => [follows(hours, 'untilAnswered'), follows(hours, 'untilEnd')], { argument: 'hours', hasBase: true, better: 'more' }),
+];
+
+const became = { needs: 'outcomes' } as const;
+const outcomes = part('outcomes', null, (_, { sequence }) => sequence?.sold.outcomes ?? 0, became);
+const revenue = part('revenue', null, (_, { sequence }) => sequence?.sold.revenue ?? 0, became);
+const revenuePerCall: Make = ([sum, calls], _whole, _days, scale) => ratio(sum, calls, scale);
+
+/** Measures of what calls became, for questions with `outcomes`. */
+// biome-ignore format: one measure a line
+export const outcomeMeasures: readonly CountedMeasure[] = [
+  measure('values', 'outcomes', 'Outcomes, such as sales, that belong to the calls of the group.', () => [outcomes], { better: 'more', addsUp: true }),
+  measure('money', 'revenue', 'Value of these outcomes.', () => [revenue]),
+  measure('money', 'revenue_per_call', 'Value of these outcomes by the calls of the group.', () => [revenue, allCalls], { addsUp: false, empty: null, value: revenuePerCall }),
 ];
 
 /** The columns that `spend` adds. */

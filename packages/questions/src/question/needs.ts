@@ -95,6 +95,12 @@ function otherFields(named: Named): readonly string[] {
   return [...new Set(['date_added', 'is_extension', 'ani', ...fields])];
 }
 
+/** The calls around a period that it needs, too: their condition, and how far they may lie. */
+interface Around {
+  readonly window: number;
+  readonly conditions: readonly Condition[];
+}
+
 /**
  * What a plan about some periods needs. Calls without a time are read too: an answer says how many
  * there are.
@@ -103,10 +109,22 @@ export function needsOf(
   named: Named,
   periods: readonly Period[],
   { timeZone, inZone }: Zones,
+  around: Around | null = null,
 ): readonly Need[] {
   const isMoved = inZone !== null && inZone !== timeZone;
-  const asked = merge([...periods.map((each) => (isMoved ? padded(each) : each)), undated]);
+  const dated = periods.map((each) => (isMoved ? padded(each) : each));
+  const asked = merge([...dated, undated]);
   const own: Need[] = asked.map((period) => ({ period, fields: ownFields(named) }));
+  if (around !== null) {
+    // Of what became of a call another one may be the cause, before it or after it.
+    const { window, conditions } = around;
+    const fields = ['date_added', 'is_extension', 'ani'];
+    const tested = recordFields({ groups: [], conditions, parts: [] });
+    const wider = dated.map(({ from, to }) =>
+      periodOf(from === null ? null : from - window, to === null ? null : to + window),
+    );
+    for (const period of wider) own.push({ period, fields: [...new Set([...fields, ...tested])] });
+  }
   const others = otherCallsOf(named);
   if (others === 'none') return joinNeeds(own);
   const end = others === 'all' ? null : (asked.at(-1)?.to ?? null);

@@ -7,6 +7,7 @@ import { type LeavesWithoutValue, leavesWithoutValue } from '../conditions/witho
 import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
+import { oneCurrency } from '../outcomes/read-outcomes.ts';
 import type { AnswerColumn } from './answer.ts';
 import { termsOf, unnamedMeasures, withBases } from './base.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
@@ -102,6 +103,8 @@ export interface ReadPlan extends Plan {
    * groups are.
    */
   readonly spend: Question['spend'];
+  /** What its calls became; null where it measures nothing of that. */
+  readonly outcomes: NonNullable<Question['outcomes']> | null;
   /** Whether personal fields are shown. */
   readonly personal: Question['personal'];
 }
@@ -200,6 +203,7 @@ export function planCalls(
     topPer: mostRows,
     changesPerDay: false,
     spend: undefined,
+    outcomes: null,
     personal: 'show',
     otherCalls: otherCallsOf(named),
     needs: needsOf(named, [selected.period], selected.zones),
@@ -215,7 +219,7 @@ export function planQuestion(
   checkQuestion(question);
   const { clock, words, tested, ...selection } = readSelection(question, now);
   const { period, zones } = selection;
-  const { groupBy = [], measures: named = ['calls'], personal, spend } = question;
+  const { groupBy = [], measures: named = ['calls'], personal, spend, outcomes = null } = question;
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
   const groups = groupBy.map((name) => readField(name, 'group by'));
@@ -234,7 +238,8 @@ export function planQuestion(
   };
 
   placeOf(allCalls);
-  const read = (text: string): PlannedMeasure => readMeasure(text, words, placeOf);
+  const read = (text: string): PlannedMeasure =>
+    readMeasure(text, words, placeOf, outcomes !== null);
   const measures = withBases(
     named.map(read),
     groups.map(({ name }) => name),
@@ -258,6 +263,9 @@ export function planQuestion(
   ];
   refuseTwice(groups, measures, columns);
   const unnamed = unnamedMeasures(question, columns, read);
+  if (outcomes !== null && !parts.some(({ needs }) => needs === 'outcomes'))
+    throw refuse`${option('outcomes')} is given, and nothing is measured of it: add outcomes, revenue or revenue_per_call to ${option('measures')}.`;
+  oneCurrency(outcomes?.all ?? [], 'amounts of two currencies never add up; make a file of each');
   const terms = termsOf(columns, question.having ?? '', read);
   const sortable = [
     ...columns,
@@ -285,6 +293,7 @@ export function planQuestion(
     compared,
     changesPerDay,
     spend,
+    outcomes,
     columns,
     having:
       question.having === undefined
@@ -306,6 +315,10 @@ export function planQuestion(
       { conditions: tested, groups, parts },
       compared === null ? [period] : [period, compared],
       zones,
+      outcomes && {
+        window: outcomes.window,
+        conditions: selection.exclude === null ? [] : [selection.exclude.condition],
+      },
     ),
   };
   return plan;

@@ -1,5 +1,6 @@
 import { checkNames } from '@call-attribution/core/options';
 import type { Definitions } from '../conditions/definitions.ts';
+import type { Outcome } from '../outcomes/outcome.ts';
 
 /** Which calls to count, in which period. */
 export interface CallSelection {
@@ -81,6 +82,11 @@ export interface Question extends CallSelection {
    * are named as they are, whatever mask shows them.
    */
   readonly spend?: Readonly<Record<string, number>> | undefined;
+  /**
+   * What calls became later, from `readOutcomes`, and how many milliseconds a call may lie before it
+   * (see `usualWindow`): what `outcomes`, `revenue` and `revenue_per_call` measure.
+   */
+  readonly outcomes?: { readonly all: readonly Outcome[]; readonly window: number } | undefined;
   /** Groups by personal data, such as `ani`, are shown. Without it such a question is refused. */
   readonly personal?: 'show' | undefined;
 }
@@ -104,6 +110,7 @@ const questionNames: readonly (keyof Question)[] = [
   'topPer',
   'compare',
   'spend',
+  'outcomes',
   'personal',
 ];
 

@@ -8,7 +8,7 @@ import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { Argument, CountedMeasure, Part } from './measures.ts';
-import { measures as allMeasures, holds, measureForms } from './measures.ts';
+import { measures as allMeasures, holds, measureForms, outcomeMeasures } from './measures.ts';
 
 const meantOr = (meant: string | undefined, otherwise: string): string =>
   meant === undefined ? otherwise : `Did you mean ${meant}?`;
@@ -51,20 +51,25 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts' | 'hasBase'
 
 /**
  * A measure, which may be one of a field, a condition or a number of hours. `placeOf` gives each
- * part its place.
+ * part its place. Measures of what calls became are known where outcomes are.
  */
 export function readMeasure(
   text: string,
   words: Vocabulary,
   placeOf: (part: Part) => number,
+  hasOutcomes: boolean,
 ): PlannedMeasure {
   const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
-  const measure = allMeasures.find(
+  const known = hasOutcomes ? [...allMeasures, ...outcomeMeasures] : allMeasures;
+  const measure = known.find(
     ({ name, argument }) =>
       name === called.toLowerCase() && (argument === undefined) === (inside === undefined),
   );
   if (measure === undefined) {
+    const isOfOutcomes = outcomeMeasures.some(({ name }) => name === called.toLowerCase());
+    if (isOfOutcomes && !hasOutcomes)
+      throw refuse`${body} is measured of what calls became later: give ${option('outcomes')}.`;
     const names = [...new Set(allMeasures.map(({ name }) => name))];
     const others = meantOr(nearest(called, names), `Measures: ${measureForms.join(', ')}.`);
     throw new QuestionError(
