@@ -75,7 +75,7 @@ export {
   type SaidPeriod,
   type Zones,
 } from './question/period.ts';
-export { type Plan, planCalls, planQuestion, type ReadOptions } from './question/plan.ts';
+export { type Plan, planCalls, planQuestion, planUpTo, type ReadOptions } from './question/plan.ts';
 export type {
   CallSelection,
   Question,

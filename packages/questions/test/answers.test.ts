@@ -553,14 +553,13 @@ describe('rows', () => {
     [
       'last month',
       'previous',
-      ['The periods have 30 and 31 days: the change of calls is per day.'],
+      ['The periods have 30 and 31 days: calls_change_per_day is the change per day.'],
     ],
     [
       'this month',
       'last month',
       [
-        'The period is not over: 19 of 31 days are.',
-        'The periods have 19 and 30 days: the change of calls is per day.',
+        'The period is not over: 2026-10-01 to 2026-10-19 is compared with 2026-09-01 to 2026-09-19.',
       ],
     ],
   ] as const)('%s against %s: what is not alike is said', async (period, compare, notes) => {
@@ -570,7 +569,7 @@ describe('rows', () => {
     expect(said(answer.notes.filter(({ code }) => codes.includes(code)))).toEqual(notes);
   });
 
-  test('of periods of different length, what adds up changes per day; callers and rates change as they are', async () => {
+  test('of periods of different length, what adds up has a change per day, too; callers and rates have none', async () => {
     const measures = ['calls', 'callers', 'missed_rate', 'talk_sum'];
     const { total, columns } = await answerQuestion(
       { measures, from: '2026-10-01', to: '2026-10-01', compare: '2026-10-02 to 2026-10-03' },
@@ -579,7 +578,9 @@ describe('rows', () => {
     expect(total).toEqual({
       calls: 2,
       calls_before: 3,
-      calls_change: 0.5,
+      calls_change: -1,
+      calls_change_percent: -33.3333333333,
+      calls_change_per_day: 0.5,
       callers: 1,
       callers_before: 2,
       callers_change: -1,
@@ -588,9 +589,11 @@ describe('rows', () => {
       missed_rate_change: 0,
       talk_sum: 2,
       talk_sum_before: 1,
-      talk_sum_change: 1.5,
+      talk_sum_change: 1,
+      talk_sum_change_percent: 100,
+      talk_sum_change_per_day: 1.5,
     });
-    expect(columns.find(({ name }) => name === 'calls_change')?.unit).toBe('number');
+    expect(columns.find(({ name }) => name === 'talk_sum_change_per_day')?.unit).toBe('minutes');
   });
 
   test('a period is not compared with itself', async () => {

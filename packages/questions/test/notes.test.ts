@@ -374,11 +374,13 @@ test('the days that changes are divided by are those that the condition allows',
     compare: '2026-09',
     where: "weekday NOT IN ('Sat', 'Sun')",
   };
-  expect(await noteOf('per_day', weekdays, all)).toBe(
-    'The periods have 22 and 22 days: the change of calls is per day.',
+  // Both months have 22 working days.
+  expect(await noteOf('per_day', weekdays, all)).toBeUndefined();
+  expect(await noteOf('per_day', { ...weekdays, where: "weekday = 'Sat'" }, all)).toBe(
+    'The periods have 5 and 4 days: calls_change_per_day is the change per day.',
   );
   expect(await noteOf('per_day', { period: '2026-10', compare: '2026-09' }, all)).toBe(
-    'The periods have 31 and 30 days: the change of calls is per day.',
+    'The periods have 31 and 30 days: calls_change_per_day is the change per day.',
   );
 });
 

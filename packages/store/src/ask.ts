@@ -48,12 +48,21 @@ export async function ask(
   { signal, statuses, namesOf }: AskOptions = {},
 ): Promise<readonly Answer[]> {
   // A program that asks nothing starts without it.
-  const { createAnswers } = await import('@call-attribution/questions');
-  const running = createAnswers(plans, { namesOf: namesOf ?? (await namesIn(copies)) });
+  const { createAnswers, planUpTo } = await import('@call-attribution/questions');
+  const known = statuses ?? (await statusesOf(copies));
+  const asOf = knownUpTo(known);
+  const running = createAnswers(
+    plans.map((plan) => planUpTo(plan, asOf)),
+    { namesOf: namesOf ?? (await namesIn(copies)) },
+  );
   for (const copy of copies) await feed(running, copy, signal);
 
-  return running.answers(statuses ?? (await statusesOf(copies)));
+  return running.answers(known);
 }
+
+/** Up to which instant the calls of all accounts are known, as far as that is known. */
+const knownUpTo = (statuses: readonly AccountStatus[]): number =>
+  Math.min(...statuses.flatMap(({ syncedAt }) => (syncedAt === null ? [] : Date.parse(syncedAt))));
 
 /** What is proved of each copy about the time that plans need; null where none was synced. */
 export function verdictsOf(

@@ -60,6 +60,35 @@ describe.each(testStores())('a store of $kind is asked', ({ newUrl }) => {
     expect(await verdictsOf(plans, copies)).toEqual([null]);
   });
 
+  test('what is compared ends with the copy that was synced first', async () => {
+    await using store = await opened();
+    const asked: Question = { period: 'this week', compare: 'previous', timeZone: 'UTC' };
+    const plans = [planQuestion(asked, { now: Date.parse('2026-11-28T12:00:00Z') })];
+    const endsAsOf = async (...syncs: (string | null)[]) => {
+      const statuses = syncs.map((syncedAt, i) => ({
+        account: ['101', '102'][i] ?? '',
+        calls: 1,
+        first: null,
+        last: null,
+        storedAt: syncedAt,
+        syncedAt,
+      }));
+      const copies = syncs.map((_, i) => ({ store, account: ['101', '102'][i] ?? '' }));
+      const [answer] = await ask(plans, copies, { statuses });
+      return [answer?.period.to, answer?.compared?.to, answer?.notes[0]?.message];
+    };
+    expect(await endsAsOf('2026-11-28T11:50:00.000Z', '2026-11-27T06:30:00.000Z')).toEqual([
+      '2026-11-27 06:30:00',
+      '2026-11-20 06:30:00',
+      'Calls are known up to 2026-11-27 06:30: 2026-11-23 to 2026-11-27 06:30 is compared with 2026-11-16 to 2026-11-20 06:30.',
+    ]);
+    expect(await endsAsOf('2026-11-28T11:50:00.000Z', null)).toEqual([
+      '2026-11-28 11:50:00',
+      '2026-11-21 11:50:00',
+      'The period is not over: 2026-11-23 to 2026-11-28 11:50 is compared with 2026-11-16 to 2026-11-21 11:50.',
+    ]);
+  });
+
   test('a condition calls an account by its ID or by the name that the store has', async () => {
     await using store = await opened();
     for (const called of ['102', 'account 102']) {

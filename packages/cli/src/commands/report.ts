@@ -1,4 +1,4 @@
-import { instantOf, parseNaive } from '@call-attribution/core/time';
+import { instantOf, parseNaive, periodOfText } from '@call-attribution/core/time';
 import type { Answer } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
@@ -94,6 +94,14 @@ export const report = command({
     const { answers, incomplete, ends, isProved } = found;
     const [main] = answers;
     if (main === undefined) return found.status;
+    if (main.compared !== null) {
+      const { from, to } = main.compared;
+      const { periodText } = await import('./typed/filter.ts');
+      const { timeZone } = main.period;
+      const period = periodOfText({ from, to });
+      say(io, `compared with ${await periodText(period, { now: io.clock.now(), timeZone })}`);
+    }
+
     const status = args.flag('fail-if') ? statusOf(main, found, io) : found.status;
     const { countedText } = await import('../input/filter.ts');
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');

@@ -116,10 +116,10 @@ function pictures(report: Report): string[] {
 const kinds = ['outer', 'inner'] as const;
 
 function table(report: Report): string {
-  const { columns, isPerDay, rows, total } = report;
+  const { columns, rows, total } = report;
   const caption = markup(`${plural(report.calls, 'call')} by ${report.by}`);
 
-  // What was before, and how it has changed, stand below a figure: three columns of each measure
+  // What was before, and how it has changed, stand below a figure: five columns of each measure
   // would be too wide.
   const shown = columns
     .map((column, at) => ({ ...column, at }))
@@ -127,14 +127,21 @@ function table(report: Report): string {
 
   const cell = ({ cells, values }: Pick<ReportRow, 'cells' | 'values'>, at: number): string => {
     const text = markup(cells[at] ?? '');
-    const [measure, earlier, difference] = columns.slice(at, at + 3);
-    const before = earlier?.kind === 'before' ? markup(cells[at + 1] ?? '') : '';
+    const name = columns[at]?.name;
+    const own = (end: string): number => columns.findIndex((each) => each.name === `${name}${end}`);
+    const shown = (end: string): string => markup(cells[own(end)] ?? '');
+    const before = shown('_before');
     if (before === '') return `<td>${text}</td>`;
-    const change =
-      difference?.kind === 'change' ? changeOf(difference, cells[at + 2], values[at + 2]) : '';
-    const isRate = isPerDay && measure?.addsUp === true && measure.unit !== 'share';
-    const [changed, from] = isRate ? [`${change} a day`, 'before:'] : [change, 'from'];
-    const lines = change === '' ? [`before: ${before}`] : [changed, `${from} ${before}`];
+    const figure = (end: string): AnswerValue => values[own(end)] ?? null;
+    const change = shown('_change');
+    const percent = figure('_change') === 0 ? '' : shown('_change_percent');
+    const perDay = shown('_change_per_day');
+    const judged = changeOf(columns[at], change, figure('_change'), figure('_change_per_day'));
+    const lines = [
+      percent === '' ? judged : `${judged} (${percent})`,
+      `${change === '' ? 'before:' : 'from'} ${before}`,
+      perDay === '' ? '' : `${perDay} a day`,
+    ].filter((line) => line !== '');
     return `<td>${text}<small>${lines.map((line) => `<span>${line}</span>`).join(' ')}</small></td>`;
   };
 
@@ -158,11 +165,16 @@ function table(report: Report): string {
 }
 
 /** A change with an arrow, in a color where more is better or worse. */
-function changeOf(column: ReportColumn, text = '', value: AnswerValue = null): string {
+function changeOf(
+  column: ReportColumn | undefined,
+  text: string,
+  value: AnswerValue = null,
+  perDay: AnswerValue = null,
+): string {
   const change = Number(value);
-  if (!/[1-9]/.test(text)) return markup(text);
-  const shown = `${change < 0 ? '▼' : '▲'} ${markup(text)}`;
-  const judged = judgeChange(column, change);
+  if (!/[1-9]/.test(text)) return text;
+  const shown = `${change < 0 ? '▼' : '▲'} ${text}`;
+  const judged = judgeChange(column, change, Number(perDay ?? change));
   return judged === null ? shown : `<b class="chart-${judged}" title="${judged}">${shown}</b>`;
 }
 

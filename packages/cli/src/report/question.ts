@@ -1,9 +1,17 @@
-import { type Plan, planQuestion, type Question } from '@call-attribution/questions';
+import { textOf } from '@call-attribution/core/time';
+import {
+  type Plan,
+  planQuestion,
+  type Question,
+  type ReadOptions,
+} from '@call-attribution/questions';
 
 /** A question, and what is known of it before any call is read. */
 export interface AskedQuestion {
   readonly question: Question;
   readonly plan: Plan;
+  /** How it was read: all questions of a report are read at the same moment. */
+  readonly read: ReadOptions;
 }
 
 /** A group of a question. */
@@ -28,6 +36,12 @@ export interface Layout {
   readonly plans: readonly Plan[];
 }
 
+/** The period of a plan as a question has it. */
+function ofPeriod({ period }: Plan): Pick<Question, 'from' | 'to'> {
+  const { from, to } = textOf(period);
+  return { from: from ?? undefined, to: to ?? undefined };
+}
+
 /** Most rows of data, and of time, which is always shown whole. */
 const mostRows = 1_000_000;
 
@@ -36,7 +50,7 @@ const mostRows = 1_000_000;
  * other second groups stand within the first ones. With an order, each pair has its row.
  */
 export function layoutOf(
-  { question, plan }: AskedQuestion,
+  { question, plan, read }: AskedQuestion,
   isForPeople: boolean,
   isPage = false,
 ): Layout {
@@ -48,7 +62,7 @@ export function layoutOf(
     groupBy: rows.map(({ name }) => name),
     limit: question.limit ?? (isForPeople && rows[0]?.isTime !== true ? 10 : mostRows),
   });
-  const planned = (...questions: Question[]) => questions.map((each) => planQuestion(each));
+  const planned = (...questions: Question[]) => questions.map((each) => planQuestion(each, read));
 
   const across = second?.isTime ? second : first;
   const isPair = isForPeople && question.order === undefined && groups.length === 2;
@@ -60,10 +74,15 @@ export function layoutOf(
   if (!isPair || !across?.isTime)
     return { rows: groups, across: null, inner: null, plans: planned(limited(groups)) };
   const rows = groups.filter((group) => group !== across);
-  const { compare: _, ...plain } = question;
+  const { compare, from, to, period, ...plain } = question;
+
+  // What is drawn along time is the period of the table, which a comparison may have cut.
+  const isCompared = compare !== undefined;
+  const drawn = isCompared ? ofPeriod(plan) : { from, to, period };
 
   const calls = (...by: readonly Group[]): Question => ({
     ...plain,
+    ...drawn,
     groupBy: by.map(({ name }) => name),
     measures: ['calls'],
     limit: mostRows,

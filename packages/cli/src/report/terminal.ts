@@ -43,7 +43,7 @@ export function reportLines(
 function columnOf({ title, kind }: ReportColumn, at: number): Column {
   if (kind === 'group') return { title, min: 24, rank: -1 };
   return {
-    title: kind === 'measure' ? title : kind,
+    title: kind === 'measure' ? title : heads[kind],
     name: title,
     align: 'right',
     min: Number.POSITIVE_INFINITY,
@@ -51,7 +51,19 @@ function columnOf({ title, kind }: ReportColumn, at: number): Column {
   };
 }
 
-const leavesFirst = { before: 2_000, change: 1_000, measure: 0 } as const;
+const leavesFirst = {
+  change_per_day: 4_000,
+  before: 3_000,
+  change_percent: 2_000,
+  change: 1_000,
+  measure: 0,
+} as const;
+const heads = {
+  before: 'before',
+  change: 'change',
+  change_percent: 'in %',
+  change_per_day: 'a day',
+} as const;
 
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

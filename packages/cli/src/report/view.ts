@@ -31,8 +31,6 @@ export interface Report {
   readonly calls: number;
   /** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
   readonly across: Pick<ReturnType<typeof seriesOf>, 'axis' | 'totals'> | null;
-  /** Changes of measures that add up are per day, since the periods have different lengths. */
-  readonly isPerDay: boolean;
   /** What is drawn, and the answer by time alone where groups are drawn along time. */
   readonly chart: { readonly answer: Charted; readonly totals: Charted | null };
   /** Which groups are not shown, and which stretches of time are not whole, a sentence each. */
@@ -142,7 +140,6 @@ export function reportOf(
     ]),
     total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
-    isPerDay: main.notes.some(({ code }) => code === 'per_day'),
     across: across && series,
     chart:
       cells !== undefined && axis !== undefined
@@ -171,7 +168,7 @@ function figuresOf(
     if (kind === 'group') return { text: nameOf(name), value };
     const places = shownDigits[String(unit)];
 
-    // What adds up has a whole difference, or one per day.
+    // What adds up has a whole difference.
     if (kind !== 'change' || (addsUp && unit !== 'share') || value === null || places === undefined)
       return { text: formatValue(column, value), value };
     const figure = (end: string) =>

@@ -40,7 +40,8 @@ function shown(
   isPage = false,
 ) {
   const question = { groupBy: by.split(','), measures, limit, ...more };
-  const layout = layoutOf({ question, plan: planQuestion(question) }, true, isPage);
+  const read = { now: Date.UTC(2027, 0, 1) };
+  const layout = layoutOf({ question, plan: planQuestion(question, read), read }, true, isPage);
   const answers = layout.plans.map((plan) => {
     const running = createAnswers([plan]);
     for (const each of of) running.add(each);
@@ -279,10 +280,51 @@ describe('calls report', () => {
     const words = await run('Last month');
     const name = await run('2026-10');
     expect(words.stderr).toContain(
-      'compared with 2026-10-01 00:00:00 to 2026-10-31 23:59:59, UTC\n',
+      'compared with 2026-10-01 00:00:00 to 2026-10-21 11:59:59, UTC\n',
+    );
+    expect(words.stderr).toContain(
+      'The period is not over: 2026-11-01 to 2026-11-21 12:00 is compared with 2026-10-01 to 2026-10-21 12:00.\n',
     );
     expect(words.stdout).toBe(name.stdout);
     expect(JSON.parse(words.stdout)[0].calls_before).toBeGreaterThan(0);
+  });
+
+  test('JSON, CSV and the table have the same columns, whose change is the difference beside it', async () => {
+    const now = new Date('2026-11-21T12:00:00Z');
+    const ask =
+      'report --by channel --period 2026-10 --compare previous --measures calls,missed_rate';
+    const names = [
+      'channel',
+      'calls',
+      'calls_before',
+      'calls_change',
+      'calls_change_percent',
+      'calls_change_per_day',
+      'missed_rate',
+      'missed_rate_before',
+      'missed_rate_change',
+    ];
+    const run = async (how: string) =>
+      (await stage.quick(`${ask} --time-zone UTC ${how}`, { cwd: stage.folder(), now })).stdout;
+    const [row] = JSON.parse(await run('--json'));
+    expect(Object.keys(row)).toEqual(names);
+    expect(row.calls_change).toBe(row.calls - row.calls_before);
+    expect(row.calls_change_percent).toBeCloseTo((100 * row.calls_change) / row.calls_before, 6);
+    expect((await run('--format csv')).split('\r\n')[0]).toBe(names.join(','));
+    expect((await run('')).split('\n')[0]).toMatch(
+      /Channel +Calls +before +change +in % +a day +Missed rate +before +change/,
+    );
+  });
+
+  test('the last days leave today out of both sides, along time too', async () => {
+    const run = await stage.quick(
+      'report --by channel,day --from 7d --compare previous --time-zone UTC',
+      { cwd: stage.folder(), now: new Date('2026-11-21T12:00:00Z') },
+    );
+    expect(run.stderr).toContain(
+      'Today is left out, since it is not over: 2026-11-14 to 2026-11-20 is compared with 2026-11-07 to 2026-11-13.',
+    );
+    expect(run.stdout).toContain('2026-11-14..2026-11-20');
   });
 
   const browserPath = findChromium();
@@ -386,7 +428,7 @@ test('a page says whether a change is good, and what is missing is not the stron
     counted: [],
   });
   expect(page).toContain(
-    '<td>0<small><span><b class="chart-worse" title="worse">▼ -2</b></span> <span>from 2</span></small></td>',
+    '<td>0<small><span><b class="chart-worse" title="worse">▼ -2</b> (-100.0%)</span> <span>from 2</span></small></td>',
   );
   expect(page).toContain(
     '<td>1<small><span><b class="chart-better" title="better">▲ +1</b></span> <span>from 0</span></small></td>',
@@ -405,14 +447,14 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   const lines = (width: number) => reportLines(report, { width, style });
   const [head, ...rows] = lines(100);
   const titles = head?.split(/ {2,}/).slice(1).join();
-  expect(titles).toBe('Calls,before,change,Missed rate,before,change');
+  expect(titles).toBe('Calls,before,change,in %,Missed rate,before,change');
   expect(rows).toContainEqual(
-    expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0 pts$/),
+    expect.stringMatching(/^All calls +2 +2 +0 +0\.0% +0\.0% +0\.0% +0\.0 pts$/),
   );
   const narrow = lines(61);
   expect(narrow).toContainEqual(expect.stringMatching(/^All calls +2 +0 +0\.0% +0\.0 pts$/));
   expect(narrow.at(-1)).toBe(
-    'Not enough width for Calls before, Missed rate before; --json has all.',
+    'Not enough width for Calls before, Calls change percent, Missed rate before; --json has all.',
   );
   for (const line of [...rows, ...narrow]) expect(line).not.toContain('…');
   const days = Array.from('554444', (day, i) => `2026-1${i < 3 ? 1 : 0}-2${day} 10:00:00`);

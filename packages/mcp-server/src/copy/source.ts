@@ -154,7 +154,10 @@ export class Source {
         namesOf: this.#namesOf,
       });
       const answers = asked.map((answer): Answer => {
-        const notes = answer.notes.filter((note) => !isSaidElsewhere(note));
+        const isOfParts = answer.compared !== null;
+        const notes = answer.notes.filter(
+          (note) => !isSaidElsewhere(note) || (isOfParts && note.code === 'unfinished'),
+        );
         return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
       });
       return { ...originOf(ready, failed), answers };

@@ -19,7 +19,6 @@ import { type Cell, findField, keyTextLimit, shownAs, showValue } from '../field
 import { invalidQuestion } from '../text/failures.ts';
 import {
   fieldNotes,
-  isSaidElsewhere,
   periodText,
   scopeSentence,
   sentencesOf,
@@ -123,7 +122,7 @@ export const analyzeCalls = tool({
 
     notes.push(
       ...sentencesOf(answer.leftOut.filter(({ code }) => !saidElsewhere.has(code))),
-      ...sentencesOf(answer.notes.filter((note) => !isSaidElsewhere(note))),
+      ...sentencesOf(answer.notes),
       ...origin.notes,
     );
 
@@ -142,7 +141,8 @@ export const analyzeCalls = tool({
       before = args.explain === true ? `${count} ${when}.` : `Compared with the time ${when}.`;
     }
 
-    const scope = scopeSentence(calls, chosen.scope, {
+    const counted = compared === null ? chosen.scope : { ...chosen.scope, ...period };
+    const scope = scopeSentence(calls, counted, {
       extensionsLeftOut: extensions.leftOut,
       asOf,
     });
@@ -283,8 +283,11 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
     spend,
   } = args;
   const isTime = groupBy.some(isTimeGroup);
+  const { period, from, to } = args;
   const question: Question = {
     ...selection,
+    // What words such as 28d compare is more than their two ends.
+    ...(compare === undefined ? {} : { period, from, to }),
     groupBy,
     having,
     order,
@@ -329,14 +332,16 @@ function readSpend(list: readonly string[]): Record<string, number> {
   );
 }
 
-/** What usually explains a change. */
+/** What usually explains a change; between several accounts also the account. */
 const dimensions =
-  'channel ppc_campaign ppc_keywords landing_page vt_device state weekday hour'.split(' ');
+  'channel ppc_campaign ppc_keywords landing_page referrer phone_label vt_device state weekday hour account'.split(
+    ' ',
+  );
 const mostRows = 12;
 
 /**
  * The groups that changed most between two periods: the same comparison by everything that usually
- * explains it.
+ * explains it. Of periods of different length the change per day counts.
  */
 async function changeOf(
   question: Question,
@@ -345,56 +350,91 @@ async function changeOf(
   context: ToolContext,
 ) {
   const none = { having: undefined, order: undefined, topPer: undefined, spend: undefined };
+  const asked = dimensions.filter((by) => by !== 'account' || context.source.accounts.length > 1);
   const { answers } = await context.source.analyze(
-    dimensions.map((by) => ({
+    asked.map((by) => ({
       ...question,
       ...none,
       groupBy: [by],
-      measures: ['calls'],
+      measures: ['calls', 'per_day'],
       limit: 5000,
     })),
     context,
   );
+  const { total = {}, columns: known = [] } = answers[0] ?? {};
+  const isPerDay = known.some(({ kind }) => kind === 'change_per_day');
+  const change = changeIn(total, isPerDay);
+  const whole = change(Number(total.calls), Number(total.calls_before));
   const changes = answers.flatMap(({ rows }, i) => {
-    const by = dimensions[i] ?? '';
+    const by = asked[i] ?? '';
     const spec = findField(context.fields, by);
     const found = rows.map((row) => {
       const calls = Number(row.calls ?? 0);
       const before = Number(row.calls_before ?? 0);
-      return { by, value: cellOf(row[by] ?? null, spec), calls, before, change: calls - before };
+      const percent = row.calls_change_percent ?? null;
+      const value = cellOf(row[by] ?? null, spec);
+      return { by, value, calls, before, percent, change: change(calls, before) };
     });
 
-    // A group of one field moves with those of others: the largest of each come first.
-    const moved = found.filter(({ change }) => change !== 0);
+    // What all calls have in both periods explains nothing. A group of one field moves with those
+    // of others: the largest of each come first.
+    const moved = found.filter(
+      (each) =>
+        each.change !== 0 && (each.calls !== total.calls || each.before !== total.calls_before),
+    );
     return moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, 3);
   });
   const rows = changes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, mostRows);
   const [first] = rows;
   let largest = 'No group changed.';
   if (first !== undefined) {
-    const { by, value, calls, before, change } = first;
-    const { calls: all, calls_before: allBefore } = answers[0]?.total ?? {};
-    const whole = Number(all ?? 0) - Number(allBefore ?? 0);
-    const part = whole === 0 ? '' : ` (${Math.round((change / whole) * 100)}% of the whole change)`;
+    const { by, value, calls, before } = first;
+    const part =
+      whole === 0 ? '' : ` (${Math.round((first.change / whole) * 100)}% of the whole change)`;
     largest = `The largest change: ${by} ${value ?? '(none)'}, from ${formatCount(before)} to ${formatCount(calls)}${part}.`;
   }
 
-  const columns = ['by', 'value', 'calls', 'calls_before', 'calls_change'];
-  const kinds = ['group', 'group', 'measure', 'before', 'change'];
+  const columns = [
+    { name: 'by', kind: 'group', unit: 'value' },
+    { name: 'value', kind: 'group', unit: 'value' },
+    ...known.filter(({ name }) => /^calls(?:_|$)/.test(name)),
+  ];
   return {
     summary: `${said} ${largest} Groups of different fields overlap: do not add them up.`,
-    columns,
-    rows: rows.map(({ by, value, calls, before, change }) => [by, value, calls, before, change]),
+    columns: columns.map(({ name }) => name),
+    rows: rows.map(({ by, value, calls, before, percent, change }) => [
+      by,
+      value,
+      calls,
+      before,
+      calls - before,
+      cellOf(percent),
+      ...(isPerDay ? [cellOf(change)] : []),
+    ]),
     groups: rows.length,
     notes,
     _meta: {
-      columns: columns.map((column, i) => ({
-        name: column,
-        kind: kinds[i] ?? 'measure',
-        unit: i < 2 ? 'value' : 'calls',
+      columns: columns.map(({ name, kind, unit }) => ({
+        name,
+        kind,
+        unit,
         better: null,
-        addsUp: i >= 2,
+        addsUp: kind !== 'group',
       })),
     },
   };
+}
+
+/**
+ * How much calls have changed; of periods of different length by the days of both, which all groups
+ * share: a weekday has fewer days of its own.
+ */
+function changeIn(
+  { calls, calls_before: before, per_day: rate, per_day_before: rateBefore }: Answer['total'],
+  isPerDay: boolean,
+): (calls: number, before: number) => number {
+  const days = Number(calls) / Number(rate);
+  const daysBefore = Number(before) / Number(rateBefore);
+  if (!isPerDay || !(days > 0) || !(daysBefore > 0)) return (now, past) => now - past;
+  return (now, past) => now / days - past / daysBefore;
 }

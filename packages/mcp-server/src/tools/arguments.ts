@@ -118,7 +118,7 @@ export interface Chosen {
  * thing.
  */
 export function choose(
-  args: Partial<Record<keyof typeof selectionShape | 'caller', string | undefined>>,
+  args: Partial<Record<keyof typeof selectionShape | 'caller' | 'compare', string | undefined>>,
   context: SelectionContext,
 ): Chosen {
   const { calls, where, time_zone: inZone, caller } = args;
@@ -149,7 +149,10 @@ export function choose(
     text: JSON.stringify([from, to, kind, where, caller, inZone]),
     scope: { from, to, kind, version, isNarrowed: conditions.length > 0 },
     notes: [
-      ...periodNotes(said, clock).map(({ message }) => message),
+      // Of a period that is compared, the answer says which part it is.
+      ...periodNotes(said, clock)
+        .filter(({ code }) => code !== 'unfinished' || args.compare === undefined)
+        .map(({ message }) => message),
       ...(version === 'v2' && kind === 'all'
         ? ['v2 of the API always counts calls through call extensions.']
         : []),

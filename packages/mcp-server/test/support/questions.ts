@@ -258,11 +258,11 @@ const totals: readonly Question[] = [
   analyzed(
     'Did October beat September?',
     { ...october, compare: 'previous' },
-    only('calls', 'calls_before', 'calls_change'),
+    only('calls', 'calls_before', 'calls_change', 'calls_change_percent'),
     (calls) => {
       const now = sites(calls, inOctober).length;
       const before = sites(calls, inSeptember).length;
-      return [now, before, rounded(now / 31 - before / 30)];
+      return [now, before, now - before, rounded(((now - before) / before) * 100)];
     },
   ),
   analyzed(
@@ -476,9 +476,7 @@ const attribution: readonly Question[] = [
         counts(sites(calls, test), field('ppc_campaign')),
       ) as [Record<string, number>, Record<string, number>];
       const names = [...new Set([...Object.keys(now), ...Object.keys(before)])];
-      return [
-        rounded(Math.min(...names.map((name) => (now[name] ?? 0) / 31 - (before[name] ?? 0) / 30))),
-      ];
+      return [Math.min(...names.map((name) => (now[name] ?? 0) - (before[name] ?? 0)))];
     },
   ),
   {

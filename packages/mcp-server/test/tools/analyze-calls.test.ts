@@ -72,7 +72,13 @@ describe('analyze_calls', () => {
         (call) => call.date_added >= from && call.date_added < to && call.ppc_status === status,
       ).length;
 
-    expect(result.columns).toEqual(['ppc_status', 'calls', 'calls_before', 'calls_change']);
+    expect(result.columns).toEqual([
+      'ppc_status',
+      'calls',
+      'calls_before',
+      'calls_change',
+      'calls_change_percent',
+    ]);
     expect(result.rows.length).toBeGreaterThan(0);
     for (const [status, now, before, change] of result.rows) {
       expect([now, before]).toEqual([between(middle, end, status), between(start, middle, status)]);
@@ -89,7 +95,14 @@ describe('analyze_calls', () => {
     const middle = '2024-01-01 13:00:00';
     const end = '2024-01-01 16:00:00';
     const result = await summarize({ from: middle, to: end, compare: 'previous', explain: true });
-    expect(result.columns).toEqual(['by', 'value', 'calls', 'calls_before', 'calls_change']);
+    expect(result.columns).toEqual([
+      'by',
+      'value',
+      'calls',
+      'calls_before',
+      'calls_change',
+      'calls_change_percent',
+    ]);
 
     const between = (from: string | undefined, to: string | undefined, hour: unknown) =>
       calls.filter(

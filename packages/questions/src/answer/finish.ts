@@ -139,16 +139,23 @@ function measuredCells(
     const before = cell(measure, 'past');
     cells[`${column}_before`] = before;
     if (measure.unit === 'time') continue;
-    const isPerDay = plan.changesPerDay && growsWithTime(measure);
-    const [one, other] = isPerDay
-      ? [perDay(value, days.now()), perDay(before, days.past())]
-      : [value, before];
-    const isKnown = typeof one === 'number' && typeof other === 'number';
-    cells[`${column}_change`] = isKnown ? exact(one - other) : null;
+    const change = differenceOf(value, before);
+    cells[`${column}_change`] = change;
+    if (!growsWithTime(measure)) continue;
+    const isOfSome = change !== null && typeof before === 'number' && before !== 0;
+    cells[`${column}_change_percent`] = isOfSome ? exact((change / before) * 100) : null;
+    if (!plan.changesPerDay) continue;
+    cells[`${column}_change_per_day`] = differenceOf(
+      perDay(value, days.now()),
+      perDay(before, days.past()),
+    );
   }
 
   return cells;
 }
+
+const differenceOf = (value: AnswerValue, before: AnswerValue): number | null =>
+  typeof value === 'number' && typeof before === 'number' ? exact(value - before) : null;
 
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;

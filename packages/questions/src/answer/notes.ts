@@ -71,9 +71,12 @@ const kinds: readonly NoteKind<unknown>[] = [
   kind({
     code: 'per_day',
     least: anything,
-    find: ({ plan, calls }) =>
-      plan.changesPerDay && plan.compared !== null ? [{ fact: plan, calls }] : [],
-    sentence: changesPerDay,
+    find: ofDifferentLength,
+    sentence: ({ days, names }: DifferentLength) =>
+      `The periods have ${days.join(' and ')} ${days[1] === 1 ? 'day' : 'days'}: ${wordList(
+        names.map((name) => `${name}_change_per_day`),
+        'and',
+      )} ${names.length === 1 ? 'is the change' : 'are the changes'} per day.`,
   }),
   kind({
     code: 'no_value',
@@ -154,15 +157,21 @@ function missingFields({ plan, counted, calls: total }: Evidence): string[] {
   return lacked.map(({ name }) => name);
 }
 
-/** That the periods are of different length, and what follows from that. */
-function changesPerDay(plan: ReadPlan): string {
-  const { compared, period, measures } = plan;
-  const [one, other] = [period, compared ?? period].map((each) => {
-    const days = daysIn({ ...plan, groups: [] }, countedStretch(plan, each, []));
-    return Number((days([]) ?? 0).toFixed(1));
-  });
+/** Periods of which one has more days that count, and the measures that have more for it. */
+interface DifferentLength {
+  readonly days: readonly number[];
+  readonly names: readonly string[];
+}
+
+function ofDifferentLength({ plan, calls }: Evidence) {
+  const { changesPerDay, compared, period, measures } = plan;
   const names = measures.filter(growsWithTime).map(({ column }) => column);
-  return `The periods have ${one} and ${other} ${other === 1 ? 'day' : 'days'}: the change of ${wordList(names, 'and')} is per day.`;
+  if (!changesPerDay || compared === null || names.length === 0) return [];
+  const days = [period, compared].map((each) => {
+    const own = daysIn({ ...plan, groups: [] }, countedStretch(plan, each, []));
+    return Number((own([]) ?? 0).toFixed(1));
+  });
+  return days[0] === days[1] ? [] : [{ fact: { days, names }, calls }];
 }
 
 /** Calls that a negation leaves out, or counts as no in a measure, because they have no value. */

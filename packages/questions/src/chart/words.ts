@@ -52,7 +52,7 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
   if (typeof value !== 'number') return String(value);
   const text = plainNumber(unit, Math.abs(value));
   const isZero = !/[1-9]/.test(text);
-  if (kind !== 'change') return value < 0 && !isZero ? `-${text}` : text;
+  if (kind === 'measure' || kind === 'before') return value < 0 && !isZero ? `-${text}` : text;
 
   // A share that goes from 10% to 12% has grown by a fifth, and by two points.
   const change = unit === 'share' ? text.replace('%', ' pts') : text;
@@ -62,6 +62,7 @@ export function formatValue({ kind, unit }: ShownColumn, value: AnswerValue | un
 
 function plainNumber(unit: AnswerColumn['unit'], value: number): string {
   if (unit === 'share') return formatShare(value);
+  if (unit === 'percent') return formatShare(value / 100);
   const digits = shownDigits[String(unit)];
   return digits === undefined ? formatCount(value) : decimal(value, digits);
 }
@@ -96,12 +97,13 @@ export function columnTitle(name: string, unit?: ShownColumn['unit']): string {
 
 /**
  * Whether a change of a measure is good or bad: more calls are good, more missed ones bad. Null
- * where nobody can say.
+ * where nobody can say: as when there are fewer calls in fewer days, and more of them a day.
  */
 export function judgeChange(
   { better = null }: Pick<ShownColumn, 'better'> = {},
   change: number,
+  perDay = change,
 ): 'better' | 'worse' | null {
-  if (better === null || change === 0) return null;
+  if (better === null || Math.sign(change) * Math.sign(perDay) <= 0) return null;
   return change > 0 === (better === 'more') ? 'better' : 'worse';
 }

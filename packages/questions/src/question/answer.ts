@@ -9,9 +9,9 @@ export interface AnswerColumn {
   readonly name: string;
   /**
    * What the column holds: a group, a measure, the measure of the period before, or the change
-   * since then.
+   * since then: as a difference, in percent, or as the difference of what there is a day.
    */
-  readonly kind: 'group' | 'measure' | 'before' | 'change';
+  readonly kind: 'group' | 'measure' | 'before' | 'change' | 'change_percent' | 'change_per_day';
   /** What the values count or measure. */
   readonly unit:
     | 'value'
@@ -20,6 +20,7 @@ export interface AnswerColumn {
     | 'callers'
     | 'minutes'
     | 'share'
+    | 'percent'
     | 'money'
     | 'count'
     | 'number';

@@ -47,7 +47,7 @@ function baseOf({ base, column }: PlannedMeasure, read: Read): PlannedMeasure | 
 }
 
 /** The end of a column of a comparison: what a measure was before, or has changed by. */
-const comparedEnd = /_(?:before|change)$/;
+const comparedEnd = /_(?:before|change|change_percent|change_per_day)$/;
 
 const namesOf = (some: typeof allMeasures): string[] => some.map(({ name }) => name);
 const withoutArgument = namesOf(

@@ -9,7 +9,6 @@ import {
   naiveAt,
   type Period,
   parseTime,
-  periodBefore,
   periodOf,
   second,
   startOfWeek,
@@ -19,7 +18,7 @@ import { nearest } from '@call-attribution/query-dsl';
 import { type OptionSentence, option, QuestionError, refuse, sentence } from '../errors.ts';
 import { monthStartOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
-import type { CallSelection, Question } from './question.ts';
+import type { CallSelection } from './question.ts';
 
 // The one home of periods: every surface reads its words here, so that they mean the same
 // everywhere.
@@ -28,6 +27,11 @@ import type { CallSelection, Question } from './question.ts';
 export interface ReadPeriod extends Period {
   /** Whether it is another one at another time, as `yesterday` is. */
   readonly moves: boolean;
+  /**
+   * What of it is compared with another period: of `28d` the whole days, without today; of `month to
+   * date` the month, of which `sameParts` then takes the part.
+   */
+  readonly comparable: Period;
 }
 
 /** A period as it was typed. */
@@ -95,6 +99,8 @@ function monthsFrom(year = '', month: number, count: number): Period | null {
   return time && periodOf(time.millis, addMonths(time.millis, count));
 }
 
+const toDate = /^(week|month|quarter|year) to date$/;
+
 const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
 
 /** Everything that has a beginning and an end of its own, and is no list of two ends. */
@@ -134,7 +140,7 @@ const stretches: readonly PeriodWords[] = [
   },
   {
     example: 'month to date',
-    form: /^(week|month|quarter|year) to date$/,
+    form: toDate,
     meaning: 'from the first day of the month to today; also week, quarter, year',
     read: ([unit = ''], now) => periodOf(unitAt(unit, now, 0).from, unitAt('day', now, 0).to),
   },
@@ -224,13 +230,15 @@ const allWords: readonly PeriodWords[] = [
 export const periodWords: readonly { readonly example: string; readonly meaning: string }[] =
   allWords;
 
+const wordsOf = (text: unknown): string =>
+  typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
+
 /**
  * Reads words at a time; null for what is no period. Records have years of four digits, and calls
  * have times of whole seconds.
  */
 function wordsAt(text: unknown, now: Now): Period | null {
-  const words = typeof text === 'string' ? text.trim().toLowerCase().replace(/\s+/g, ' ') : '';
-  const found = readAs(allWords, words, now);
+  const found = readAs(allWords, wordsOf(text), now);
   const isPossible = (end: number | null): boolean =>
     end === null ||
     (end >= Date.parse('0001-01-01') && end < Date.UTC(10_000, 0) && end % second === 0);
@@ -238,7 +246,7 @@ function wordsAt(text: unknown, now: Now): Period | null {
 }
 
 /** The clock of a period; `look` is called when something is counted from it. */
-function nowOf({ now, timeZone }: PeriodClock, look = () => {}): Now {
+export function nowOf({ now, timeZone }: PeriodClock, look = () => {}): Now {
   const zone = timeZone ?? machineZone();
   return {
     get naive() {
@@ -266,7 +274,9 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
   if (period !== undefined) {
     if (from !== undefined || to !== undefined)
       throw refuse`${option('period')} has both ends: leave out ${one} and ${other}.`;
-    return { ...readWords('period', period, now), moves };
+    const said = readWords('period', period, now);
+    const [, unit] = toDate.exec(wordsOf(period)) ?? [];
+    return { ...said, moves, comparable: unit === undefined ? said : unitAt(unit, now, 0) };
   }
 
   const [, days] = /^\s*(\d{1,5})d\s*$/i.exec(from ?? '') ?? [];
@@ -275,9 +285,18 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
   if (days !== undefined) start = unitAt('day', now, -Number(days)).from;
   else if (from !== undefined) start = readEnd('from', from, now).from;
   let end = last?.to ?? null;
-  if (days !== undefined && last === null) end = wholeSecond(now.naive) + second;
-  if (start === null && end === null) return { ...everything, moves };
-  if (start === null || end === null || start < end) return { ...periodOf(start, end), moves };
+  let comparable: Period | null = null;
+  if (days !== undefined && last === null) {
+    end = wholeSecond(now.naive) + second;
+    comparable = unitAt('day', now, -Number(days), Math.max(1, Number(days)));
+  }
+
+  if (start === null && end === null) return { ...everything, moves, comparable: everything };
+  if (start === null || end === null || start < end) {
+    const said = periodOf(start, end);
+    return { ...said, moves, comparable: comparable ?? said };
+  }
+
   throw last !== null && last.from < start
     ? refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
     : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). A date as ${other} includes its day, a time of day ends the period just before it.`;
@@ -287,7 +306,7 @@ const shown = (text: unknown): string =>
   JSON.stringify(typeof text === 'string' ? text.slice(0, 60) : text);
 
 /** Reads a period as people say it. */
-function readWords(name: 'period' | 'compare', words: string, now: Now): Period {
+export function readWords(name: 'period' | 'compare', words: string, now: Now): Period {
   const said = wordsAt(words, now);
   if (said === null) {
     const others = name === 'compare' ? "'previous', 'year', or a period" : 'one';
@@ -393,47 +412,6 @@ export function checkZone(name: string, zone: string): void {
   const next = meant ? `Did you mean ${meant}?` : `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
   throw refuse`${option(name)} is ${JSON.stringify(zone)}, which is not a time zone. ${next}`;
 }
-
-/** The period that a question compares with. `byWeek`: weeks are groups. */
-export function comparedPeriod(
-  compare: NonNullable<Question['compare']>,
-  { from, to }: Period,
-  at: PeriodClock,
-  byWeek: boolean,
-): ClosedPeriod {
-  if (from === null || to === null)
-    throw refuse`To compare, a question needs a period with both ends: ${option('period')}, or both ${option('from')} and ${option('to')}.`;
-  if (compare === 'previous') return periodBefore(from, to);
-  if (compare === 'year') return yearBefore(periodOf(from, to), byWeek);
-  const given = readWords('compare', compare, nowOf(at));
-  if (given.from === null || given.to === null)
-    throw refuse`A period to compare with needs both ends.`;
-  if (given.from === from && given.to === to)
-    throw refuse`A period cannot be compared with itself: name another one.`;
-  return periodOf(given.from, given.to);
-}
-
-/**
- * The same dates a year earlier; of whole weeks those 52 weeks earlier, where a year would cut
- * them. Whole months stay months.
- */
-function yearBefore({ from, to }: ClosedPeriod, byWeek: boolean): ClosedPeriod {
-  const ends = [from, to];
-  const isWeeks = byWeek && ends.every((end) => startOfWeek(end) === end);
-  const isMonths = ends.every((end) => new Date(end).getUTCDate() === 1);
-  const year = 52 * 7 * day;
-  if (isWeeks && !isMonths) return periodOf(from - year, to - year);
-  return periodOf(addMonths(from, -12), addMonths(to, -12));
-}
-
-/**
- * How much of a period has passed, in milliseconds of begun seconds, as periods end; null where its
- * ends are open.
- */
-export const elapsedOf = ({ from, to }: Period, now: number): number | null =>
-  from === null || to === null
-    ? null
-    : Math.ceil(Math.max(0, Math.min(to, now) - from) / second) * second;
 
 /** A naive time as an answer shows it. */
 export const shownTime = (millis: number | null): string | null =>

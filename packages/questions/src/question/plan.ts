@@ -8,19 +8,13 @@ import { option, refuse } from '../errors.ts';
 import type { QuestionField, ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import { oneCurrency } from '../outcomes/read-outcomes.ts';
-import type { AnswerColumn } from './answer.ts';
+import type { AnswerColumn, Note } from './answer.ts';
 import { termsOf, unnamedMeasures, withBases } from './base.ts';
+import { readComparison } from './comparison.ts';
 import { allCalls, ends, type Part, spendColumns } from './measures.ts';
 import { type Need, needsOf, otherCallsOf } from './needs.ts';
 import type { Zones } from './period.ts';
-import {
-  comparedPeriod,
-  elapsedOf,
-  machineZone,
-  periodNotes,
-  readPeriod,
-  readZones,
-} from './period.ts';
+import { machineZone, periodNotes, readPeriod, readZones } from './period.ts';
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readMeasure, readOrder, readWhere, wordsWith } from './resolve.ts';
@@ -32,7 +26,10 @@ import { refuseOnlyOfV3 } from './versions.ts';
  * plan travels.
  */
 export interface Plan {
-  /** The period. */
+  /**
+   * The period. Of one that is compared with another it is the part that is known, and the other
+   * the same part.
+   */
   readonly period: Period;
   /** The period to compare with. */
   readonly compared: ClosedPeriod | null;
@@ -70,7 +67,7 @@ export interface Plan {
 export interface ReadPlan extends Plan {
   readonly groups: readonly ReadField[];
   /** What has to be said about the period. */
-  readonly periodNotes: ReturnType<typeof periodNotes>;
+  readonly periodNotes: readonly Note[];
   /** All must hold. */
   readonly conditions: readonly Condition[];
   /** The calls without a value that they leave out by a negation. */
@@ -96,8 +93,10 @@ export interface ReadPlan extends Plan {
   readonly order: readonly Order[];
   /** Most rows of each first group. */
   readonly topPer: number;
-  /** The compared periods are of different length: changes of measures that add up are per day. */
+  /** Measures that add up have a change per day: the periods are months, or differ in length. */
   readonly changesPerDay: boolean;
+  /** The question, as it was asked at a moment; null for a list. */
+  readonly asked: { readonly question: Question; readonly options: ReadOptions } | null;
   /**
    * What was spent, by the names that people wrote. Which group a name stands for is known when the
    * groups are.
@@ -126,6 +125,16 @@ export interface ReadOptions {
   readonly version?: 'v2' | 'v3' | undefined;
 }
 
+/**
+ * The same plan over copies that have no calls after an instant: what is compared is compared up to
+ * there, so that a copy of this morning shows no fall at noon.
+ */
+export function planUpTo(plan: Plan, asOf: number): Plan {
+  const { asked } = readPlan(plan);
+  if (asked === null || plan.compared === null) return plan;
+  return planQuestion(asked.question, asked.options, asOf);
+}
+
 /** The fields in minutes that a condition compares under a name that does not say so. */
 function minutesIn(text: string, words: Vocabulary): readonly string[] {
   const named = namesIn(text).filter((name) => !name.includes('minute'));
@@ -137,7 +146,7 @@ function minutesIn(text: string, words: Vocabulary): readonly string[] {
 function readSelection(selection: CallSelection, now: number) {
   const zones = readZones(selection);
   const clock = { now, timeZone: zones.inZone ?? zones.timeZone };
-  const { moves, ...period } = readPeriod(selection, clock);
+  const said = readPeriod(selection, clock);
   const filter =
     selection.q === undefined ? null : selectedBy(parse(selection.q, { version: 'v3' }));
   const words = wordsWith(selection.definitions);
@@ -154,8 +163,9 @@ function readSelection(selection: CallSelection, now: number) {
   return {
     zones,
     clock,
-    period,
-    periodNotes: periodNotes({ ...period, moves }, clock),
+    said,
+    period: { from: said.from, to: said.to, undated: said.undated },
+    periodNotes: periodNotes(said, clock),
     now: naiveAt(now, clock.timeZone ?? machineZone()),
     calls: selection.calls ?? (filter && !filter.extensions ? 'website' : 'all'),
     q: selection.q,
@@ -179,7 +189,7 @@ export function planCalls(
     order = 'date_added',
   }: ReadOptions & { readonly order?: string | undefined } = {},
 ): Plan {
-  const { clock: _, words: __, tested, ...selected } = readSelection(selection, now);
+  const { clock: _, words: __, said: ___, tested, ...selected } = readSelection(selection, now);
   const names = [...allFields.values()].map(({ name }) => name);
   const sorts = readOrder(order, [...new Set(names)], 'a call');
   const named = {
@@ -202,6 +212,7 @@ export function planCalls(
     limit: mostRows,
     topPer: mostRows,
     changesPerDay: false,
+    asked: null,
     spend: undefined,
     outcomes: null,
     personal: 'show',
@@ -211,14 +222,18 @@ export function planCalls(
   return plan;
 }
 
-/** Reads a question, and refuses what cannot be read. */
+/**
+ * Reads a question, and refuses what cannot be read. `asOf`: the instant up to which calls are
+ * known, where that is not now.
+ */
 export function planQuestion(
   question: Question,
   { now = Date.now(), version }: ReadOptions = {},
+  asOf = now,
 ): Plan {
   checkQuestion(question);
-  const { clock, words, tested, ...selection } = readSelection(question, now);
-  const { period, zones } = selection;
+  const { clock, words, tested, said, ...selection } = readSelection(question, now);
+  const { zones } = selection;
   const { groupBy = [], measures: named = ['calls'], personal, spend, outcomes = null } = question;
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
@@ -246,12 +261,17 @@ export function planQuestion(
     read,
   );
   const byWeek = groups.some(({ name }) => name === 'week');
-  const compared =
-    question.compare === undefined ? null : comparedPeriod(question.compare, period, clock, byWeek);
+  const comparison =
+    question.compare === undefined
+      ? null
+      : readComparison(question.compare, said, clock, { asOf, byWeek });
+  const { period, compared, note } = comparison ?? {
+    period: selection.period,
+    compared: null,
+    note: null,
+  };
   const changesPerDay =
-    compared !== null &&
-    elapsedOf(period, selection.now) !== elapsedOf(compared, selection.now) &&
-    measures.some(growsWithTime);
+    comparison !== null && (comparison.areMonths || lengthOf(period) !== lengthOf(compared));
   if (spend !== undefined && groups.length !== 1)
     throw refuse`${option('spend')} goes with one group: the spend of each of its values is given.`;
   const columns = [
@@ -281,8 +301,12 @@ export function planQuestion(
   const usual = groups[0]?.isTime
     ? []
     : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
+  const ofClock = selection.periodNotes.filter(({ code }) => code === 'local_clock');
   const plan: ReadPlan = {
     ...selection,
+    asked: { question, options: { now, version } },
+    period,
+    periodNotes: note === null ? selection.periodNotes : [...ofClock, note],
     groups,
     measures,
     unnamed,
@@ -326,6 +350,8 @@ export function planQuestion(
 
 const mostRows = 1_000_000;
 
+const lengthOf = (period: Period | null): number => (period?.to ?? 0) - (period?.from ?? 0);
+
 /** A number of rows. */
 function readCount(name: 'limit' | 'topPer', value: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= mostRows) return value;
@@ -360,20 +386,37 @@ const measureColumn = ({
 function comparedColumns(measure: PlannedMeasure, changesPerDay: boolean): AnswerColumn[] {
   const own = measureColumn(measure);
   const { name, unit } = own;
-  const before = `${own.meaning.replace(/\.$/, '')}, in the period compared with.`;
-  const isPerDay = changesPerDay && growsWithTime(measure);
-  const change: AnswerColumn = {
+  const meaning = `${own.meaning.replace(/\.$/, '')}, in the period compared with.`;
+  const columns: AnswerColumn[] = [
+    own,
+    { ...own, name: `${name}_before`, kind: 'before', meaning },
+  ];
+  if (unit === 'time') return columns;
+  columns.push({
     ...own,
     name: `${name}_change`,
     kind: 'change',
-    unit: isPerDay && unit !== 'minutes' ? 'number' : unit,
-    meaning: `Difference of ${name} and ${name}_before${isPerDay ? ', each by the days of its period' : ''}.`,
-  };
-  return [
-    own,
-    { ...own, name: `${name}_before`, kind: 'before', meaning: before },
-    ...(unit === 'time' ? [] : [change]),
-  ];
+    meaning: `Difference of ${name} and ${name}_before.`,
+  });
+  if (!growsWithTime(measure)) return columns;
+  columns.push({
+    ...own,
+    name: `${name}_change_percent`,
+    kind: 'change_percent',
+    unit: 'percent',
+    addsUp: false,
+    meaning: `${name}_change in percent of ${name}_before; empty where that is 0.`,
+  });
+  if (!changesPerDay) return columns;
+  columns.push({
+    ...own,
+    name: `${name}_change_per_day`,
+    kind: 'change_per_day',
+    unit: unit === 'minutes' || unit === 'money' ? unit : 'number',
+    addsUp: false,
+    meaning: `Difference of ${name} and ${name}_before, each by the days of its period.`,
+  });
+  return columns;
 }
 
 /** Is there more of a measure in a longer period? */

@@ -23,6 +23,8 @@ const mistakes = [
   'judgesAll',
   'reachedByAny',
   'comparesTotals',
+  'comparesWhole',
+  'percentOfLater',
 ];
 test.each(mistakes)('a rule that is read in another way is found: %s', async (mistake) => {
   // It ends with the first one that is found; some mistakes show in one of 200 sets.

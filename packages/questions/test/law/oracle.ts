@@ -437,7 +437,7 @@ export function answerOf(
     for (const account of ends.keys())
       ends.set(account, asked.inZone ? newYork(syncedAt) : syncedAt);
 
-  const period: Stretch = {
+  let period: Stretch = {
     from: asked.from === null ? null : naive(`${asked.from} 00:00:00`),
     to: asked.to === null ? null : (naive(`${asked.to} 00:00:00`) ?? 0) + day,
   };
@@ -449,6 +449,14 @@ export function answerOf(
       from: naive(`${asked.compare.from} 00:00:00`),
       to: (naive(`${asked.compare.to} 00:00:00`) ?? 0) + day,
     };
+
+  // Of a period that is not over, the same part of both.
+  const wholeLength = ({ from, to }: Stretch): number => (to ?? 0) - (from ?? 0);
+  if (past !== null && wholeLength(past) === wholeLength(period) && !mistakes.comparesWhole)
+    if (now > (period.from ?? 0) && now < (period.to ?? 0)) {
+      past = { from: past.from, to: (past.from ?? 0) + now - (period.from ?? 0) };
+      period = { from: period.from, to: now };
+    }
 
   const chosen = calls.filter(
     (call) =>
@@ -468,10 +476,7 @@ export function answerOf(
     to: from === null && to === null ? (times.at(-1) ?? null) : Math.min(to ?? now, now),
   });
 
-  const length = ({ from, to }: Stretch): number =>
-    Math.max(0, Math.min(to ?? 0, now) - (from ?? 0));
-  const comparesPerDay =
-    past !== null && length(past) !== length(period) && !mistakes.comparesTotals;
+  const comparesPerDay = past !== null && wholeLength(past) !== wholeLength(period);
 
   const cellsOf = (
     own: readonly Seen[],
@@ -496,15 +501,21 @@ export function answerOf(
       const [was, daysBefore] = of(theirs, before.length, past);
       cells[`${column}_before`] = was;
       if (measure === 'first' || measure === 'last') continue;
-      const isPerDay = comparesPerDay && growing.test(measure);
-      const by = (number: Cell, of: number | null): number | null => {
-        if (typeof number !== 'number') return null;
-        if (!isPerDay) return number;
-        return of === null || of === 0 ? null : number / of;
-      };
-      const now = by(value, days);
-      const then = by(was, daysBefore);
-      cells[`${column}_change`] = now === null || then === null ? null : now - then;
+      const change = (one: Cell, other: Cell): Cell =>
+        typeof one !== 'number' || typeof other !== 'number' ? null : one - other;
+      const perDay = (number: Cell, of: number | null): Cell =>
+        typeof number !== 'number' || of === null || of === 0 ? null : number / of;
+      cells[`${column}_change`] = change(value, was);
+      if (!growing.test(measure)) continue;
+      const part = change(value, was);
+      cells[`${column}_change_percent`] =
+        typeof part !== 'number' || typeof was !== 'number' || was === 0
+          ? null
+          : (100 * part) / (mistakes.percentOfLater ? Number(value) : was);
+      if (comparesPerDay)
+        cells[`${column}_change_per_day`] = mistakes.comparesTotals
+          ? part
+          : change(perDay(value, days), perDay(was, daysBefore));
     }
 
     return cells;

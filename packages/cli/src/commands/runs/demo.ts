@@ -48,7 +48,7 @@ export const demo: Handler = async (args, io) => {
   try {
     await print('', `${style.bold('2.')} All calls, read page by page and written to ${shown}`);
     const question = { groupBy: ['channel', 'day'], measures: ['calls', 'share', 'talk_sum'] };
-    const layout = layoutOf({ question, plan: planQuestion(question) }, true);
+    const layout = layoutOf({ question, plan: planQuestion(question), read: {} }, true);
     const running = createAnswers(layout.plans);
     const verdict = await streamToCsv(client, path, running, shown, io);
     await print(`   ${describe(verdict).text}`);

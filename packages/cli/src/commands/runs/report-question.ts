@@ -1,10 +1,10 @@
-import { textOf } from '@call-attribution/core/time';
+import { everything, type Period, textOf } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import type { Args } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { leavesExtensions } from '../../input/filter.ts';
-import { type Io, say } from '../../io.ts';
+import type { Io } from '../../io.ts';
 import type { AskedQuestion } from '../../report/question.ts';
 import { contextOf, planEach, type ReadAccount } from '../typed/accounts.ts';
 import { chosenCalls } from '../typed/chosen-calls.ts';
@@ -12,7 +12,6 @@ import {
   askedPeriod,
   conditionsOf,
   type FilterContext,
-  periodText,
   readTyped,
   sayPeriod,
 } from '../typed/filter.ts';
@@ -20,8 +19,8 @@ import {
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
 /**
- * The question that the options ask, to all accounts at once, and its plan. Which periods are meant
- * is said.
+ * The question that the options ask, to all accounts at once, and its plan. Which period is meant
+ * is said; which one it is compared with, the answer says.
  */
 export async function questionOf(
   args: Args,
@@ -33,8 +32,10 @@ export async function questionOf(
   const order = args.text('order');
   const limit = args.integer('limit');
   const having = args.text('fail-if');
-  const selection = await selectionOf(args, accounts, io);
-  const compare = args.text('compare') ?? (having === null ? null : usualComparison(by, selection));
+  const { period, selection } = await selectionOf(args, accounts, io);
+  const { from, to } = textOf(period);
+  const typed = args.text('compare');
+  const compare = typed ?? (having === null ? null : usualComparison(by, period));
   const question: Question = {
     groupBy: by.length > 0 ? by : ['day'],
     measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
@@ -42,39 +43,48 @@ export async function questionOf(
     ...(limit === null ? {} : { limit }),
     ...(having === null ? {} : { having }),
     ...selection,
+    // What nobody asked to compare keeps its end: today, too.
+    ...(typed === null ? fixedPeriod(from, to) : typedPeriod(args)),
     personal: 'show',
   };
   const present = { now: io.clock.now(), timeZone: question.timeZone ?? null };
   const [first] = accounts;
   const read = { now: present.now, version: first?.settings.apiVersion.value };
-  if (compare === null) return { question, plan: planQuestion(question, read) };
+  if (compare === null) return { question, plan: planQuestion(question, read), read };
   const asked = { ...question, compare: compare.trim().toLowerCase() };
   const plan = planQuestion(asked, read);
-  if (plan.compared === null) return { question: asked, plan };
   if (!/^\s*(?:previous|year)\s*$/i.test(compare)) await readTyped({ period: compare }, present);
-  say(io, `compared with ${await periodText(plan.compared, present)}`);
-  const compared = textOf(plan.compared);
-  return { question: { ...question, compare: `${compared.from} to ${compared.to}` }, plan };
+  return { question: asked, plan, read };
 }
+
+const typedPeriod = (args: Args): Partial<Question> =>
+  Object.fromEntries(
+    (['period', 'from', 'to'] as const).flatMap((name) => {
+      const text = args.text(name);
+      return text === null ? [] : [[name, text]];
+    }),
+  );
+
+const fixedPeriod = (from: string | null, to: string | null): Partial<Question> => ({
+  ...(from === null ? {} : { from }),
+  ...(to === null ? {} : { to }),
+});
 
 /**
  * What a report with a condition is compared with, so that a group that had calls in the period
  * before and has none now is there, with 0. Times are there anyway.
  */
-function usualComparison(
-  by: readonly string[],
-  { from, to }: Pick<Question, 'from' | 'to'>,
-): string | null {
+function usualComparison(by: readonly string[], { from, to }: Period): string | null {
   const isOfTime =
     by.length === 0 || by.some((name) => /^(?:day|week|month|hour|weekday)$/i.test(name.trim()));
-  return isOfTime || from === undefined || to === undefined ? null : 'previous';
+  return isOfTime || from === null || to === null ? null : 'previous';
 }
 
 async function selectionOf(
   args: Args,
   accounts: readonly ReadAccount[],
   io: Io,
-): Promise<Partial<Question>> {
+): Promise<{ readonly period: Period; readonly selection: Partial<Question> }> {
   const planned = await planEach(accounts, async ({ called, settings }) => {
     const context = contextOf(settings, io);
     const period = await askedPeriod(args, context);
@@ -83,7 +93,7 @@ async function selectionOf(
   });
   const own = planned.map(({ plan }) => plan);
   const [first] = own;
-  if (first === undefined) return {};
+  if (first === undefined) return { period: everything, selection: {} };
   for (const [what, textOf] of Object.entries(mustBeAlike)) {
     const values = own.map(({ name, context }) => [name, textOf(context)] as const);
     if (new Set(values.map(([, value]) => value)).size === 1) continue;
@@ -94,17 +104,15 @@ async function selectionOf(
   }
 
   const { context, filter } = first;
-  const { from, to } = textOf(first.period);
   const { timeZone, version } = context;
   const [{ settings }] = accounts as [ReadAccount];
-  return {
+  const selection: Partial<Question> = {
     q: printFilter(filter),
     ...(timeZone === null ? {} : { timeZone }),
-    ...(from === null ? {} : { from }),
-    ...(to === null ? {} : { to }),
     ...(await chosenCalls(args, settings)),
     calls: leavesExtensions(filter, version) ? 'website' : 'all',
   };
+  return { period: first.period, selection };
 }
 
 /** Where accounts differ in these, the same words would mean other calls. */

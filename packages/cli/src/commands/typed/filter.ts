@@ -25,7 +25,7 @@ export interface Present {
 /** The period that the options describe; without any, all of time. */
 export async function askedPeriod(args: Args, present: Present): Promise<ReadPeriod> {
   const typed = (['period', 'from', 'to'] as const).filter((name) => args.flag(name));
-  if (typed.length === 0) return { ...everything, moves: false };
+  if (typed.length === 0) return { ...everything, moves: false, comparable: everything };
   return readTyped(Object.fromEntries(typed.map((name) => [name, args.text(name)])), present);
 }
 
