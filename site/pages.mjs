@@ -28,6 +28,7 @@ export const pagesFolder = join(import.meta.dirname, '.pages');
 const guides = [
   'first-call-to-csv',
   'keep-a-database-fresh',
+  'be-told',
   'show-calls-to-your-team',
   'feed-google-ads',
   'ask-in-your-assistant',

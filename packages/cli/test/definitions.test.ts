@@ -198,6 +198,80 @@ describe('--fail-if', () => {
     expect(JSON.parse(failed.stdout)).toContainEqual(expect.objectContaining({ calls: 0 }));
   });
 
+  test('has a row for each group that is expected, with 0 calls, from the report or as typed', async () => {
+    const expect0 = ['--expect', "Brand new,'Houston, TX',No 'such' one", '--fail-if', 'calls = 0'];
+    const typed = await report(...week, ...expect0);
+    expect(typed.code).toBe(9);
+    const named = (JSON.parse(typed.stdout) as { ppc_campaign: string; calls: number }[]).filter(
+      ({ calls }) => calls === 0,
+    );
+    expect(named.map(({ ppc_campaign }) => ppc_campaign)).toEqual(
+      expect.arrayContaining(['Brand new', 'Houston, TX', "No 'such' one"]),
+    );
+
+    const pasted = JSON.parse((await report(...week, ...expect0, '--json-definition')).stdout);
+    expect(pasted.reports.weekly.expect).toEqual(['Brand new', 'Houston, TX', "No 'such' one"]);
+    config(pasted, 'expecting.json');
+    const own = await calls(['report', 'weekly', '--json', '--store', store], 'expecting.json');
+    expect([own.code, own.stdout]).toEqual([9, typed.stdout]);
+
+    const known = await report(...week, '--measures', 'calls', '--expect', 'NONE');
+    const campaigns = JSON.parse(known.stdout) as { ppc_campaign: string }[];
+    const [first = { ppc_campaign: '' }] = campaigns.filter((row) => row.ppc_campaign !== null);
+    const again = await report(
+      ...week,
+      ...['--measures', 'calls', '--expect', `${first.ppc_campaign.toUpperCase()},NONE`],
+    );
+    expect(again.stdout).toBe(known.stdout);
+  });
+
+  test('refuses groups that are expected of a time, of two groups, and what is no list', async () => {
+    for (const by of ['day', 'campaign,state', 'weekday', 'rank']) {
+      const refused = await calls(['report', '--by', by, '--expect', 'x', '--store', store]);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringMatching(/expect goes with one group of text/),
+      ]);
+    }
+
+    config({ reports: { weekly: { by: 'campaign', expect: 'Brand' } } }, 'wrong.json');
+    const { stderr } = await calls(['report', 'weekly'], 'wrong.json');
+    expect(stderr).toMatch(/reports\.weekly\.expect must be a list of texts/);
+  });
+
+  test('says that a period is not over, and ends with status 3 where the copy is more than a day old', async () => {
+    const synced = Date.now();
+    const at = (hours: number, ...period: string[]) =>
+      stage.quick(
+        ['report', '--by', 'campaign', '--store', store, '--fail-if', 'calls < 100000', ...period],
+        { cwd: folder, now: new Date(synced + hours * 3_600_000) },
+      );
+    const running = await at(20, '--period', 'this year');
+    expect([running.code, running.stderr]).toEqual([9, expect.stringContaining('not over yet')]);
+    const open = await at(20, '--from', '2026-11-01');
+    expect([open.code, open.stderr]).toEqual([9, expect.stringContaining('not over yet')]);
+    for (const period of [['--period', 'this year'], ['--from', '2026-11-01'], []]) {
+      const late = await at(25, ...period);
+      expect([late.code, late.stderr]).toEqual([
+        3,
+        expect.stringContaining('the copy is more than a day old, so nobody knows which groups'),
+      ]);
+    }
+  });
+
+  test('ends with status 3 where no sync of the copy was asked for all of the period', async () => {
+    const part = `sqlite:${join(folder, 'part.db')}`;
+    expect((await calls(['sync', '--store', part, '--to', '2026-11-12'])).code).toBe(0);
+    const report = (...period: string[]) =>
+      calls(['report', '--by', 'campaign', '--store', part, '--fail-if', 'calls < 1', ...period]);
+    const beyond = await report('--period', '2026-11-10 to 2026-11-13');
+    expect([beyond.code, beyond.stderr]).toEqual([
+      3,
+      expect.stringContaining('the copy is of other times than this period'),
+    ]);
+    expect((await report('--period', '2026-11-10 to 2026-11-12')).code).not.toBe(3);
+  });
+
   test('ends with status 3 where the copy is older than the end of the period', async () => {
     const future = ['--period', '2026-11-20 to 2026-11-30', '--time-zone', 'UTC'];
     const args = [...future, '--fail-if', 'calls < 3'];

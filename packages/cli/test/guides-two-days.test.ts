@@ -24,7 +24,7 @@ afterAll(() => stage.close());
  * Commands that go on until they are stopped, or need a server that is not the API. Other tests run
  * them.
  */
-const elsewhere = /^calls (?:serve|push|mcp|fleet|verify job\.json|init|watch)\b/;
+const elsewhere = /^calls (?:serve|push|mcp|fleet|verify job\.json|init|watch|report daily)\b/;
 
 /** The words of a line, as a shell would pass them on. */
 const wordsOf = (line: string): string[] =>

@@ -128,6 +128,8 @@ export interface Verdict<P extends Position = string> {
   readonly failure?: string;
   /** Of a copy, and of a server that serves one: where it was filled with a filter. */
   readonly only: readonly CopyScope[];
+  /** Of a copy: the parts of the period that no sync was asked for. */
+  readonly unasked: readonly Span<P>[];
 }
 
 /** What a reader keeps in a checkpoint, as `Checkpoint.read`. */
@@ -450,7 +452,15 @@ export function verdictOf<P extends Position>(
   const known = knownIn(list, asked);
   if (first !== null && first > known && !gaps.some(({ is }) => is === 'unread'))
     gaps.push(gapOf(asked, 'fell', first - known));
-  return { proof: proofOf(gaps), asked, proved, gaps: together(gaps), notes, only: [] };
+  return {
+    proof: proofOf(gaps),
+    asked,
+    proved,
+    gaps: together(gaps),
+    notes,
+    only: [],
+    unasked: [],
+  };
 }
 
 /** Neighbors that are not proved for the same reason as one. */

@@ -9,7 +9,7 @@ describe('the status of syncs that are repeated', () => {
   const rows = { new: 2, changed: 1, same: 7, skipped: 0, pending: 3 };
   const always = { from: null, to: null };
   const whole = { proof: 'whole', asked: always, proved: 10, gaps: [], notes: [] } as const;
-  const counts = { ...rows, ...whole, missing: 0, only: [] };
+  const counts = { ...rows, ...whole, missing: 0, only: [], unasked: [] };
 
   const watched = (options: Partial<SyncStatusOptions> = {}) => {
     let at = 1_000_000;

@@ -194,7 +194,7 @@ test('a feed of a copy that is not whole carries on, and its status says what th
     (await get({ ...basic(), accept: 'application/json' }, '/feeds')).json();
   expect(await status()).toMatchObject({ feeds: [{ incomplete: lacks }] });
   const only = [{ filter: 'talk_minutes:[5 TO *]', from: null, to: null }];
-  verdict = { ...short, proof: 'whole', gaps: [], notes: [], only };
+  verdict = { ...short, proof: 'whole', gaps: [], notes: [], only, unasked: [] };
   const scope = 'only calls with talk_minutes:[5 TO *]';
   expect(await status()).toMatchObject({ feeds: [{ incomplete: null, only: scope }] });
   expect(await (await get(basic(), '/feeds')).text()).toContain(`<td>${scope}</td>`);

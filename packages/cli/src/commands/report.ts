@@ -1,4 +1,4 @@
-import { instantOf, parseNaive, periodOfText } from '@call-attribution/core/time';
+import { day, instantOf, parseNaive, periodOfText } from '@call-attribution/core/time';
 import type { Answer } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
@@ -6,6 +6,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, write } from '../io.ts';
 import { accounts, connection, exclusion, only, output, whichCalls, without } from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
+import type { ReportAnswers } from './runs/report-answers.ts';
 
 /** `calls report`: a question about calls, answered in the terminal, as data, or as a page. */
 export const report = command({
@@ -29,6 +30,8 @@ export const report = command({
       'how many groups to show; the total is that of all (default: 10 in a table and a page, else all)',
     '--fail-if <condition>':
       'a condition on measures: only groups that meet it are shown, and then the exit status is 9',
+    '--expect <values>':
+      "values of the group that have a row even without a call, with 0, separated by commas: Brand,'Houston, TX'",
     '--title <text>': 'title of the page',
     '--list': 'list the reports of calls.config.json',
     '--json-definition': 'print what was typed as a report to paste into calls.config.json',
@@ -150,22 +153,38 @@ export const report = command({
  */
 function statusOf(
   { rows, period, asOf }: Answer,
-  { status, incomplete }: { readonly status: number; readonly incomplete: readonly string[] },
+  { status, incomplete, isUnread }: ReportAnswers,
   io: Io,
 ): number {
   if (status !== exitCodes.ok) return status;
-  const { to, timeZone } = period;
-  const end = to === null || timeZone === null ? null : instantOf(parseNaive(to), timeZone).epochMs;
-  const isOld = end !== null && asOf !== null && Date.parse(asOf) < Math.min(end, io.clock.now());
-  if (incomplete.length > 0 || isOld) {
-    if (isOld) say(io, 'the copy is older than the end of the period: sync it, and ask again');
-    return exitCodes.incomplete;
-  }
+  const now = io.clock.now();
+  const end = endOf(period);
+  const isOver = end !== null && end <= now;
 
-  if (end !== null && end > io.clock.now()) say(io, 'the period is not over yet');
+  // A copy is always a little behind; of a period that is not over it may be a day.
+  const isOld = asOf !== null && Date.parse(asOf) < (isOver ? end : now - day);
+  const reasons: string[] = [];
+  if (isOld) reasons.push(isOver ? 'older than the end of the period' : 'more than a day old');
+
+  // Of a period without an end, a copy has what it was asked for.
+  if (isUnread && end !== null) reasons.push('of other times than this period');
+  for (const reason of reasons)
+    say(io, `the copy is ${reason}, so nobody knows which groups meet --fail-if: sync it first`);
+  if (incomplete.length > 0 || reasons.length > 0) return exitCodes.incomplete;
+  if (!isOver) say(io, 'the period is not over yet');
   if (rows.length > 0) return exitCodes.failedReport;
   say(io, 'no group meets --fail-if');
   return exitCodes.ok;
+}
+
+/**
+ * The instant at which a period ends; null where it is open. Where nobody has said which time zone
+ * it is in, that of the last place on earth where it ends.
+ */
+function endOf({ to, timeZone }: Answer['period']): number | null {
+  if (to === null) return null;
+  const end = parseNaive(to);
+  return timeZone === null ? end + day / 2 : instantOf(end, timeZone).epochMs;
 }
 
 /** What a reader of the numbers should know, apart from what is said below a table. */

@@ -68,6 +68,8 @@ export interface CopyAnswers extends Remarks {
   readonly answers: readonly Answer[];
   /** Who answered, and how fresh it is. */
   readonly answered: string;
+  /** No sync was asked for all of the period of the first answer. */
+  readonly isUnread: boolean;
 }
 
 /** A store as a source of calls. Closing it closes the store. */
@@ -271,7 +273,10 @@ export class CopySource implements Source {
     const statuses = await this.#status();
     const answers = await this.#answers(plans);
     const remarks = this.#remarks(statuses, await verdictsOf(plans, copies));
-    return { answers, answered: this.#answered(statuses), ...remarks };
+    const [main] = plans;
+    const own = main === undefined ? [] : await this.#verdicts(main.period);
+    const isUnread = own.some((verdict) => verdict !== null && verdict.unasked.length > 0);
+    return { answers, answered: this.#answered(statuses), isUnread, ...remarks };
   }
 
   async #answers(plans: readonly Plan[]): Promise<readonly Answer[]> {
@@ -518,6 +523,7 @@ function provedOf(read: number, copies: readonly Pick<Verdict, 'gaps' | 'only'>[
     gaps,
     notes: [],
     only: copies.flatMap(({ only }) => only),
+    unasked: [],
   };
 }
 

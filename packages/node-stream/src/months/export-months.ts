@@ -271,6 +271,7 @@ export async function exportMonths(
         gaps,
         notes: all.at(-1)?.verdict?.notes ?? [],
         only: [],
+        unasked: [],
       },
     };
   } finally {
@@ -311,7 +312,7 @@ async function firstCall(
   }
 
   const proved = first === null ? await verdict() : null;
-  const counts = { asked: period, proved: 0, gaps: [], notes: [], only: [] };
+  const counts = { asked: period, proved: 0, gaps: [], notes: [], only: [], unasked: [] };
   return { call: first, verdict: proved ?? { proof: 'unproven', ...counts } };
 }
 

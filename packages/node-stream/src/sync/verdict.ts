@@ -50,6 +50,7 @@ export function verdictOfState(
     gaps,
     notes: most?.notes ?? [],
     only: within(scopesOf(parts, period), served(only, period)),
+    unasked: missing(merged(parts.flatMap(({ asked }) => asked)), period),
   };
 }
 
@@ -92,7 +93,7 @@ function within(own: readonly CopyScope[], of: readonly CopyScope[]): readonly C
 function verdictOfPart(
   { asked, stretches, firsts, countedTo }: SyncPart,
   period: Span,
-): Omit<Verdict, 'only'> {
+): Omit<Verdict, 'only' | 'unasked'> {
   // What a run has read that has not come to its end was not counted.
   const list = stretches.map(
     (one): Stretch =>

@@ -1,5 +1,5 @@
 import { formatNaive } from '@call-attribution/core/time';
-import { compareValues, type Value } from '../conditions/condition.ts';
+import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import type { Answer, AnswerValue, LeftOut } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
@@ -10,7 +10,7 @@ import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { dataEnds, knownDays } from './data-ends.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
-import { explainLeftOut } from './left-out.ts';
+import { explainLeftOut, shownValue } from './left-out.ts';
 import { notesOf } from './notes.ts';
 import { outcomesLeftOut } from './outcomes-found.ts';
 import { type SpendFound, spendOf } from './spend-found.ts';
@@ -26,7 +26,7 @@ interface Row {
 export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const { total } = counted;
   const { period, zones, compared } = plan;
-  const filled = fillEmptyBuckets(plan, counted);
+  const filled = fillEmptyBuckets(plan, { ...counted, groups: withExpected(plan, counted.groups) });
   const spend = plan.spend === undefined ? null : spendOf(plan, filled.groups);
   const totals = totalsOf(plan, counted, spend);
   const all =
@@ -86,6 +86,23 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
     leftOut,
     notes: notesOf(plan, answer, { ...counted, groups: filled.groups }, ends),
   };
+}
+
+/** The groups, and those that are expected and have no call. */
+function withExpected(
+  { expect }: ReadPlan,
+  groups: readonly CountedGroup[],
+): readonly CountedGroup[] {
+  const known = new Set(groups.map(({ key: [value = null] }) => fold(shownValue(value))));
+  const added: CountedGroup[] = [];
+  for (const name of expect) {
+    const folded = fold(name);
+    if (known.has(folded)) continue;
+    known.add(folded);
+    added.push({ key: [folded === fold(shownValue(null)) ? null : name], now: null, past: null });
+  }
+
+  return added.length === 0 ? groups : [...groups, ...added];
 }
 
 /** A number without the noise of binary fractions. */

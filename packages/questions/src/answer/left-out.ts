@@ -14,7 +14,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
     no_caller_number: `${calls} without a caller number ${is} not in the measures of callers.`,
     no_lag: `${calls} without a visit before the call ${is} not in the time from visit to call.`,
-    having: `${formatCounted(count, 'group')} ${count === 1 ? 'does' : 'do'} not meet the condition of having.`,
+    having: `${formatCounted(count, 'group')} ${count === 1 ? 'does' : 'do'} not meet the condition on groups.`,
     top_per: `${formatCounted(count, 'group')} ${is} not shown, because topPer limits the rows of each ${detail}.`,
     limit: `${formatCounted(count, 'more group')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',

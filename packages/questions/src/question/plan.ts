@@ -87,6 +87,8 @@ export interface ReadPlan extends Plan {
   readonly unnamed: readonly PlannedMeasure[];
   /** What has to be counted, each once. The number of calls is the first. */
   readonly parts: readonly Part[];
+  /** Values of the only group that have a row whether they have calls or not. */
+  readonly expect: readonly string[];
   /** The condition on measures. */
   readonly having: { readonly condition: Condition; readonly terms: Vocabulary } | null;
   /** How rows are ordered. */
@@ -207,6 +209,7 @@ export function planCalls(
     unnamed: [],
     measured: [],
     columns: [],
+    expect: [],
     having: null,
     order: sorts,
     limit: mostRows,
@@ -319,6 +322,7 @@ export function planQuestion(
     spend,
     outcomes,
     columns,
+    expect: readExpected(question.expect, groups),
     having:
       question.having === undefined
         ? null
@@ -349,6 +353,21 @@ export function planQuestion(
 }
 
 const mostRows = 1_000_000;
+const mostExpected = 10_000;
+
+/** Which values are expected: those of a group of text, since others cannot be told from a name. */
+function readExpected(
+  expect: readonly string[] = [],
+  groups: readonly ReadField[],
+): readonly string[] {
+  if (expect.length === 0) return expect;
+  const [group] = groups;
+  if (groups.length !== 1 || group?.type !== 'text' || group.isTime)
+    throw refuse`${option('expect')} goes with one group of text, such as ppc_campaign: it names values of it.`;
+  if (expect.length > mostExpected)
+    throw refuse`${option('expect')} names ${expect.length} values: ${mostExpected} at most.`;
+  return expect;
+}
 
 const lengthOf = (period: Period | null): number => (period?.to ?? 0) - (period?.from ?? 0);
 

@@ -60,6 +60,11 @@ export interface Question extends CallSelection {
    * the table of `measures`. ` as name` after it names the column. Default `['calls']`.
    */
   readonly measures?: readonly string[] | undefined;
+  /**
+   * Values of the only group, which is of text, that have a row even where they have no call, with
+   * 0: campaigns that should ring. Compared in any case.
+   */
+  readonly expect?: readonly string[] | undefined;
   /** A condition on the measures of a group, such as `calls >= 10 AND missed_rate > 0.2`. */
   readonly having?: string | undefined;
   /**
@@ -104,6 +109,7 @@ const questionNames: readonly (keyof Question)[] = [
   'q',
   'groupBy',
   'measures',
+  'expect',
   'having',
   'order',
   'limit',

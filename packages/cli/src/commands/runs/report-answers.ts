@@ -32,6 +32,8 @@ export interface ReportAnswers {
   readonly incomplete: readonly string[];
   /** Whether it is proved that these are all calls of the API. */
   readonly isProved: boolean;
+  /** No sync of the copy was asked for all of the period. */
+  readonly isUnread: boolean;
   /** The exit status. */
   readonly status: number;
 }
@@ -73,13 +75,14 @@ export function annotationsFor(
 async function askCopy(stored: Stored, plans: readonly Plan[], io: Io): Promise<ReportAnswers> {
   const source = await stored.open();
   try {
-    const { answers, answered, said, lacks } = await source.ask(plans);
+    const { answers, answered, isUnread, said, lacks } = await source.ask(plans);
     for (const line of said) say(io, line);
     return {
       answers: answers.map((answer) => withNames(withoutEnd(answer), stored.nameOf)),
       ends: [answered],
       incomplete: lacks,
       isProved: false,
+      isUnread,
       status: exitCodes.ok,
     };
   } catch (error) {
@@ -184,5 +187,12 @@ async function askApi(
   if (main && args.flag('where'))
     say(io, `${count(main.calls)} of the ${count(read)} calls that were read fulfill --where`);
   const named = answers.map((answer) => withNames(answer, (key) => names.get(key) ?? key));
-  return { answers: named, ends, incomplete, isProved: status === exitCodes.ok, status };
+  return {
+    answers: named,
+    ends,
+    incomplete,
+    isProved: status === exitCodes.ok,
+    isUnread: false,
+    status,
+  };
 }

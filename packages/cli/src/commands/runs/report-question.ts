@@ -1,6 +1,7 @@
 import { everything, type Period, textOf } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
+import { accountCalled } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { leavesExtensions } from '../../input/filter.ts';
@@ -15,6 +16,7 @@ import {
   readTyped,
   sayPeriod,
 } from '../typed/filter.ts';
+import { expectedIn } from '../typed/named-report.ts';
 
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
@@ -32,6 +34,12 @@ export async function questionOf(
   const order = args.text('order');
   const limit = args.integer('limit');
   const having = args.text('fail-if');
+  const isByAccount = by.some((name) => name.toLowerCase() === 'account');
+  const expect = expectedIn(args).map((name) => {
+    // Calls are counted under the ID of their account.
+    const configured = isByAccount ? (accounts[0]?.settings.accounts ?? []) : [];
+    return accountCalled(name, configured)?.id ?? name;
+  });
   const { period, selection } = await selectionOf(args, accounts, io);
   const { from, to } = textOf(period);
   const typed = args.text('compare');
@@ -42,6 +50,7 @@ export async function questionOf(
     ...(order === null ? {} : { order }),
     ...(limit === null ? {} : { limit }),
     ...(having === null ? {} : { having }),
+    ...(expect.length === 0 ? {} : { expect }),
     ...selection,
     // What nobody asked to compare keeps its end: today, too.
     ...(typed === null ? fixedPeriod(from, to) : typedPeriod(args)),

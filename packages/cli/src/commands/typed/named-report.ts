@@ -26,6 +26,7 @@ const texts = [
   'q',
   'min-talk',
   'fail-if',
+  'expect',
   'order',
   'limit',
   'period',
@@ -75,6 +76,10 @@ function readReport(report: unknown, place: string): Report {
       if (!Number.isInteger(value) || Number(value) < 1)
         throw new UsageError(`${place}.limit must be a whole number from 1`);
       read[name] = String(value);
+    } else if (name === 'expect') {
+      const isList = Array.isArray(value) && value.every((each) => typeof each === 'string');
+      if (!isList) throw new UsageError(`${place}.expect must be a list of texts`);
+      read[name] = value.map((each) => `'${each.replaceAll("'", "''")}'`).join(',');
     } else if (typeof value === 'string') read[name] = value;
     else throw new UsageError(`${place}.${name} must be text, as it is typed for --${name}`);
   }
@@ -121,6 +126,15 @@ export function withReport(args: Args, io: Io): Args {
   };
 }
 
+/** The values of --expect, separated by commas; one with a comma stands in single quotes. */
+export function expectedIn(args: Args): string[] {
+  const parts = (args.text('expect') ?? '').matchAll(/\s*(?:'((?:[^']|'')*)'|([^,]*?))\s*(?:,|$)/g);
+  return Array.from(
+    parts,
+    ([, quoted, plain]) => quoted?.replaceAll("''", "'") ?? plain ?? '',
+  ).filter(Boolean);
+}
+
 /** The names and titles of all reports, a line each. */
 export function reportList({ path, all }: Reports): string[] {
   if (all.size === 0) return [`${path} has no reports`];
@@ -137,6 +151,7 @@ export function definitionOf(args: Args): string {
     if (!args.has(name) || !args.flag(name)) return [];
     if (flags.includes(name)) return [[name, true]];
     if (name === 'limit') return [[name, args.integer(name)]];
+    if (name === 'expect') return [[name, expectedIn(args)]];
     const isList = name === 'by' || name === 'account';
     return [[name, isList ? args.list(name).join(',') : args.text(name)]];
   });
