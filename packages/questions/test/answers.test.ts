@@ -565,7 +565,7 @@ describe('rows', () => {
   ] as const)('%s against %s: what is not alike is said', async (period, compare, notes) => {
     const now = Date.UTC(2026, 9, 20);
     const answer = await answerQuestion({ period, compare, timeZone: 'UTC' }, calls, { now });
-    const codes = ['unfinished', 'per_day'];
+    const codes = ['unfinished', 'part_compared', 'per_day'];
     expect(said(answer.notes.filter(({ code }) => codes.includes(code)))).toEqual(notes);
   });
 

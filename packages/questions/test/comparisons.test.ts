@@ -109,7 +109,7 @@ describe('the columns of a comparison', () => {
       calls_change: -1,
       calls_change_percent: -6.66666666667,
     });
-    expect(said(answer, 'per_day', 'unfinished')).toEqual([]);
+    expect(said(answer, 'per_day', 'part_compared')).toEqual([]);
   });
 
   test('months have the same columns whatever their length, and say when it differs', async () => {
@@ -157,12 +157,12 @@ describe('a period that is not over is compared with the same part of the one be
   ])('%s at %s', async (period, now, from, to) => {
     const answer = await compare({ period }, [], now);
     expect(ends(answer).slice(1)).toEqual([now, from, to]);
-    expect(said(answer, 'unfinished')[0]).toMatch(/^The period is not over: /);
+    expect(said(answer, 'part_compared')[0]).toMatch(/^The period is not over: /);
   });
 
   test('which part it is, is said', async () => {
     const answer = await compare({ period: 'this month' }, []);
-    expect(said(answer, 'unfinished')).toEqual([
+    expect(said(answer, 'part_compared')).toEqual([
       'The period is not over: 2026-11-01 to 2026-11-28 12:00 is compared with 2026-10-01 to 2026-10-28 12:00.',
     ]);
   });
@@ -205,7 +205,7 @@ describe('a period that is not over is compared with the same part of the one be
   test('what is over, or has not begun, is compared whole', async () => {
     for (const period of ['last month', '2027-01']) {
       const answer = await compare({ period }, []);
-      expect(said(answer, 'unfinished')).toEqual([]);
+      expect(said(answer, 'part_compared')).toEqual([]);
       expect(answer.period.to).toMatch(/-01 00:00:00$/);
     }
   });
@@ -228,7 +228,7 @@ describe('the last days up to now', () => {
       '2026-11-14 00:00:00',
       '2026-11-21 00:00:00',
     ]);
-    expect(said(answer, 'unfinished')).toEqual([
+    expect(said(answer, 'part_compared')).toEqual([
       'Today is left out, since it is not over: 2026-11-21 to 2026-11-27 is compared with 2026-11-14 to 2026-11-20.',
     ]);
   });

@@ -14,7 +14,7 @@ import { foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
 export function drawNumbers(
-  { total, before, comparedWith, notes }: Summary,
+  { total, part, before, changePerDay, comparedWith, notes }: Summary,
   showMissed: () => void,
 ): void {
   const mean = (value: number | null) => (value === null ? '–' : `${value.toFixed(1)} min`);
@@ -30,30 +30,37 @@ export function drawNumbers(
       ),
     );
 
+  // Of a period that is not over, the same part of both is compared.
+  const now = part ?? total;
   byId('numbers').replaceChildren(
     tile(
       'Calls',
       formatCount(total.calls),
       null,
-      change('calls', total.calls, before?.calls ?? null),
+      change('calls', now.calls, before?.calls ?? null, changePerDay.calls),
     ),
     tile(
       'Missed',
       formatCount(total.missed),
       missed,
-      change('missed_rate', share(total), before && share(before)),
+      change('missed_rate', share(now), before && share(before)),
     ),
     tile(
       'Mean talk time',
       mean(total.talkMean),
       el('span', {}, 'missed calls included'),
-      change('talk_mean', total.talkMean ?? 0, before?.talkMean ?? null),
+      change('talk_mean', now.talkMean ?? 0, before?.talkMean ?? null),
     ),
     tile(
       'First-time callers',
       formatCount(total.firstTimeCallers),
       el('span', {}, 'never called before'),
-      change('first_time_callers', total.firstTimeCallers, before?.firstTimeCallers ?? null),
+      change(
+        'first_time_callers',
+        now.firstTimeCallers,
+        before?.firstTimeCallers ?? null,
+        changePerDay.firstTimeCallers,
+      ),
     ),
   );
   const compared =
@@ -79,10 +86,15 @@ function tile(
 }
 
 /**
- * The change of a measure since the period before, and whether it is good: of a rate in percentage
- * points, otherwise in percent.
+ * The change of a measure since the period before, and whether it is good, as reports judge it: of a
+ * rate in percentage points, otherwise in percent.
  */
-function change(measure: string, now: number, was: number | null): HTMLElement | null {
+function change(
+  measure: string,
+  now: number,
+  was: number | null,
+  perDay: number | null = null,
+): HTMLElement | null {
   const isRate = measure === 'missed_rate';
   if (was === null || (!isRate && was === 0)) return null;
   const value = (isRate ? now - was : (now - was) / was) * 100;
@@ -91,7 +103,7 @@ function change(measure: string, now: number, was: number | null): HTMLElement |
   if (rounded === 0) return el('span', { class: 'change' }, 'unchanged');
   const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
   const column = measures.find(({ name }) => name === measure);
-  const judged = judgeChange(column, rounded);
+  const judged = judgeChange(column, rounded, perDay ?? rounded);
 
   const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}`;
   const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;

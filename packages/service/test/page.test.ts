@@ -272,6 +272,69 @@ describe('the numbers of the page', () => {
     expect(await notesIn(`${later}-06-01`, `${later}-06-02`)).not.toContain('counts as new');
   });
 
+  describe('a period that is not over', () => {
+    const hours = ['09', '15', '21'];
+    const daysOf = (month: string, days: number) =>
+      Array.from({ length: days }, (_, i) => String(i + 1).padStart(2, '0')).flatMap((day) =>
+        hours.map((hour) =>
+          callWith({
+            sid: `${month} ${day} ${hour}`,
+            date_added: `${month}-${day} ${hour}:00:00`,
+            ani: '12025550101',
+          }),
+        ),
+      );
+
+    /** The numbers of the page at a time, over calls of whole months. */
+    async function summaryAt(now: string, months: readonly (readonly [string, number])[]) {
+      await using own = await openStore('sqlite::memory:');
+      await own.putAccount({ id: '101', name: 'One' });
+      await own.upsert('101', months.flatMap(([month, days]) => daysOf(month, days)) as Call[]);
+      const served = createService({
+        store: own,
+        accounts: [accountOf('101')],
+        clock: { now: () => Date.parse(now) },
+        page: { timeZone: 'America/New_York' },
+      });
+      try {
+        const { url: base } = await served.listen();
+        const from = months.at(-1)?.[0] ?? '';
+        const last = new Date(Date.UTC(Number(from.slice(0, 4)), Number(from.slice(5)), 1));
+        const q = `date_added:[${from}-01 00:00:00 TO ${last.toISOString().slice(0, 10)} 00:00:00}`;
+        const reply = await fetch(`${base}/page/summary.json?${new URLSearchParams({ q })}`, {
+          headers: bearer,
+        });
+        return (await reply.json()) as PageSummary;
+      } finally {
+        await served.close();
+      }
+    }
+
+    test('is compared with the same part of the one before, and says which', async () => {
+      const both = [
+        ['2026-10', 31],
+        ['2026-11', 28],
+      ] as const;
+      const found = await summaryAt('2026-11-28T17:00:00Z', both);
+      expect([found.total.calls, found.part?.calls, found.before?.calls]).toEqual([84, 82, 82]);
+      expect(found.comparedWith).toEqual({ first: '2026-10-01', last: '2026-10-28' });
+      expect(found.notes[0]).toBe(
+        'The period is not over: 2026-11-01 to 2026-11-28 12:00 is compared with 2026-10-01 to 2026-10-28 12:00.',
+      );
+    });
+
+    test('that is over is compared whole, and judged by what there is a day', async () => {
+      const both = [
+        ['2026-01', 31],
+        ['2026-02', 28],
+      ] as const;
+      const found = await summaryAt('2026-11-28T17:00:00Z', both);
+      expect([found.total.calls, found.part?.calls, found.before?.calls]).toEqual([84, 84, 93]);
+      expect(found.changePerDay.calls).toBe(0);
+      expect(found.notes.join(' ')).not.toContain('is not over');
+    });
+  });
+
   test('what has not changed is not counted again', async () => {
     const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
     await store.upsert('101', [callWith({ sid: 'p1', date_added: '2026-10-02 10:00:00' })]);

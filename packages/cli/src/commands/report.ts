@@ -97,7 +97,8 @@ export const report = command({
     const { answers, incomplete, ends, isProved } = found;
     const [main] = answers;
     if (main === undefined) return found.status;
-    if (main.compared !== null) {
+    const isPart = main.notes.some(({ code }) => code === 'part_compared');
+    if (main.compared !== null && !isPart) {
       const { from, to } = main.compared;
       const { periodText } = await import('./typed/filter.ts');
       const { timeZone } = main.period;

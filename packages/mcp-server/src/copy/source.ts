@@ -154,10 +154,7 @@ export class Source {
         namesOf: this.#namesOf,
       });
       const answers = asked.map((answer): Answer => {
-        const isOfParts = answer.compared !== null;
-        const notes = answer.notes.filter(
-          (note) => !isSaidElsewhere(note) || (isOfParts && note.code === 'unfinished'),
-        );
+        const notes = answer.notes.filter((note) => !isSaidElsewhere(note));
         return { ...answer, notes: notes.map(fenced), leftOut: answer.leftOut.map(fenced) };
       });
       return { ...originOf(ready, failed), answers };

@@ -67,6 +67,7 @@ export interface Note {
     | 'no_time_zone'
     | 'local_clock'
     | 'unfinished'
+    | 'part_compared'
     | 'per_day'
     | 'empty_days'
     | 'no_match'

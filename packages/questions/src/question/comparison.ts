@@ -133,7 +133,7 @@ function partNote(why: Reason, period: ClosedPeriod, compared: ClosedPeriod): No
     today: 'Today is left out, since it is not over',
   };
   const message = `${reasons[why]}: ${shownPeriod(period)} is compared with ${shownPeriod(compared)}.`;
-  return { code: 'unfinished', message };
+  return { code: 'part_compared', message };
 }
 
 const isMidnight = (millis: number): boolean => millis % day === 0;

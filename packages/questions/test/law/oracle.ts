@@ -262,7 +262,8 @@ function measured(measure: string, calls: readonly Seen[], around: Around): Cell
 }
 
 /** Measures of which there is more in a longer period. */
-const growing = /^(?:calls|missed|answered|talk_sum|without\(.*|count\(.*|judged\(.*)$/s;
+const growing =
+  /^(?:calls|missed|answered|talk_sum|first_time_callers|without\(.*|count\(.*|judged\(.*)$/s;
 
 /** Measures that say nothing without the calls that they are of. */
 const ratios =

@@ -1,9 +1,9 @@
 import {
-  type ClosedPeriod,
   formatNaive,
   type Period,
   parseNaive,
   periodBefore,
+  second,
   textOf,
 } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
@@ -37,13 +37,20 @@ function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Qu
   return parts.length === 0 ? {} : { where: parts.join(' AND ') };
 }
 
-/** The questions about the measures of all calls of the period, and of the one before. */
-export const pageTotals = (question: PageQuestion, past: ReturnType<typeof pastOf>): Question[] =>
-  [question, ...(past === null ? [] : [{ ...question, period: past }])].map((each) => ({
-    ...callsOf(each),
+/**
+ * The questions about the measures of all calls: compared with the period before, where there is
+ * one. `isCut`: only a part of the period is compared, so that the whole is another question.
+ */
+export function pageTotals(question: PageQuestion, isCut: boolean): Question[] {
+  const total: Question = {
+    ...callsOf(question),
     measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
-    ...keptValues(each.only),
-  }));
+    ...keptValues(question.only),
+  };
+  if (!isComparable(question)) return [total];
+  const compared: Question = { ...total, compare: 'previous' };
+  return isCut ? [compared, total] : [compared];
+}
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
 function callsOf({ filter, selection, period }: PageQuestion): Question {
@@ -95,18 +102,27 @@ export const pageGroups = (
  * known of all calls.
  */
 export function pageSummary(
-  question: PageQuestion,
   by: PageBucket,
   [chart, ...groups]: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
 ): Omit<PageSummary, 'only'> {
-  const past = pastOf(question);
-  const [now, before] = groups.splice(pageDimensions.length);
+  const [compared, whole = compared] = groups.splice(pageDimensions.length);
+  const past = compared?.compared ?? null;
+  const { calls_change_per_day: calls, first_time_callers_change_per_day: callers } =
+    compared?.total ?? {};
   return {
-    total: measuresOf(now),
-    before: before === undefined ? null : measuresOf(before),
-    comparedWith: past === null ? null : datesOf(past, null, null),
-    notes: notesOf([chart, now]),
+    total: measuresOf(whole),
+    part: past && measuresOf(compared),
+    before: past && measuresOf(compared, '_before'),
+    changePerDay: {
+      calls: typeof calls === 'number' ? calls : null,
+      firstTimeCallers: typeof callers === 'number' ? callers : null,
+    },
+    comparedWith: past && {
+      first: past.from.slice(0, 10),
+      last: formatNaive(parseNaive(past.to) - second).slice(0, 10),
+    },
+    notes: notesOf([compared, chart]),
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
     buckets: (chart?.rows ?? [])
@@ -131,6 +147,7 @@ const countsOf = (row: Answer['total']) => ({
 
 /** Notes that the page shows; on days without calls it has the chart. */
 const shownNotes: ReadonlySet<string> = new Set([
+  'part_compared',
   'first_call',
   'last_call',
   'new_callers',
@@ -144,13 +161,15 @@ function notesOf(answers: readonly (Answer | undefined)[]): string[] {
   return [...new Set(said)].slice(0, 3);
 }
 
-/** The measures of the answer about all calls. */
-function measuresOf(answer: Answer | undefined): PageMeasures {
-  const { talk_mean: mean, first_time_callers: first, ...counts } = answer?.total ?? {};
+/** The measures of the answer about all calls; `end`: of the period compared with. */
+function measuresOf(answer: Answer | undefined, end: '' | '_before' = ''): PageMeasures {
+  const of = (name: string): AnswerValue => answer?.total[`${name}${end}`] ?? null;
+  const mean = of('talk_mean');
   return {
-    ...countsOf(counts),
+    calls: Number(of('calls') ?? 0),
+    missed: Number(of('missed') ?? 0),
     talkMean: typeof mean === 'number' ? mean : null,
-    firstTimeCallers: Number(first ?? 0),
+    firstTimeCallers: Number(of('first_time_callers') ?? 0),
   };
 }
 
@@ -217,13 +236,7 @@ function daysBetween(first: string, last: string): number {
 
 const firstYear = parseNaive('0001-01-01 00:00:00');
 
-/**
- * The period before, or null when the period is open, or the one before is none that can be
- * written.
- */
-export function pastOf({ period }: Pick<PageQuestion, 'period'>): ClosedPeriod | null {
-  const { from, to } = period;
-  if (from === null || to === null || from >= to) return null;
-  const past = periodBefore(from, to);
-  return past.from < firstYear ? null : past;
+/** Is there a period before it that can be written? */
+function isComparable({ period: { from, to } }: Pick<PageQuestion, 'period'>): boolean {
+  return from !== null && to !== null && from < to && periodBefore(from, to).from >= firstYear;
 }

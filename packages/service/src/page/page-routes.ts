@@ -91,7 +91,7 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
         return jsonReply(c, JSON.stringify(await aboutPage(options, parts, viewer)));
       },
     },
-    ...pageDataRoutes(new PageSource(store), gate),
+    ...pageDataRoutes(new PageSource(store, clock, zoneOf(options)), gate),
   ];
 }
 
@@ -101,14 +101,14 @@ function viewersOf({ viewers = [], password }: PageOptions): readonly Viewer[] {
   return [...viewers, { access: passwordAccess('', password), accounts: null, personal: true }];
 }
 
+/** The zone of the calls, where it is known: that of generated ones is UTC. */
+const zoneOf = ({ accounts = [], timeZone }: PageOptions): string | null =>
+  timeZone ?? (accounts.length > 0 ? 'UTC' : null);
+
 /** What the page has to know of the service, and of who looks at it. */
-async function aboutPage(
-  { accounts = [], live = false, timeZone: named }: PageOptions,
-  { store, clock }: PageParts,
-  viewer: Viewer | null,
-) {
-  const kind = accounts.length > 0 ? 'sandbox' : 'mirror';
-  const timeZone = named ?? (kind === 'sandbox' ? 'UTC' : null);
+async function aboutPage(options: PageOptions, { store, clock }: PageParts, viewer: Viewer | null) {
+  const { accounts = [], live = false } = options;
+  const timeZone = zoneOf(options);
   const seen =
     viewer === null
       ? accounts
@@ -118,7 +118,7 @@ async function aboutPage(
           ...keyless,
         }));
   return {
-    kind,
+    kind: accounts.length > 0 ? 'sandbox' : 'mirror',
     live,
     hasPassword: viewer !== null,
     user: viewer?.access.user ?? '',

@@ -1,4 +1,5 @@
-import { dated } from '@call-attribution/core/time';
+import type { Clock } from '@call-attribution/core';
+import { dated, minute, naiveAt } from '@call-attribution/core/time';
 import { describe } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
@@ -11,7 +12,6 @@ import {
   pageQuestions,
   pageSummary,
   pageTotals,
-  pastOf,
 } from './numbers.ts';
 import type {
   PageBucket,
@@ -34,10 +34,14 @@ const mostGroups = 1_000_000;
  */
 export class PageSource {
   readonly #store: Store;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #timeZone: string | null;
   readonly #kept = new Map<string, { readonly revision: number; readonly summary: PageSummary }>();
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Pick<Clock, 'now'>, timeZone: string | null) {
     this.#store = store;
+    this.#clock = clock;
+    this.#timeZone = timeZone;
   }
 
   /** The numbers of the page. */
@@ -47,12 +51,15 @@ export class PageSource {
     by: PageBucket | 'auto',
     signal: AbortSignal,
   ): Promise<PageSummary> {
-    const key = JSON.stringify([account, printFilter(question.filter), [...question.only], by]);
+    const end = await this.#endOf(account, question);
+    const text = printFilter(question.filter);
+    const key = JSON.stringify([account, text, [...question.only], by, end]);
     const revision = await this.#store.revision(account);
     const only = await this.#scopeOf(account, question);
     const known = this.#kept.get(key);
     if (known?.revision === revision) return { ...known.summary, only };
-    const summary = { ...(await this.#count(account, question, by, signal)), only };
+    const counted = await this.#count(account, question, { by, isCut: end !== null }, signal);
+    const summary = { ...counted, only };
     this.#kept.delete(key);
 
     // A sync that finds no calls does not change the revision.
@@ -60,6 +67,18 @@ export class PageSource {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
     return summary;
+  }
+
+  /**
+   * Where the calls of a period end that are known: the minute of the last sync, or of now. Null
+   * for a period that is over then.
+   */
+  async #endOf(account: string, { period }: PageQuestion): Promise<number | null> {
+    const { machineZone } = await import('@call-attribution/questions');
+    const synced = (await this.#store.note(account))?.notedAt ?? Number.POSITIVE_INFINITY;
+    const known = Math.min(this.#clock.now(), synced);
+    const end = naiveAt(known, this.#timeZone ?? machineZone());
+    return period.to === null || period.to <= end ? null : Math.floor(end / minute);
   }
 
   /** Which calls of a period the copy has, where a sync has filled it with a filter. */
@@ -105,25 +124,25 @@ export class PageSource {
   async #count(
     account: string,
     question: PageQuestion,
-    by: PageBucket | 'auto',
+    { by, isCut }: { readonly by: PageBucket | 'auto'; readonly isCut: boolean },
     signal: AbortSignal,
   ): Promise<Omit<PageSummary, 'only'>> {
     const store = this.#store;
     let none: string | null = null;
     const calls = await store.count(account);
+    const note = await store.note(account);
     if (calls === 0)
-      none = (await store.note(account))
-        ? 'This account has no calls yet.'
-        : 'Nothing was synced yet.';
+      none = note === null ? 'Nothing was synced yet.' : 'This account has no calls yet.';
 
     const earliest = await this.#timeOf(account, false);
     const latest = await this.#timeOf(account, true);
     const bucket = pageBucket(question, by, { earliest, latest });
-    const asked = [...pageQuestions(question, bucket), ...pageTotals(question, pastOf(question))];
+    const asked = [...pageQuestions(question, bucket), ...pageTotals(question, isCut)];
     const asking = isEmpty(question.period) ? null : account;
-    const known = { calls, first: earliest, last: latest, storedAt: null, syncedAt: null };
+    const syncedAt = note === null ? null : new Date(note.notedAt).toISOString();
+    const known = { calls, first: earliest, last: latest, storedAt: syncedAt, syncedAt };
     const answers = await this.#ask(asking, asked, signal, [{ account, ...known }]);
-    return pageSummary(question, bucket, answers, { none, earliest, latest });
+    return pageSummary(bucket, answers, { none, earliest, latest });
   }
 
   /** Answers questions about the calls of an account, or about no calls at all. */
@@ -135,7 +154,9 @@ export class PageSource {
   ): Promise<readonly Answer[]> {
     // A service whose page nobody opens starts without it.
     const { planQuestion } = await import('@call-attribution/questions');
-    const plans = questions.map((question) => planQuestion(question));
+    const now = this.#clock.now();
+    const zone = this.#timeZone === null ? {} : { timeZone: this.#timeZone };
+    const plans = questions.map((question) => planQuestion({ ...question, ...zone }, { now }));
     const copies = account === null ? [] : [{ store: this.#store, account }];
     return ask(plans, copies, { signal, statuses });
   }

@@ -58,9 +58,13 @@ export interface PageGroup {
 export interface PageSummary {
   /** The calls of the period that match. */
   readonly total: PageMeasures;
-  /** The same of the period before; null when the period is open. */
+  /** The same of the part of the period that is compared; null when the period is open. */
+  readonly part: PageMeasures | null;
+  /** The same of the period before, up to the same part; null when the period is open. */
   readonly before: PageMeasures | null;
-  /** The first and the last day of the period before. */
+  /** What has changed by the days of each, of months; null where their length is the same. */
+  readonly changePerDay: Readonly<Record<'calls' | 'firstTimeCallers', number | null>>;
+  /** The first and the last day of what of the period before is compared. */
   readonly comparedWith: { readonly first: string; readonly last: string } | null;
   /** What the numbers are counted of, where that could mislead: sentences, three at most. */
   readonly notes: readonly string[];
