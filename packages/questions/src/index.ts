@@ -79,5 +79,7 @@ export { type Plan, planCalls, planQuestion, planUpTo, type ReadOptions } from '
 export type {
   CallSelection,
   Question,
+  Spend,
+  SpendAmount,
 } from './question/question.ts';
 export { InvalidCondition, splitList } from './question/resolve.ts';

@@ -234,42 +234,6 @@ describe('conditions', () => {
     expect(rows).toEqual(await rowsOf({ groupBy: ['campaign'], measures }));
   });
 
-  test('spend on calls without a value is named as they are shown, and refused where that has two meanings', async () => {
-    const question = { groupBy: ['campaign'], spend: { '(none)': 6 } } as const;
-    const one = await answerQuestion({ ...question, where: 'campaign IS NULL' }, calls);
-    expect(one.rows).toEqual([{ ppc_campaign: null, calls: 1, spend: 6, cost_per_call: 6 }]);
-    const { leftOut } = await answerQuestion(question, calls);
-    expect(leftOut[0]?.message).toContain("'(none)' (6; means '' and null)");
-  });
-
-  test('what a name of spend may mean is said in one order, whichever call came first', async () => {
-    const two = [
-      { ...calls[0], ppc_campaign: 'BRAND' },
-      { ...calls[0], ppc_campaign: 'brand' },
-    ] as Call[];
-    const question = { groupBy: ['campaign'], spend: { Brand: 1 } } as const;
-    const answers = [
-      await answerQuestion(question, two),
-      await answerQuestion(question, two.reverse()),
-    ];
-    for (const { leftOut } of answers)
-      expect(leftOut[0]?.message).toContain('means BRAND and brand');
-  });
-
-  test('spend is found by names as conditions are; the others are named, and not in the total', async () => {
-    const { rows, total, leftOut } = await answerQuestion(
-      { groupBy: ['campaign'], spend: { GENERIC: 30, Brand: 8, nothing: 1 } },
-      calls,
-    );
-    expect(rows[0]).toEqual({ ppc_campaign: 'Generic', calls: 2, spend: 30, cost_per_call: 15 });
-    expect(total).toEqual({ calls: 5, spend: 30, cost_per_call: 15 });
-    expect(leftOut.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      expect.stringMatching(
-        /^spend_without_calls .*'Brand' \(8; nearest: 'Harbor Dental \| Brand'/,
-      ),
-    ]);
-  });
-
   test('minutes from visit to call are compared as they are, not rounded', async () => {
     const late = [
       call('x', { date_added: '2026-10-01 10:05:02', displayed_timestamp: '2026-10-01 10:00:00' }),

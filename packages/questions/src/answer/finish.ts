@@ -1,11 +1,12 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import type { Answer, AnswerValue, LeftOut } from '../question/answer.ts';
+import { valueSteps } from '../fields/batch.ts';
+import type { Answer, AnswerValue, LeftOut, Note } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
-import { growsWithTime, type ReadPlan } from '../question/plan.ts';
+import { growsWithTime, hasBefore, type ReadPlan } from '../question/plan.ts';
 import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
 import { dataEnds, knownDays } from './data-ends.ts';
@@ -13,7 +14,7 @@ import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { notesOf } from './notes.ts';
 import { outcomesLeftOut } from './outcomes-found.ts';
-import { type SpendFound, spendOf } from './spend-found.ts';
+import { findSpend, type SpendFound } from './spend-found.ts';
 
 type Cells = Record<string, AnswerValue>;
 
@@ -26,13 +27,12 @@ interface Row {
 export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const { total } = counted;
   const { period, zones, compared } = plan;
-  const filled = fillEmptyBuckets(plan, { ...counted, groups: withExpected(plan, counted.groups) });
-  const spend = plan.spend === undefined ? null : spendOf(plan, filled.groups);
+  const spend = plan.spend === null ? null : findSpend(plan, plan.spend, counted);
+  const groups = withExpected(plan, spend?.groups ?? counted.groups);
+  const filled = fillEmptyBuckets(plan, { ...counted, groups });
   const totals = totalsOf(plan, counted, spend);
   const all =
-    plan.groups.length === 0
-      ? [{ key: [], cells: totals }]
-      : rowsOf(plan, counted, filled.groups, spend);
+    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups);
   const met = meetHaving(plan, all);
   const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
@@ -79,12 +79,17 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   leave('top_per', met.length - top.length, plan.groups[0]?.name);
   leave('limit', top.length - plan.limit);
   if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
-  leftOut.push(...(spend?.leftOut ?? []), ...outcomesLeftOut(plan, counted));
+  const { rows = 0, amount = 0 } = plan.spend?.outside ?? {};
+  leave('spend_outside', rows, `, ${amount / valueSteps} in all,`);
+  leftOut.push(...outcomesLeftOut(plan, counted));
   return {
     ...answer,
     known: { from: shownTime(known.from), to: shownTime(known.to) },
     leftOut,
-    notes: notesOf(plan, answer, { ...counted, groups: filled.groups }, ends),
+    notes: [
+      ...spendNotes(plan, spend),
+      ...notesOf(plan, answer, { ...counted, groups: filled.groups }, ends),
+    ],
   };
 }
 
@@ -103,6 +108,13 @@ function withExpected(
   }
 
   return added.length === 0 ? groups : [...groups, ...added];
+}
+
+/** What a reader should know of spend. */
+function spendNotes({ spend }: ReadPlan, found: SpendFound | null): Note[] {
+  const said = (spend?.said ?? []).map((message) => ({ code: 'spend', message }) as const);
+  if (found === null || found.unknown === '') return said;
+  return [...said, { code: 'spend_without_calls', message: found.unknown }];
 }
 
 /** A number without the noise of binary fractions. */
@@ -152,7 +164,7 @@ function measuredCells(
     const { column } = measure;
     const value = cell(measure, 'now');
     cells[column] = value;
-    if (plan.compared === null) continue;
+    if (!hasBefore(plan, measure)) continue;
     const before = cell(measure, 'past');
     cells[`${column}_before`] = before;
     if (measure.unit === 'time') continue;
@@ -179,24 +191,20 @@ const perDay = (value: AnswerValue, days: number | null): number | null =>
 
 function totalsOf(plan: ReadPlan, counted: Counted, spend: SpendFound | null): Cells {
   const orNull = (values: readonly PartValue[] | null) => (values?.[0] ? values : null);
-  const group = { key: [], now: orNull(counted.total.now), past: orNull(counted.total.past) };
+  const group = { now: orNull(counted.total.now), past: orNull(counted.total.past) };
   const days = daysOf({ ...plan, groups: [] }, counted);
-  const cells = measuredCells(plan, counted, group, { now: true, past: true }, days);
-  if (spend === null) return cells;
-  const { amount, calls } = spend.total;
-  return {
-    ...cells,
-    spend: exact(amount),
-    cost_per_call: calls === 0 ? null : exact(amount / calls),
+
+  const cellsOf = (isOfSpend: boolean, own: Pick<CountedGroup, 'now' | 'past'>): Cells => {
+    const measures = plan.measures.filter((measure) => measure.isOfSpend === isOfSpend);
+    const unnamed = plan.unnamed.filter((measure) => measure.isOfSpend === isOfSpend);
+    const part = { ...plan, measures, unnamed };
+    return measuredCells(part, counted, { ...own, key: [] }, { now: true, past: true }, days);
   };
+
+  return { ...cellsOf(false, group), ...(spend === null ? {} : cellsOf(true, spend.total)) };
 }
 
-function rowsOf(
-  plan: ReadPlan,
-  counted: Counted,
-  groups: readonly CountedGroup[],
-  spend: SpendFound | null,
-): Row[] {
+function rowsOf(plan: ReadPlan, counted: Counted, groups: readonly CountedGroup[]): Row[] {
   const { compared, period } = plan;
   const moved = alignmentOf(plan.groups, period, compared);
   const days = daysOf(plan, counted);
@@ -206,12 +214,7 @@ function rowsOf(
       now: compared === null || isInside(plan.groups, key, period, unmoved),
       past: compared !== null && isInside(plan.groups, key, compared, moved),
     };
-    const cells = measuredCells(plan, counted, group, inside, days);
-    if (spend === null) return { key, cells };
-    const amount = spend.of(key[0] ?? null);
-    const calls = group.now?.[0] ?? 0;
-    const cost = amount === null || calls === 0 ? null : amount / calls;
-    return { key, cells: { ...cells, spend: amount, cost_per_call: cost } };
+    return { key, cells: measuredCells(plan, counted, group, inside, days) };
   });
 }
 

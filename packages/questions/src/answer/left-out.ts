@@ -18,7 +18,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
     top_per: `${formatCounted(count, 'group')} ${is} not shown, because topPer limits the rows of each ${detail}.`,
     limit: `${formatCounted(count, 'more group')} ${is} not shown; a higher limit shows more.`,
     empty_buckets: 'Empty stretches of time are not shown, because there would be too many rows.',
-    spend_without_calls: detail,
+    spend_outside: `${formatCounted(count, 'amount')} of spend${detail} ${is} of days outside of the period.`,
     outcomes: detail,
   };
   return { code, count, message: sentences[code] };

@@ -1,61 +1,110 @@
 import { fold, type Value } from '../conditions/condition.ts';
-import { groupValue } from '../question/buckets.ts';
+import { valueSteps } from '../fields/batch.ts';
+import type { ReadField } from '../fields/derived.ts';
+import { type PartValue, spentPart } from '../question/measures.ts';
 import type { ReadPlan } from '../question/plan.ts';
-import type { CountedGroup } from './counted.ts';
-import { explainLeftOut, shownValue } from './left-out.ts';
+import type { PlannedSpend } from '../question/spend.ts';
+import type { Counted, CountedGroup } from './counted.ts';
+import { shownValue } from './left-out.ts';
 import { nearestValues } from './nothing-found.ts';
 
+/** Spend that was laid on groups. */
+export interface SpendFound {
+  /** Groups with calls, with spend, or both. */
+  readonly groups: readonly CountedGroup[];
+  /** What measures of spend are made of in all: the groups of names that something was spent on. */
+  readonly total: Pick<CountedGroup, 'now' | 'past'>;
+  /** The names that no call has, as a sentence; empty when there are none. */
+  readonly unknown: string;
+}
+
 /**
- * Finds the group that each name means: the one of that value, otherwise the one that differs only
- * by case, or `(none)`.
+ * Finds the groups that the names of spend mean: those of that value, otherwise of the one value
+ * that differs only by case or, of a keyword, by the marks of its match type. Another name is a
+ * group of its own.
  */
-export function spendOf(
-  { groups: [field], spend = {} }: ReadPlan,
-  groups: readonly CountedGroup[],
-) {
-  const named = new Map<string, { readonly text: string; readonly group: CountedGroup }[]>();
-  const known = new Map<string, number>();
-  for (const group of groups) {
-    const value = field === undefined ? null : groupValue(field, group.key[0] ?? null);
-    const name = fold(shownValue(value));
-    named.set(name, [...(named.get(name) ?? []), { text: String(value), group }]);
-    if (value !== null) known.set(String(value), group.now?.[0] ?? 0);
+export function findSpend(plan: ReadPlan, spend: PlannedSpend, counted: Counted): SpendFound {
+  const at = plan.groups.findIndex(({ isTime }) => !isTime);
+  const field = plan.groups[at] as ReadField;
+  const place = plan.parts.findIndex(({ id }) => id === spentPart.id);
+  const nameOf = ({ key }: Pick<CountedGroup, 'key'>): Value => key[at] ?? null;
+  const likeness = (value: Value) => fold(plainName(field, shownValue(value)));
+  const nothing = plan.parts.map(({ result }) => (result === 'sum' ? 0 : null));
+  const groups = new Map<string, { -readonly [Name in keyof CountedGroup]: CountedGroup[Name] }>();
+  const alike = new Map<string, Set<Value>>();
+  const calls = new Map<Value, number>();
+  for (const group of counted.groups) {
+    const name = nameOf(group);
+    const without = (parts: CountedGroup['now']) => parts?.with(place, null) ?? null;
+    const own = { ...group, now: without(group.now), past: without(group.past) };
+    groups.set(JSON.stringify(group.key), own);
+    alike.set(likeness(name), (alike.get(likeness(name)) ?? new Set()).add(name));
+    calls.set(name, (calls.get(name) ?? 0) + (group.now?.[0] ?? 0));
   }
 
-  const amounts = new Map<Value, number>();
-  const unmatched: string[] = [];
-  let amount = 0;
-  let counted = 0;
-  for (const [name, spent] of Object.entries(spend)) {
-    const alike = named.get(fold(name)) ?? [];
-    const exact = alike.filter(({ text }) => text === name);
-    const found = exact.length > 0 ? exact : alike;
-    const [own] = found;
-    if (own === undefined || found.length > 1) {
-      const near = field?.personal ? '' : nearestValues(name, known);
-      let hint = near === '' ? 'no group' : `nearest: ${near}`;
-      const others = found.map(({ text }) => (text === '' ? "''" : text)).sort();
-      if (found.length > 1) hint = `means ${others.join(' and ')}`;
-      unmatched.push(`'${name.slice(0, 60)}' (${spent}; ${hint})`);
-      continue;
+  const unknown = new Map<Value, { amount: number; readonly why: string }>();
+
+  const meaningOf = (name: string | null): Value => {
+    const found = alike.get(likeness(name)) ?? new Set<Value>();
+    if (found.has(name)) return name;
+    const [only = null] = found;
+    if (found.size === 1) return only;
+    const own = name === null ? null : plainName(field, name);
+    const others = [...found].map((each) => (each === '' ? "''" : String(each))).sort();
+    const near = field.personal ? '' : nearestValues(own ?? '', calls);
+    let why = near === '' ? 'no group' : `nearest: ${near}`;
+    if (others.length > 0) why = `means ${others.join(' and ')}`;
+    alike.set(likeness(name), found.add(own));
+    unknown.set(own, { amount: 0, why });
+    return own;
+  };
+
+  const names = { now: new Set<Value>(), past: new Set<Value>() };
+  for (const side of ['now', 'past'] as const)
+    for (const { name, bucket, amount } of spend[side] ?? []) {
+      const value = meaningOf(name);
+      const key = plan.groups.map((_, i) => (i === at ? value : bucket));
+      const id = JSON.stringify(key);
+      const group = groups.get(id) ?? { key, now: null, past: null };
+      const parts = group[side] ?? [...nothing].with(place, null);
+      group[side] = parts.with(place, (parts[place] ?? 0) + amount);
+      groups.set(id, group);
+      names[side].add(value);
+      const own = unknown.get(value);
+      if (own !== undefined && side === 'now') own.amount += amount;
     }
-    const [key = null] = own.group.key;
-    if (!amounts.has(key)) counted += own.group.now?.[0] ?? 0;
-    amounts.set(key, (amounts.get(key) ?? 0) + spent);
-    amount += spent;
-  }
 
-  const more = unmatched.length > 5 ? ` and ${unmatched.length - 5} more` : '';
-  const said = `There was spend but no call for ${unmatched.slice(0, 5).join(', ')}${more}. The total leaves it out.`;
+  const all = [...groups.values()];
+  const totalOf = (side: 'now' | 'past'): readonly PartValue[] | null => {
+    const own = all.filter((group) => names[side].has(nameOf(group)));
+    if (own.length === 0) return null;
+    return nothing.map((none, part) =>
+      none === null ? null : own.reduce((sum, group) => sum + (group[side]?.[part] ?? 0), 0),
+    );
+  };
   return {
-    /** What was spent on a group; null when nobody said. */
-    of: (key: Value) => amounts.get(key) ?? null,
-    /** What was spent on groups that are there, and their calls. */
-    total: { amount, calls: counted },
-    leftOut:
-      unmatched.length === 0 ? [] : [explainLeftOut('spend_without_calls', unmatched.length, said)],
+    groups: all,
+    total: { now: totalOf('now'), past: totalOf('past') },
+    unknown: unknownSentence(unknown),
   };
 }
 
-/** What was spent, laid on the groups of an answer. */
-export type SpendFound = ReturnType<typeof spendOf>;
+/** A keyword without the marks of its match type: `[exact]`, `"phrase"`, `+modified +broad`. */
+const plainName = ({ name }: ReadField, text: string): string =>
+  name === 'ppc_keywords'
+    ? text.replace(/^\[(.*)\]$|^"(.*)"$/, '$1$2').replace(/(^|\s)\+/g, '$1')
+    : text;
+
+function unknownSentence(
+  unknown: ReadonlyMap<Value, { readonly amount: number; readonly why: string }>,
+): string {
+  if (unknown.size === 0) return '';
+  const named = [...unknown]
+    .sort(([, one], [, other]) => other.amount - one.amount)
+    .map(
+      ([name, { amount, why }]) =>
+        `'${shownValue(name).slice(0, 60)}' (${amount / valueSteps}; ${why})`,
+    );
+  const more = named.length > 5 ? ` and ${named.length - 5} more` : '';
+  return `There was spend but no call for ${named.slice(0, 5).join(', ')}${more}. Each is a row with 0 calls, and counts in the total.`;
+}

@@ -49,11 +49,11 @@ export interface LeftOut {
     | 'top_per'
     | 'limit'
     | 'empty_buckets'
-    | 'spend_without_calls'
+    | 'spend_outside'
     | 'outcomes';
   /**
-   * How many calls, or groups for `having`, `top_per` and `limit`, or names for
-   * `spend_without_calls`, or outcomes.
+   * How many calls, or groups for `having`, `top_per` and `limit`, or amounts for `spend_outside`,
+   * or outcomes.
    */
   readonly count: number;
   /** The same as a sentence. */
@@ -78,7 +78,9 @@ export interface Note {
     | 'minutes'
     | 'first_call'
     | 'last_call'
-    | 'not_synced';
+    | 'not_synced'
+    | 'spend'
+    | 'spend_without_calls';
   /** The note as a sentence. */
   readonly message: string;
 }

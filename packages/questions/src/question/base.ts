@@ -1,7 +1,12 @@
 import type { Term, Vocabulary } from '../conditions/condition.ts';
 import { fieldsOf, nameOf } from '../conditions/condition.ts';
 import type { AnswerColumn } from './answer.ts';
-import { measures as allMeasures, outcomeMeasures } from './measures.ts';
+import {
+  measures as allMeasures,
+  measureAliases,
+  outcomeMeasures,
+  spendMeasures,
+} from './measures.ts';
 import { orderParts, type PlannedMeasure, readWhere } from './resolve.ts';
 
 // What a question measures besides what it names: the calls that a rate is of, and the measures that
@@ -51,9 +56,13 @@ const comparedEnd = /_(?:before|change|change_percent|change_per_day)$/;
 
 const namesOf = (some: typeof allMeasures): string[] => some.map(({ name }) => name);
 const withoutArgument = namesOf(
-  [...allMeasures, ...outcomeMeasures].filter(({ argument }) => argument === undefined),
+  [...allMeasures, ...outcomeMeasures, ...spendMeasures].filter(
+    ({ argument }) => argument === undefined,
+  ),
 );
-const takingOne = new Set(namesOf(allMeasures.filter(({ argument }) => argument !== undefined)));
+const takingOne = new Set(
+  namesOf([...allMeasures, ...spendMeasures].filter(({ argument }) => argument !== undefined)),
+);
 const withArgument = new RegExp(
   String.raw`\b(?:${[...takingOne].join('|')})\s*\((?:[^()']|'[^']*'|\([^()]*\))*\)`,
   'gi',
@@ -72,6 +81,7 @@ export function termsOf(columns: readonly AnswerColumn[], having: string, read: 
     if (kind !== 'group' && unit !== 'time') add(name, name);
   const times = ['first', 'last'];
   for (const name of withoutArgument) if (!times.includes(name)) add(name, name);
+  for (const [other, name] of measureAliases) add(other, name);
   for (const [written] of having.matchAll(withArgument)) {
     const { column } = read(written);
     add(written, column);
@@ -106,7 +116,8 @@ export function unnamedMeasures(
 
   if (order !== undefined)
     for (const { written } of orderParts(order)) {
-      const own = nameOf(written).replace(comparedEnd, '');
+      const called = nameOf(written).replace(comparedEnd, '');
+      const own = measureAliases.get(called) ?? called;
       const isOne = withoutArgument.includes(own) && !known.has(nameOf(written));
       if (isOne) add(own);
       else if (new RegExp(`^${withArgument.source}$`, 'i').test(written)) add(written);

@@ -143,6 +143,11 @@ const rankOf = (field: string, scale: number, ...rank: [number, number]): Part =
   part(`rank ${field}`, field, (value) => steps(value, scale), { result: { rank } });
 const withoutOf = (field: string): Part =>
   part(`without ${field}`, field, (value) => Number(value === null || value === ''));
+/**
+ * What was spent, in steps of which `valueSteps` make 1. No call says it: it is put in where the calls are counted, null
+ * for a group of which nobody said.
+ */
+export const spentPart: Part = part('spent', null, () => null);
 const distinctOf = (field: string): Part =>
   part(`distinct ${field}`, field, (value) => value, { result: { times: 1 } });
 /** The calls of which a condition is true. */
@@ -175,6 +180,9 @@ const scaled: Make = ([value = null], _whole, _days, scale) =>
   value === null ? null : value / scale;
 const meanOf: Make = ([sum, known], _whole, _days, scale) => ratio(sum, known, scale);
 
+const costOf: Make = ([amount = null, calls], _whole, _days, scale) =>
+  amount === null || !calls ? null : amount / (scale * calls);
+
 /** What measures of a kind have in common. */
 type Kind = Omit<CountedMeasure, 'name' | 'meaning' | 'parts'>;
 
@@ -194,6 +202,7 @@ const kinds = {
   time: { unit: 'time', better: null, addsUp: false, empty: null, scale: 1, value: shownAt },
   money: { unit: 'money', better: 'more', addsUp: true, empty: 0, scale: valueSteps, value: scaled },
   number: { unit: 'number', better: null, addsUp: false, empty: null, scale: 1, value: scaled },
+  cost: { unit: 'money', better: 'less', addsUp: false, empty: null, scale: valueSteps, value: costOf },
 } satisfies Readonly<Record<string, Kind>>;
 
 /** A measure: what is said here of its own holds, whatever those of its kind have in common. */
@@ -258,26 +267,16 @@ export const outcomeMeasures: readonly CountedMeasure[] = [
   measure('money', 'revenue_per_call', 'Value of these outcomes by the calls of the group.', () => [revenue, allCalls], { addsUp: false, empty: null, value: revenuePerCall }),
 ];
 
-/** The columns that `spend` adds. */
-export const spendColumns: readonly AnswerColumn[] = [
-  {
-    name: 'spend',
-    kind: 'measure',
-    unit: 'money',
-    better: null,
-    addsUp: true,
-    meaning:
-      'What was spent. The total is that of the groups with calls or spend that are found, shown or not.',
-  },
-  {
-    name: 'cost_per_call',
-    kind: 'measure',
-    unit: 'money',
-    better: 'less',
-    addsUp: false,
-    meaning: 'What was spent, per call. The total counts only the calls of groups with spend.',
-  },
+/** Measures of what was spent, for questions with `spend`. */
+// biome-ignore format: one measure a line
+export const spendMeasures: readonly CountedMeasure[] = [
+  measure('cost', 'spend', 'What was spent, whatever calls are counted.', () => [spentPart], { better: null, addsUp: true, value: scaled }),
+  measure('cost', 'cost_per_call', 'What was spent, per call. The total is that of the names that something was spent on.', () => [spentPart, allCalls]),
+  measure('cost', 'cost_per', 'What was spent, per call of which {} is true. The total is that of the names that something was spent on.', ({ condition }) => [spentPart, holds(condition)], { argument: 'condition' }),
 ];
+
+/** Other names of measures. */
+export const measureAliases: ReadonlyMap<string, string> = new Map([['cost', 'spend']]);
 
 /** How a measure is written: `calls`, `median(field)`. */
 export function measureForm({ name, argument }: Measure): string {

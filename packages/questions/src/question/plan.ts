@@ -11,13 +11,14 @@ import { oneCurrency } from '../outcomes/read-outcomes.ts';
 import type { AnswerColumn, Note } from './answer.ts';
 import { termsOf, unnamedMeasures, withBases } from './base.ts';
 import { readComparison } from './comparison.ts';
-import { allCalls, ends, type Part, spendColumns } from './measures.ts';
+import { allCalls, ends, type Part } from './measures.ts';
 import { type Need, needsOf, otherCallsOf } from './needs.ts';
 import type { Zones } from './period.ts';
 import { machineZone, periodNotes, readPeriod, readZones } from './period.ts';
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readMeasure, readOrder, readWhere, wordsWith } from './resolve.ts';
+import { narrowing, noCostPerCall, type PlannedSpend, planSpend } from './spend.ts';
 import { refuseOnlyOfV3 } from './versions.ts';
 
 /**
@@ -99,11 +100,8 @@ export interface ReadPlan extends Plan {
   readonly changesPerDay: boolean;
   /** The question, as it was asked at a moment; null for a list. */
   readonly asked: { readonly question: Question; readonly options: ReadOptions } | null;
-  /**
-   * What was spent, by the names that people wrote. Which group a name stands for is known when the
-   * groups are.
-   */
-  readonly spend: Question['spend'];
+  /** What was spent; null where nobody said. */
+  readonly spend: PlannedSpend | null;
   /** What its calls became; null where it measures nothing of that. */
   readonly outcomes: NonNullable<Question['outcomes']> | null;
   /** Whether personal fields are shown. */
@@ -216,7 +214,7 @@ export function planCalls(
     topPer: mostRows,
     changesPerDay: false,
     asked: null,
-    spend: undefined,
+    spend: null,
     outcomes: null,
     personal: 'show',
     otherCalls: otherCallsOf(named),
@@ -237,7 +235,7 @@ export function planQuestion(
   checkQuestion(question);
   const { clock, words, tested, said, ...selection } = readSelection(question, now);
   const { zones } = selection;
-  const { groupBy = [], measures: named = ['calls'], personal, spend, outcomes = null } = question;
+  const { groupBy = [], measures: named = ['calls'], personal, outcomes = null } = question;
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
   const groups = groupBy.map((name) => readField(name, 'group by'));
@@ -256,13 +254,6 @@ export function planQuestion(
   };
 
   placeOf(allCalls);
-  const read = (text: string): PlannedMeasure =>
-    readMeasure(text, words, placeOf, outcomes !== null);
-  const measures = withBases(
-    named.map(read),
-    groups.map(({ name }) => name),
-    read,
-  );
   const byWeek = groups.some(({ name }) => name === 'week');
   const comparison =
     question.compare === undefined
@@ -273,29 +264,47 @@ export function planQuestion(
     compared: null,
     note: null,
   };
+  const asked = { groups, period, whole: selection.period, compared, now: selection.now };
+  const narrows = narrowing({ ...selection, conditions: tested });
+  const spend = question.spend === undefined ? null : planSpend(question.spend, asked, narrows);
+
+  const read = (text: string): PlannedMeasure => {
+    const measure = readMeasure(text, words, placeOf, outcomes !== null);
+    if (!measure.isOfSpend) return measure;
+    if (spend === null)
+      throw refuse`${text.trim()} needs to know what was spent: give it with ${option('spend')}.`;
+    if (narrows !== null && measure.name !== 'spend')
+      throw refuse`${text.trim()} cannot be measured here. ${noCostPerCall(narrows)} Ask without it: cost_per(condition) is what a call cost of which a condition is true.`;
+    return measure;
+  };
+
+  const ofSpend = narrows === null ? ['spend', 'cost_per_call'] : ['spend'];
+  const ofCalls = withBases(
+    named.map(read),
+    groups.map(({ name }) => name),
+    read,
+  );
+  const added = spend === null ? [] : ofSpend.map(read);
+  const measures = [
+    ...ofCalls,
+    ...added.filter(({ name }) => !ofCalls.some((measure) => measure.name === name)),
+  ];
   const changesPerDay =
     comparison !== null && (comparison.areMonths || lengthOf(period) !== lengthOf(compared));
-  if (spend !== undefined && groups.length !== 1)
-    throw refuse`${option('spend')} goes with one group: the spend of each of its values is given.`;
-  const columns = [
-    ...groups.map(groupColumn),
-    ...measures.flatMap((measure) =>
-      compared === null ? measureColumn(measure) : comparedColumns(measure, changesPerDay),
-    ),
-    ...(spend === undefined ? [] : spendColumns),
-  ];
+
+  const columnsOf = (measure: PlannedMeasure) =>
+    hasBefore({ compared, spend }, measure)
+      ? comparedColumns(measure, changesPerDay)
+      : [measureColumn(measure)];
+
+  const columns = [...groups.map(groupColumn), ...measures.flatMap(columnsOf)];
   refuseTwice(groups, measures, columns);
   const unnamed = unnamedMeasures(question, columns, read);
   if (outcomes !== null && !parts.some(({ needs }) => needs === 'outcomes'))
     throw refuse`${option('outcomes')} is given, and nothing is measured of it: add outcomes, revenue or revenue_per_call to ${option('measures')}.`;
   oneCurrency(outcomes?.all ?? [], 'amounts of two currencies never add up; make a file of each');
   const terms = termsOf(columns, question.having ?? '', read);
-  const sortable = [
-    ...columns,
-    ...unnamed.flatMap((measure) =>
-      compared === null ? measureColumn(measure) : comparedColumns(measure, changesPerDay),
-    ),
-  ];
+  const sortable = [...columns, ...unnamed.flatMap(columnsOf)];
   const isOpen = period.from === null || period.to === null;
   const isByDay = [...measures, ...unnamed].some(({ name }) => name === 'per_day');
   if (isOpen && (groups.some(({ isTime }) => isTime) || isByDay)) ends.forEach(placeOf);
@@ -370,6 +379,11 @@ function readExpected(
 }
 
 const lengthOf = (period: Period | null): number => (period?.to ?? 0) - (period?.from ?? 0);
+/** Has a measure a value in the compared period? Spend need not be known of it. */
+export const hasBefore = (
+  { compared, spend }: Pick<ReadPlan, 'compared' | 'spend'>,
+  { isOfSpend }: PlannedMeasure,
+): boolean => compared !== null && (!isOfSpend || (spend !== null && spend.past !== null));
 
 /** A number of rows. */
 function readCount(name: 'limit' | 'topPer', value: number): number {

@@ -1,4 +1,5 @@
 import { checkNames } from '@call-attribution/core/options';
+import type { ClosedPeriod } from '@call-attribution/core/time';
 import type { Definitions } from '../conditions/definitions.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 
@@ -48,6 +49,32 @@ export interface CallSelection {
   readonly q?: string | undefined;
 }
 
+/** What was spent on one thing in one stretch of time. */
+export interface SpendAmount {
+  /** The row of the file that says so. */
+  readonly row: number;
+  /** On what: a name for each field of the spend, null for none. */
+  readonly names: readonly (string | null)[];
+  /** When; null where only the file as a whole says. */
+  readonly period: ClosedPeriod | null;
+  /** How much, in the one currency of the file. */
+  readonly amount: number;
+}
+
+/** What a tool says was spent. */
+export interface Spend {
+  /** What sentences call it, such as `google.csv`. */
+  readonly called: string;
+  /** What should be known of how it was read, as a sentence. */
+  readonly said: string;
+  /** What the names of its amounts are of: some of `ppc_campaign`, `ppc_adgroup`, `ppc_keywords`. */
+  readonly fields: readonly string[];
+  /** The days that it says it is of; null where it does not say. */
+  readonly covers: ClosedPeriod | null;
+  /** The amounts. */
+  readonly amounts: readonly SpendAmount[];
+}
+
 /** A question: which calls, grouped by what, what of each group, and which groups to show. */
 export interface Question extends CallSelection {
   /**
@@ -82,11 +109,12 @@ export interface Question extends CallSelection {
    */
   readonly compare?: 'previous' | 'year' | (string & {}) | undefined;
   /**
-   * What was spent on each value of the only group, by the text that answers show for it
-   * (`2026-05`, `Mon`, `8`, `true`), in any case: adds `spend` and `cost_per_call`. Personal values
-   * are named as they are, whatever mask shows them.
+   * What was spent: adds the measures `spend` and `cost_per_call`. As files say it, it goes with
+   * groups by campaign, ad group or keyword, alone or with days, weeks or months. As amounts by the
+   * names of the values of one group, it is about the whole period. Names mean values in any case;
+   * personal ones are named as they are, whatever mask shows them.
    */
-  readonly spend?: Readonly<Record<string, number>> | undefined;
+  readonly spend?: readonly Spend[] | Readonly<Record<string, number>> | undefined;
   /**
    * What calls became later, from `readOutcomes`, and how many milliseconds a call may lie before it
    * (see `usualWindow`): what `outcomes`, `revenue` and `revenue_per_call` measure.

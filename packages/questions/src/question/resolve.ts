@@ -8,7 +8,15 @@ import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { Argument, CountedMeasure, Part } from './measures.ts';
-import { measures as allMeasures, holds, measureForms, outcomeMeasures } from './measures.ts';
+import {
+  measures as allMeasures,
+  holds,
+  measureAliases,
+  measureForms,
+  outcomeMeasures,
+  spendMeasures,
+  spentPart,
+} from './measures.ts';
 
 const meantOr = (meant: string | undefined, otherwise: string): string =>
   meant === undefined ? otherwise : `Did you mean ${meant}?`;
@@ -38,6 +46,8 @@ export interface PlannedMeasure extends Omit<CountedMeasure, 'parts' | 'hasBase'
   readonly column: string;
   /** The parts it is made of, by their place. */
   readonly parts: readonly number[];
+  /** It is made of what was spent. */
+  readonly isOfSpend: boolean;
   /** The place of the part that counts the calls it can take into account. */
   readonly counted: number | null;
   /** The place of the part that counts the calls it is a part of, where these are not all calls. */
@@ -61,10 +71,10 @@ export function readMeasure(
 ): PlannedMeasure {
   const [, body = text.trim(), as] = /^\s*(.*\S)\s+as\s+([a-z_]\w*)\s*$/is.exec(text) ?? [];
   const [, called = nameOf(body), inside] = /^([a-z_]\w*)\s*\(\s*(.*?)\s*\)$/is.exec(body) ?? [];
-  const known = hasOutcomes ? [...allMeasures, ...outcomeMeasures] : allMeasures;
+  const own = measureAliases.get(called.toLowerCase()) ?? called.toLowerCase();
+  const known = [...allMeasures, ...spendMeasures, ...(hasOutcomes ? outcomeMeasures : [])];
   const measure = known.find(
-    ({ name, argument }) =>
-      name === called.toLowerCase() && (argument === undefined) === (inside === undefined),
+    ({ name, argument }) => name === own && (argument === undefined) === (inside === undefined),
   );
   if (measure === undefined) {
     const isOfOutcomes = outcomeMeasures.some(({ name }) => name === called.toLowerCase());
@@ -103,7 +113,8 @@ export function readMeasure(
     column = `${name}_${about}`;
   }
 
-  const parts = measure.parts(argument).map(placeOf);
+  const counted = measure.parts(argument);
+  const parts = counted.map(placeOf);
   const leaves = measure.argument === 'condition' ? leavesWithoutValue(argument.condition) : null;
   if (as !== undefined) column = as.toLowerCase();
 
@@ -119,6 +130,7 @@ export function readMeasure(
     parts,
     base: measure.hasBase ? parts[1] : undefined,
     counted: measure.leaves === undefined ? null : placeOf(measure.leaves.counted),
+    isOfSpend: counted.includes(spentPart),
     lenient: leaves && { fields: leaves.fields, part: placeOf(holds(leaves.lenient)) },
   };
 }
@@ -152,7 +164,10 @@ const wordsOf = new WeakMap<Definitions, Vocabulary>();
 /** Names that no definition may have, since reports and conditions have them already. */
 const taken: ReadonlyMap<string, string> = new Map([
   ...allMeasures.map(({ name }) => [name, 'a measure'] as const),
-  ...['spend', 'cost', 'revenue', 'outcomes'].map((name) => [name, 'a column of reports'] as const),
+  ...[...spendMeasures, ...outcomeMeasures].map(
+    ({ name }) => [name, 'a column of reports'] as const,
+  ),
+  ['cost', 'a column of reports'],
 ]);
 
 /** A condition that cannot be read. */
@@ -198,9 +213,8 @@ export function readOrder(order: string, columns: readonly string[], what: strin
     const name = nameOf(written);
     const [, called = '', argument = ''] = /^(\w+)\s*\(\s*(.*?)\s*\)$/.exec(written) ?? [];
     const measured = `${called}_${allFields.get(nameOf(argument))?.name ?? argument}`;
-    const column = [written, name, allFields.get(name)?.name ?? '', measured].find((each) =>
-      columns.includes(each),
-    );
+    const names = [written, name, allFields.get(name)?.name, measureAliases.get(name), measured];
+    const column = names.find((each) => each !== undefined && columns.includes(each));
     if (column !== undefined) return { column, descending };
     const others = meantOr(
       nearest(written, columns),
