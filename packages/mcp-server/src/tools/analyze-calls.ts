@@ -63,7 +63,7 @@ const input = z
     spend: z
       .array(z.string().max(300))
       .max(500)
-      .describe('Costs of groups, named as in rows: "Brand=1200.50"'),
+      .describe('Costs of groups, named as in rows: "Brand=1200.50"; calls is then all'),
   })
   .partial();
 
@@ -98,7 +98,9 @@ export const analyzeCalls = tool({
   answers: 'Totals, shares, rankings, trends, comparisons (one call for a question)',
   async run(args, context) {
     const { source, folder } = context;
-    const chosen = choose(args, context);
+    // Calls through call extensions were paid for, too.
+    const isOfSpend = args.spend !== undefined && args.calls === undefined;
+    const chosen = choose(isOfSpend ? { ...args, calls: 'all' } : args, context);
     const question = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
       chosen,

@@ -501,7 +501,8 @@ const attribution: readonly Question[] = [
         ),
       ),
     truth: (calls) => {
-      const found = Object.entries(counts(sites(calls), field('ppc_campaign')));
+      // Those through call extensions were paid for, too.
+      const found = Object.entries(counts(calls, field('ppc_campaign')));
       const callsOf = (word: string) => found.find(([name]) => name.includes(word))?.[1] ?? 0;
       return { 900: rounded(900 / callsOf('Brand')), 4100: rounded(4100 / callsOf('Generic')) };
     },
