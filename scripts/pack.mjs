@@ -1,89 +1,65 @@
 // Packages as npm gets them. `node scripts/pack.mjs <folder> <package ...>` packs what is built
-// into a folder, installs the tarballs there with plain npm, and writes a launcher for each program
-// that was asked for: `<folder>/calls` works from every folder, terminal and host. For users until
-// npm has the packages, and for tests that need them as users have them, which read the paths of
-// the tarballs on stdout, as JSON.
+// into a folder, installs there what was asked for with plain npm, and writes a launcher for each
+// program: `<folder>/calls` works from every folder, terminal and host. For users until npm has the
+// packages, and for tests that need them as users have them.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { packages, scope } from './workspace.mjs';
+import { join } from 'node:path';
+import { quiet } from './fetched.mjs';
+import { packages } from './workspace.mjs';
 
 /**
- * The tarball of a package that has been built.
- * @param {{ dir: string }} pkg @param {string} folder
+ * Packs all packages that have been built, in place of what was packed there before. The name of a
+ * tarball has a part of its hash, since npm would take another one of the same name for installed.
+ * @param {string} folder
+ * @returns {Record<string, string>} where each package is, as manifests say it
  */
-export function pack({ dir }, folder) {
-  /** @type {{ name: string, version: string }} */
-  const { name, version } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
-  const tarball = join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
-  rmSync(tarball, { force: true });
-  execFileSync('pnpm', ['pack', '--pack-destination', folder], {
-    cwd: dir,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (!existsSync(tarball)) throw new Error(`pnpm pack made no ${tarball}`);
-  return tarball;
-}
-
-/**
- * Installs tarballs and packages into a folder, next to what it has. Those that are optional are
- * left out where their `engines` do not fit.
- * @param {string} folder @param {readonly string[]} what
- * @param {Readonly<Record<string, string>>} [optional] tarballs by the names of their packages
- */
-export function install(folder, what, optional = {}) {
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, 'package.json');
-  const manifest = existsSync(file)
-    ? JSON.parse(readFileSync(file, 'utf8'))
-    : { private: true, type: 'module' };
-  const optionalDependencies = { ...manifest.optionalDependencies };
-  for (const [name, tarball] of Object.entries(optional))
-    optionalDependencies[name] = `file:${tarball}`;
-  writeFileSync(file, JSON.stringify({ ...manifest, optionalDependencies }));
-  execFileSync(
-    'npm',
-    ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...what],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
+export function pack(folder) {
+  for (const file of readdirSync(folder))
+    if (/^call-attribution-.*\.tgz$/.test(file)) rmSync(join(folder, file));
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`);
+  const args = [...filters, 'pack', '--pack-destination', folder, '--json'];
+  /** @type {{ name: string, filename: string, integrity: string }[]} */
+  const packed = JSON.parse(execFileSync('pnpm', args, { encoding: 'utf8', maxBuffer: 2 ** 26 }));
+  return Object.fromEntries(
+    packed.map(({ name, filename, integrity }) => {
+      const hash = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex', 0, 6);
+      const tarball = filename.replace(/\.tgz$/, `-${hash}.tgz`);
+      renameSync(filename, tarball);
+      return [name, `file:${tarball}`];
+    }),
   );
 }
 
 /**
- * A package with those of this repository that it needs, or that it can do without as well.
- * @param {readonly string[]} names @param {readonly string[]} [kinds] of dependencies
- * @returns {string[]}
+ * Installs packages of this repository into a folder, next to what it has. What they need of each
+ * other comes from the tarballs, by npm's own rules.
+ * @param {string} folder @param {readonly string[]} names @param {readonly string[]} outside packages
  */
-export function withNeeded(names, kinds = ['dependencies']) {
-  /** @type {Set<string>} */
-  const all = new Set();
-
-  /** @param {string} name */
-  const add = (name) => {
-    const found = packages.find((pkg) => pkg.name === name);
-    if (!found) {
-      console.error(`there is no package ${name}: ${packages.map((pkg) => pkg.name).join(', ')}`);
-      process.exit(2);
-    }
-
-    all.add(name);
-    for (const need of kinds.flatMap((kind) => Object.keys(found.manifest[kind] ?? {})))
-      if (need.startsWith(scope) && !all.has(need.slice(scope.length)))
-        add(need.slice(scope.length));
-  };
-
-  names.forEach(add);
-  return [...all];
+function install(folder, names, outside) {
+  const tarballs = pack(folder);
+  const file = join(folder, 'package.json');
+  const manifest = existsSync(file)
+    ? JSON.parse(readFileSync(file, 'utf8'))
+    : { private: true, type: 'module' };
+  manifest.dependencies ??= {};
+  for (const name of names) manifest.dependencies[name] = tarballs[name];
+  manifest.overrides = { ...manifest.overrides, ...tarballs };
+  writeFileSync(file, JSON.stringify(manifest));
+  execFileSync('npm', ['install', ...quiet, ...outside], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 /**
@@ -114,44 +90,38 @@ export function writeLauncher(folder, name, script) {
   return launcher;
 }
 
+/** @param {string} why @returns {never} */
+function stop(why) {
+  console.error(why);
+  process.exit(2);
+}
+
 if (process.argv[1] === import.meta.filename) {
   const [folder = '', ...rest] = process.argv.slice(2);
-  if (rest.length === 0) {
-    console.error('name a folder and packages: pnpm tarballs ../calls cli core node-stream');
-    process.exit(2);
-  }
-
+  if (rest.length === 0)
+    stop('name a folder and packages: pnpm tarballs ../calls cli core node-stream');
   const outside = rest.filter((name) => name.includes('@'));
-  const named = rest.filter((name) => !name.includes('@'));
-  const needed = withNeeded(named);
-  const wanted = withNeeded(named, ['dependencies', 'optionalDependencies']);
-  mkdirSync(resolve(folder), { recursive: true });
-  const target = realpathSync(folder);
-  /** @type {string[]} */
-  const tarballs = [];
-  /** @type {Record<string, string>} */
-  const optional = {};
-  for (const pkg of packages.filter(({ name }) => wanted.includes(name))) {
-    const tarball = pack(pkg, target);
-    if (needed.includes(pkg.name)) tarballs.push(tarball);
-    else optional[pkg.manifest.name] = tarball;
-  }
-
-  install(target, [...tarballs, ...outside], optional);
-
-  const launchers = packages
-    .filter(({ name }) => named.includes(name))
-    .flatMap(({ manifest }) =>
-      Object.entries(manifest.bin ?? {}).map(([name, script]) =>
-        writeLauncher(target, name, join(target, 'node_modules', manifest.name, script)),
-      ),
+  const wanted = rest
+    .filter((name) => !name.includes('@'))
+    .map(
+      (named) =>
+        packages.find(({ name }) => name === named) ??
+        stop(`there is no package ${named}: ${packages.map(({ name }) => name).join(', ')}`),
     );
 
-  // A person wants to know how to go on; programs read the paths.
-  console.error(`installed in ${target}`);
+  mkdirSync(folder, { recursive: true });
+  const target = realpathSync(folder);
+  const names = wanted.map(({ manifest }) => manifest.name);
+  install(target, names, outside);
+
+  const launchers = wanted.flatMap(({ manifest }) =>
+    Object.entries(manifest.bin ?? {}).map(([name, script]) =>
+      writeLauncher(target, name, join(target, 'node_modules', manifest.name, script)),
+    ),
+  );
+  console.log(`installed in ${target}`);
   if (launchers.length > 0)
-    console.error(
+    console.log(
       `works from every folder and terminal, in cron and in assistants: ${launchers.join(', ')}`,
     );
-  if (!process.stdout.isTTY) console.log(JSON.stringify([...tarballs, ...Object.values(optional)]));
 }

@@ -1,14 +1,13 @@
-// Packs every package as npm would get it, for publint and attw, installs the tarballs into an empty
-// project with plain npm, loads each entry with import and with require and starts each bin, on the
-// oldest and the newest Node.js; with --each-node on all that are supported. Installs the command
-// line by npm and by pnpm on each of them, too.
+// Packs every package as npm would get it, for publint and attw, and installs the tarballs into
+// empty folders by npm and by pnpm, on the oldest and the newest Node.js; with --each-node on all
+// that are supported. In each of them it loads every entry with import and with require, starts each
+// bin, and sees that SQLite came along where none that can be used is built in, and only there.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { installWith } from './install-with.mjs';
+import { delimiter, dirname, join } from 'node:path';
 import { nodeBinaries, outerVersions } from './nodes.mjs';
-import { install, pack } from './pack.mjs';
+import { pack } from './pack.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { packages, root, scope } from './workspace.mjs';
 
@@ -16,113 +15,148 @@ const isEachNode = process.argv.includes('--each-node');
 const work = mkdtempSync(join(tmpdir(), 'packages-'));
 /** @type {string[]} */
 const problems = [];
-const entries = packages.flatMap((pkg) =>
-  pkg.entries.map(({ path }) => pkg.manifest.name + path.slice(1)),
-);
+const tarballs = pack(work);
+const sqlite = `${scope}sqlite`;
 
 /** The programs of the packages: the name, its script once installed, and its version. */
 const bins = packages.flatMap(({ manifest }) =>
   Object.entries(/** @type {Record<string, string>} */ (manifest.bin ?? {})).map(
     ([name, file]) => ({
       name,
-      script: join(work, 'node_modules', manifest.name, file),
+      script: join('node_modules', manifest.name, file),
       version: /** @type {string} */ (manifest.version),
     }),
   ),
 );
 
-/** @param {string} command @param {readonly string[]} args */
-function run(command, args, { cwd = work, env = {} } = {}) {
-  return spawnSync(command, args, {
-    cwd,
-    encoding: 'utf8',
-    timeout: 120_000,
-    env: { ...process.env, ...env },
-  });
+/** What an entry may need that its package does not bring. */
+const peers = Object.assign({}, ...packages.map(({ manifest }) => manifest.peerDependencies));
+for (const name of Object.keys(tarballs)) delete peers[name];
+
+/**
+ * Files that a tool reads before it installs everything: what packages of this repository need of
+ * each other is overridden. The line for the script of SQLite stands in the README.
+ * @param {'npm' | 'pnpm'} tool @returns {Record<string, object>}
+ */
+function filesOf(tool) {
+  const { [sqlite]: optional, ...dependencies } = { ...tarballs, ...peers };
+  const manifest = {
+    private: true,
+    type: 'module',
+    dependencies,
+    optionalDependencies: { [sqlite]: optional },
+  };
+  if (tool === 'npm') return { 'package.json': { ...manifest, overrides: tarballs } };
+  return {
+    'package.json': manifest,
+    'pnpm-workspace.yaml': {
+      overrides: tarballs,
+      allowBuilds: { '@photostructure/sqlite': false },
+    },
+  };
 }
 
 /**
- * Names of what each entry exports, by import or by require, under one Node.
- * @param {string} node @param {'module' | 'commonjs'} type
- * @returns {Record<string, string>}
+ * Everything that users do first, with one tool on one Node.
+ * @param {'npm' | 'pnpm'} tool @param {{ version: string, path: string }} node @param {object} env of the sandbox
  */
-function exportsOf(node, type) {
-  const load = type === 'module' ? 'await import(name)' : 'require(name)';
-  const code = `const out = {};
-    for (const name of ${JSON.stringify(entries)}) out[name] = Object.keys(${load})
-      .filter((key) => key !== 'module.exports' && key !== '__esModule').sort().join();
-    console.log(JSON.stringify(out));`;
-  const { status, stdout, stderr } = run(node, [`--input-type=${type}`, '-e', code]);
-  if (status !== 0) throw new Error(stderr);
-  if (stderr !== '') problems.push(`${type} prints on stderr: ${stderr}`);
-  return JSON.parse(stdout);
-}
+function tryAll(tool, node, env) {
+  const what = `Node ${node.version} with ${tool}`;
+  const folder = mkdtempSync(join(work, `${tool}-`));
+  const before = problems.length;
 
-/** Everything that users do first, on one Node. @param {string} node @param {object} env */
-function tryAll(node, env) {
-  const viaImport = exportsOf(node, 'module');
-  const viaRequire = exportsOf(node, 'commonjs');
+  /** @param {string} command @param {readonly string[]} args */
+  const run = (command, args) =>
+    spawnSync(command, args, {
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: 120_000,
+      env: {
+        ...process.env,
+        ...env,
+        PATH: `${dirname(node.path)}${delimiter}${process.env.PATH}`,
+        CALLS_STORE: '',
+      },
+    });
+  /** @param {string} problem @param {ReturnType<typeof run>} result */
+  const fail = (problem, { status, stdout, stderr }) =>
+    problems.push(`${what}: ${problem}, status ${status}\n${stdout}${stderr}`);
+
+  for (const [name, content] of Object.entries(filesOf(tool)))
+    writeFileSync(join(folder, name), JSON.stringify(content));
+  const installed = run(tool, ['install']);
+  if (installed.status !== 0) fail('it cannot be installed', installed);
+
+  const calls = bins.find(({ name }) => name === 'calls')?.script ?? '';
+  const doctor = run(node.path, [calls, 'doctor', '--offline']);
+  const isBuiltIn = /SQLite [\d.]+, built in/.test(doctor.stdout);
+  const hasPackage = existsSync(join(folder, 'node_modules', sqlite));
+  if (!/ok +sqlite /.test(doctor.stdout)) fail('there is no SQLite', doctor);
+  if (isBuiltIn === hasPackage)
+    fail(`SQLite is ${isBuiltIn ? '' : 'not '}built in, and ${sqlite} does not follow`, doctor);
+
+  const entries = packages
+    .filter(({ manifest }) => manifest.name !== sqlite || hasPackage)
+    .flatMap(({ manifest, entries }) => entries.map(({ path }) => manifest.name + path.slice(1)));
+
+  /** What each entry exports. @param {'module' | 'commonjs'} type @returns {Record<string, string>} */
+  const exportsBy = (type) => {
+    const load = type === 'module' ? 'await import(name)' : 'require(name)';
+    const code = `const out = {};
+      for (const name of ${JSON.stringify(entries)}) out[name] = Object.keys(${load})
+        .filter((key) => key !== 'module.exports' && key !== '__esModule').sort().join();
+      console.log(JSON.stringify(out));`;
+    const loaded = run(node.path, [`--input-type=${type}`, '-e', code]);
+    if (loaded.status !== 0 || loaded.stderr !== '') fail(`loading by ${type}`, loaded);
+    return loaded.status === 0 ? JSON.parse(loaded.stdout) : {};
+  };
+  const viaImport = exportsBy('module');
+  const viaRequire = exportsBy('commonjs');
   for (const entry of entries)
     if (!viaImport[entry] || viaImport[entry] !== viaRequire[entry])
       problems.push(
-        `${entry}: import returns "${viaImport[entry]}", require "${viaRequire[entry]}"`,
+        `${what}: ${entry}: import returns "${viaImport[entry]}", require "${viaRequire[entry]}"`,
       );
 
   for (const { name, script, version } of bins)
     for (const [flag, expected] of Object.entries({ '--help': name, '--version': version })) {
-      const { status, stdout, stderr } = run(node, [script, flag]);
-      if (status !== 0 || !stdout.includes(expected) || stderr !== '')
-        problems.push(`${name} ${flag}: status ${status}, not "${expected}"\n${stdout}${stderr}`);
+      const result = run(node.path, [script, flag]);
+      if (result.status !== 0 || !result.stdout.includes(expected) || result.stderr !== '')
+        fail(`${name} ${flag} does not say "${expected}"`, result);
     }
 
   // Pipelines of many slices and compressed files: what older versions of Node.js have warned about.
-  const calls = bins.find(({ name }) => name === 'calls')?.script ?? '';
   for (const line of ['demo --records 3000', 'export -o calls.csv.gz --rows 10', 'report']) {
-    const args = ['--throw-deprecation', calls, ...line.split(' ')];
-    const { status, stderr } = run(node, args, { env });
-    if (status !== 0 || /Warning/.test(stderr))
-      problems.push(`calls ${line}: status ${status}\n${stderr}`);
+    const result = run(node.path, ['--throw-deprecation', calls, ...line.split(' ')]);
+    if (result.status !== 0 || /Warning/.test(result.stderr)) fail(`calls ${line}`, result);
   }
+
+  // Pages for people, which no entry imports.
+  for (const page of ['mcp-server/dist/app/answer.html', 'service/dist/page/assets/app.js'])
+    if (!existsSync(join(folder, 'node_modules', scope, page)))
+      problems.push(`${what}: there is no ${page}`);
+
+  console.log(
+    `${what}: ${entries.length} entries and ${bins.length} bins, ${problems.length - before} problems`,
+  );
 }
 
-const tarballs = packages.map((pkg) => pack(pkg, work));
-for (const tarball of tarballs)
+for (const tarball of Object.values(tarballs).map((url) => url.slice('file:'.length)))
   for (const [tool, ...args] of [
     ['publint', tarball, '--strict'],
     ['attw', tarball, '--profile', 'esm-only', '--format', 'ascii'],
   ]) {
-    const { status, stdout, stderr } = run(join(root, 'node_modules/.bin', `${tool}`), args, {
+    const { status, stdout, stderr } = spawnSync(join(root, 'node_modules/.bin', `${tool}`), args, {
       cwd: root,
+      encoding: 'utf8',
     });
     if (status !== 0) problems.push(`${tool} on ${tarball}:\n${stdout}${stderr}`);
   }
 
-// What an entry may need that its package does not bring.
-const peers = packages.flatMap(({ manifest }) =>
-  Object.entries(manifest.peerDependencies ?? {})
-    .filter(([name]) => !name.startsWith(scope))
-    .map(([name, range]) => `${name}@${range}`),
-);
-install(work, [...tarballs, ...new Set(peers)]);
-
-// Pages for people, which no entry imports.
-for (const page of ['mcp-server/dist/app/answer.html', 'service/dist/page/assets/app.js'])
-  if (!existsSync(join(work, 'node_modules', scope, page))) problems.push(`there is no ${page}`);
-
 const sandbox = await startSandboxProcess(['--records', '600']);
 try {
-  for (const { version, path } of nodeBinaries(isEachNode ? undefined : outerVersions)) {
-    const before = problems.length;
-    tryAll(path, sandbox.env);
-    const sizes = /** @type {const} */ (['npm', 'pnpm']).map((tool) => {
-      const found = installWith(tool, { version, path }, tarballs);
-      problems.push(...found.problems);
-      return `${found.megabytes.toFixed(1)} MB with ${tool}`;
-    });
-    console.log(
-      `Node ${version}: ${entries.length} entries and ${bins.length} bins, ${problems.length - before} problems; calls is ${sizes.join(', ')}`,
-    );
-  }
+  for (const node of nodeBinaries(isEachNode ? undefined : outerVersions))
+    for (const tool of /** @type {const} */ (['npm', 'pnpm'])) tryAll(tool, node, sandbox.env);
 } finally {
   await sandbox.close();
   rmSync(work, { recursive: true, force: true });

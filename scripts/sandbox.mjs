@@ -1,30 +1,48 @@
-// Starts `calls serve` as a process of its own, as any script can, and returns its address and
-// keys.
+// Servers as processes of their own, as any script can start them.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { root } from './workspace.mjs';
 
-/** @param {readonly string[]} [flags] */
-export async function startSandboxProcess(flags = []) {
-  const bin = join(root, 'packages/cli/dist/bin.js');
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--ready-json', ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/**
+ * Starts a program of Node.js, and waits for what it prints when it is ready.
+ * @param {readonly string[]} args @param {RegExp} ready @param {Readonly<Record<string, string>>} [env]
+ */
+export async function startServer(args, ready, env = {}) {
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
   let talk = '';
-  child.stderr.on('data', (text) => {
-    talk += text;
-  });
-  const lines = createInterface({ input: child.stdout });
 
   /** @type {string} */
-  const line = await new Promise((resolve, reject) => {
-    lines.once('line', resolve);
-    child.once('exit', (code) =>
-      reject(new Error(`calls serve ended with status ${code}: ${talk}`)),
+  const said = await new Promise((resolve, reject) => {
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on('line', (line) => {
+        talk += `${line}\n`;
+        const found = ready.exec(line)?.[0];
+        if (found !== undefined) resolve(found);
+      });
+    void ended.then((code) =>
+      reject(new Error(`${args.join(' ')} ended with status ${code}: ${talk}`)),
     );
   });
-  const ready = JSON.parse(line);
+  return {
+    said,
+    close: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+/**
+ * Starts `calls serve`, and returns its address and keys.
+ * @param {readonly string[]} [flags]
+ */
+export async function startSandboxProcess(flags = []) {
+  const bin = join(root, 'packages/cli/dist/bin.js');
+  const args = [bin, 'serve', '--port', '0', '--ready-json', ...flags];
+  const { said, close } = await startServer(args, /^\{.*\}$/);
+  const ready = JSON.parse(said);
   const [account] = ready.accounts;
   return {
     ready,
@@ -36,6 +54,6 @@ export async function startSandboxProcess(flags = []) {
       CALLS_SECRET_KEY: account.secretKey,
       CALLS_TIME_ZONE: 'America/New_York',
     },
-    close: () => new Promise((resolve) => child.once('exit', resolve).kill('SIGTERM')),
+    close,
   };
 }
