@@ -1,4 +1,4 @@
-import { day, instantOf, parseNaive, periodOfText } from '@call-attribution/core/time';
+import { day, instantOf, type Period, periodOfText } from '@call-attribution/core/time';
 import type { Answer } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
@@ -106,7 +106,9 @@ export const report = command({
       say(io, `compared with ${await periodText(period, { now: io.clock.now(), timeZone })}`);
     }
 
-    const status = args.flag('fail-if') ? statusOf(main, found, io) : found.status;
+    const status = args.flag('fail-if')
+      ? statusOf(main, asked.plan.period, found, io)
+      : found.status;
     const { countedText } = await import('../input/filter.ts');
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
     const below = isForPeople ? shownBelow : new Set<string>();
@@ -153,13 +155,14 @@ export const report = command({
  * come first: nobody knows then which groups would.
  */
 function statusOf(
-  { rows, period, asOf }: Answer,
+  { rows, period: { timeZone }, asOf }: Answer,
+  { to }: Period,
   { status, incomplete, isUnread }: ReportAnswers,
   io: Io,
 ): number {
   if (status !== exitCodes.ok) return status;
   const now = io.clock.now();
-  const end = endOf(period);
+  const end = to === null ? null : endOf(to, timeZone);
   const isOver = end !== null && end <= now;
 
   // A copy is always a little behind; of a period that is not over it may be a day.
@@ -179,14 +182,11 @@ function statusOf(
 }
 
 /**
- * The instant at which a period ends; null where it is open. Where nobody has said which time zone
- * it is in, that of the last place on earth where it ends.
+ * The instant at which a period ends. Where nobody has said which time zone it is in, that of the
+ * last place on earth where it ends.
  */
-function endOf({ to, timeZone }: Answer['period']): number | null {
-  if (to === null) return null;
-  const end = parseNaive(to);
-  return timeZone === null ? end + day / 2 : instantOf(end, timeZone).epochMs;
-}
+const endOf = (to: number, timeZone: string | null): number =>
+  timeZone === null ? to + day / 2 : instantOf(to, timeZone).epochMs;
 
 /** What a reader of the numbers should know, apart from what is said below a table. */
 function remarks(
