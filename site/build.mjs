@@ -15,7 +15,8 @@ if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
 }
 
 const { pagesFolder, writePages } = await import('./pages.mjs');
-const pages = await writePages();
+const { writeReference } = await import('./reference.mjs');
+const pages = await writePages(writeReference);
 writeFileSync(
   join(pagesFolder, 'pages.json'),
   JSON.stringify(pages.map(({ path, title }) => ({ path, title }))),

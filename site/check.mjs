@@ -1,5 +1,5 @@
 // Builds the site and looks at it as a reader would: every link and anchor leads somewhere, the
-// playground works, and pages are readable on a phone. The browser is that of the drills; without
+// playground works, and pages are readable on a phone, with enough contrast. The browser is that of the drills; without
 // one on a developer's machine only the links are checked.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -15,18 +15,22 @@ const browserPlaces = [
   '/usr/bin/google-chrome',
 ];
 
+const tools = createRequire(join(root, 'packages/test-tools/package.json'));
 const out = join(import.meta.dirname, 'dist');
 /** @type {string[]} */
 const problems = [];
 
-// 1. Links and anchors.
+// 1. Links and anchors, which are different on a page.
 const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) =>
   file.endsWith('.html'),
 );
 const ids = new Map(
   files.map((file) => {
     const html = readFileSync(join(out, file), 'utf8');
-    return [`/${file}`, new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id))];
+    const all = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id);
+    const twice = all.filter((id, i) => all.indexOf(id) !== i);
+    if (twice.length > 0) problems.push(`${file}: ids that stand twice: ${twice.join(', ')}`);
+    return [`/${file}`, new Set(all)];
   }),
 );
 let links = 0;
@@ -65,9 +69,7 @@ else console.error('no Chromium: the site is not looked at in a browser');
 async function launchChromium() {
   const executablePath = browserPlaces.find((path) => path && existsSync(path));
   if (executablePath === undefined) return null;
-  const { chromium } = createRequire(join(root, 'packages/test-tools/package.json'))(
-    'playwright-core',
-  );
+  const { chromium } = tools('playwright-core');
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
@@ -108,6 +110,15 @@ async function look(browser) {
       }));
       if (scroll > width) problems.push(`${file} is ${scroll} px wide on a screen of ${width} px`);
     }
+    for (const colorScheme of ['light', 'dark'])
+      for (const file of ['index.html', 'guides/first-call-to-csv.html', 'packages/core.html']) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(`${site}/${file}`);
+        await page.addScriptTag({ path: tools.resolve('axe-core') });
+        const { violations } = await page.evaluate("axe.run({ runOnly: ['color-contrast'] })");
+        for (const { id, nodes } of violations)
+          problems.push(`${file}, ${colorScheme}: ${id}: ${nodes[0]?.html.slice(0, 200)}`);
+      }
     await page.goto(`${site}/playground.html`);
     const verdict = page.locator('#verdict');
     await page.locator('#filter').fill('talk_minuts:[2 TO *]');

@@ -1,6 +1,7 @@
 // Turns the Markdown of the repository into the pages of the site: guides, packages, documents and
 // reference. Links between files become links between pages; links to anything else lead to the
 // repository on the web.
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -12,9 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
-import { commandsOf, helpOf } from '../scripts/shape.mjs';
+import { importSource } from '../scripts/sources.mjs';
 import { packages, root } from '../scripts/workspace.mjs';
-import { writeReference } from './reference.mjs';
 
 const web = 'https://github.com/call-attribution/call-attribution';
 export const pagesFolder = join(import.meta.dirname, '.pages');
@@ -117,8 +117,13 @@ function aboutOf(text) {
     .trim();
 }
 
-/** Writes all pages and says what they are. @returns {Promise<Page[]>} */
-export async function writePages() {
+/**
+ * Writes all pages and says what they are.
+ * @param {(entries: readonly { name: string, source: string }[], out: string) => Promise<void>}
+ *   writeReference
+ * @returns {Promise<Page[]>}
+ */
+export async function writePages(writeReference) {
   rmSync(pagesFolder, { recursive: true, force: true });
 
   /** @type {Page[]} */
@@ -144,17 +149,26 @@ export async function writePages() {
       withSiteLinks(`site/${name}`, readFileSync(join(import.meta.dirname, name), 'utf8')),
     );
 
-  // The picture of the home page, which its front matter names.
+  // The picture of the home page, which its front matter names, and the icon of the service's page.
   imageOf('README.md', 'docs/screens/page-light.png');
+  cpSync(join(root, 'packages/service/browser/icon.svg'), join(pagesFolder, 'public/icon.svg'));
   for (const [file, page] of pageOf) {
     const text = readFileSync(join(root, file), 'utf8');
     write(page, withSiteLinks(file, text));
   }
 
   // Made from the help, so that no option is without a page.
+  const bin = join(root, 'packages/cli/dist/bin.js');
+  const { commands: all } = /** @type {{ commands: readonly { name: string }[] }} */ (
+    await importSource(join(root, 'packages/cli/src/commands/index.ts'))
+  );
   let commands = '# Commands\n\nEach command with all its options, as `calls help` prints it.\n';
-  for (const name of (await commandsOf(helpOf)).keys())
-    commands += `\n## calls ${name}\n\n\`\`\`text\n${(await helpOf(name.split(' '))).trim()}\n\`\`\`\n`;
+  for (const { name } of all) {
+    const help = execFileSync(process.execPath, [bin, 'help', ...name.split(' ')], {
+      encoding: 'utf8',
+    });
+    commands += `\n## calls ${name}\n\n\`\`\`text\n${help.trim()}\n\`\`\`\n`;
+  }
   write('docs/commands.md', commands);
   const entries = packages.flatMap(({ name, dir, entries }) =>
     entries.map(({ path, source }) => ({
@@ -165,7 +179,12 @@ export async function writePages() {
   await writeReference(entries, join(pagesFolder, 'reference'));
   for (const { name } of entries) {
     const path = `reference/${name}`;
-    const text = readFileSync(join(pagesFolder, `${path}.md`), 'utf8');
+    const file = join(pagesFolder, `${path}.md`);
+    // A heading takes over the anchor that stands before it: it would get one more from its words.
+    const text = readFileSync(file, 'utf8')
+      .replace(/^# .+/m, '$& {#package}')
+      .replace(/<a id="([^"]+)"><\/a>\s+(#+ .+)/g, (_, id, heading) => `${heading} {#${id}}`);
+    writeFileSync(file, text);
     pages.push({
       path,
       title: `@call-attribution/${name}`,

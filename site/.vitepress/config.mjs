@@ -27,7 +27,13 @@ export default defineConfig({
   cacheDir: 'node_modules/.vitepress',
   cleanUrls: false,
   lastUpdated: false,
-  markdown: { anchor: { slugify }, toc: { slugify } },
+  head: [['link', { rel: 'icon', href: `${process.env.SITE_BASE ?? '/'}icon.svg` }]],
+  markdown: {
+    anchor: { slugify },
+    toc: { slugify },
+    // Readable on the gray of a block: comments of the usual themes are not.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   vite: { server: { fs: { allow: ['..'] } }, build: { chunkSizeWarningLimit: 5000 } },
   themeConfig: {
     nav: [
