@@ -59,6 +59,7 @@ export type {
   Answer,
   AnswerColumn,
   AnswerValue,
+  FoundOutcome,
   LeftOut,
   Note,
 } from './question/answer.ts';

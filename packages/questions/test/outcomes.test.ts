@@ -497,6 +497,34 @@ describe('a question about what calls became', () => {
     });
   });
 
+  test('says of each sale which call it belongs to, or why to none', async () => {
+    const { outcomes } = await answerQuestion(question, calls);
+    const said = outcomes.map(
+      ({ place, sid, why }) => `${place.slice(11)}: ${sid ?? why}${sid && why ? ` ${why}` : ''}`,
+    );
+    expect(said).toEqual([
+      'row 4: 1',
+      'row 2: 2',
+      'row 3: 2',
+      'row 7: 3 cancelled',
+      'row 8: 4',
+      'row 9: no_call',
+      'row 10: no_number',
+      'row 5: 3',
+      'row 6: 5',
+    ]);
+    expect(outcomes[1]).toEqual({
+      place: 'sales.csv, row 2',
+      time: '2026-11-03 00:00:00',
+      value: 100.1,
+      currency: null,
+      account: 'main',
+      sid: '2',
+      date_added: '2026-11-02 09:00:00',
+      why: null,
+    });
+  });
+
   test('counts those of calls that fulfill its condition, and of no excluded number', async () => {
     const texan = await answerQuestion({ ...question, where: "state = 'TX'" }, calls);
     expect(texan.total).toMatchObject({ calls: 1, outcomes: 1, revenue: 1000 });

@@ -16,6 +16,14 @@ export interface CountedGroup {
   readonly past: readonly PartValue[] | null;
 }
 
+/** The call of an outcome. */
+export interface MatchedCall {
+  readonly account: string;
+  readonly sid: string | null;
+  /** When it began, in naive milliseconds. */
+  readonly time: number;
+}
+
 /** What was counted. An answer is made of it. */
 export interface Counted {
   /** The parts over all calls of the period, and of the one it is compared with. */
@@ -50,7 +58,7 @@ export interface Counted {
   /** Up to when all calls are known, on that clock; null where nobody knows. */
   readonly until: number | null;
   /** The outcomes of a question that measures what calls became, with their calls. */
-  readonly matches: readonly OutcomeMatch<{ readonly time: number }>[];
+  readonly matches: readonly OutcomeMatch<MatchedCall>[];
   /** The accounts that the question is about and that are known. */
   readonly accounts: readonly AccountStatus[];
 }

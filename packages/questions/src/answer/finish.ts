@@ -13,7 +13,7 @@ import { dataEnds, knownDays } from './data-ends.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { notesOf } from './notes.ts';
-import { outcomesLeftOut } from './outcomes-found.ts';
+import { outcomesLeftOut, shownOutcome } from './outcomes-found.ts';
 import { findSpend, type SpendFound } from './spend-found.ts';
 
 type Cells = Record<string, AnswerValue>;
@@ -86,6 +86,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
     ...answer,
     known: { from: shownTime(known.from), to: shownTime(known.to) },
     leftOut,
+    outcomes: counted.matches.map(shownOutcome),
     notes: [
       ...spendNotes(plan, spend),
       ...notesOf(plan, answer, { ...counted, groups: filled.groups }, ends),

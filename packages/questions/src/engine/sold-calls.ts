@@ -9,6 +9,8 @@ import type { KeptAccount } from './sequences.ts';
 export interface KeptPlace {
   readonly account: string;
   readonly at: number;
+  /** Its session id; null where it was not read. */
+  readonly sid: string | null;
   /** When it began, in naive milliseconds. */
   readonly time: number;
 }
@@ -38,12 +40,13 @@ export function soldCalls(
       if (!matcher.wants(caller)) continue;
       const { at } = batch;
       const time = sentTimes[at] as number;
+      const sid = columns.sid === undefined ? null : String(columns.sid[at]);
       matcher.add(caller, {
         account,
         time,
-        sid: String(columns.sid?.[at] ?? ''),
+        sid: sid ?? '',
         isExcluded: isExcluded(batch) === true,
-        it: { account, at, time },
+        it: { account, at, sid, time },
       });
     }
   }

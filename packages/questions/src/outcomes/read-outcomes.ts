@@ -155,13 +155,14 @@ export function readOutcomes(files: readonly OutcomeFile[], options: OutcomeOpti
   const read = files.map((file) => readFile(file, options));
   const { kept, replaced } = unionOf(read.map(({ outcomes }) => outcomes));
   return {
-    all: kept.sort((a, b) => a.time - b.time || compareTexts(a.place, b.place)),
+    all: kept.sort((a, b) => a.time - b.time || byPlace.compare(a.place, b.place)),
     columns: read.map(({ said }) => said),
     replaced,
   };
 }
 
-const compareTexts = (a: string, b: string): number => Number(a > b) - Number(a < b);
+/** Row 9 comes before row 10. */
+const byPlace = new Intl.Collator('en', { numeric: true });
 
 function readFile(file: OutcomeFile, options: OutcomeOptions) {
   const { at, timeOfDay, said, body } = headingsOf(file);

@@ -1,3 +1,5 @@
+import type { Unmatched } from '../outcomes/match-outcomes.ts';
+
 // What a question is answered with.
 
 /** A value in an answer. */
@@ -104,6 +106,22 @@ export interface AccountStatus {
   readonly syncedAt: string | null;
 }
 
+/** An outcome with its call, or why there is none. */
+export interface FoundOutcome {
+  /** The file and row that it is from. */
+  readonly place: string;
+  /** When it was, on the clock of the account; of a date alone the beginning of that day. */
+  readonly time: string;
+  readonly value: number;
+  readonly currency: string | null;
+  /** The account of its call, which the next two are of; null where there is none. */
+  readonly account: string | null;
+  readonly sid: string | null;
+  readonly date_added: string | null;
+  /** Why it counts for no call; null where it does. */
+  readonly why: Unmatched | 'cancelled' | null;
+}
+
 /** The answer to a question. */
 export interface Answer {
   /** The columns of the rows, groups first. */
@@ -148,4 +166,6 @@ export interface Answer {
   readonly leftOut: readonly LeftOut[];
   /** What else a reader should know. */
   readonly notes: readonly Note[];
+  /** The outcomes of a question that measures what calls became; otherwise empty. */
+  readonly outcomes: readonly FoundOutcome[];
 }

@@ -118,7 +118,7 @@ export function needsOf(
   if (around !== null) {
     // Of what became of a call another one may be the cause, before it or after it.
     const { window, conditions } = around;
-    const fields = ['date_added', 'is_extension', 'ani'];
+    const fields = ['sid', 'date_added', 'is_extension', 'ani'];
     const tested = recordFields({ groups: [], conditions, parts: [] });
     const wider = dated.map(({ from, to }) =>
       periodOf(from === null ? null : from - window, to === null ? null : to + window),
