@@ -1,5 +1,6 @@
 import type { Call } from '@call-attribution/core/record';
-import type { Acceptance, Conversion } from './conversion.ts';
+import type { Outcome } from '@call-attribution/questions';
+import type { Acceptance, Conversion, Judged } from './conversion.ts';
 import { entryOf, type LedgerEntry } from './entry.ts';
 import { type Correction, correctionTexts, type LeftOutReason } from './reasons.ts';
 
@@ -21,10 +22,12 @@ export interface Change {
   readonly why: LeftOutReason | Correction | null;
 }
 
-/** A change, and the call that makes it. */
+/** A change, and the call or outcome that makes it. */
 export interface CallChange extends Change {
-  /** The call, which is much larger than the rest. */
-  readonly call: Call;
+  /** The call, which is much larger than the rest; null of an outcome that has none. */
+  readonly call: Call | null;
+  /** The outcome; null where a call is the conversion, and of one that no file has any more. */
+  readonly outcome: Outcome | null;
 }
 
 // Reasons that say that the call is not a conversion. The others say that it cannot be known now,
@@ -40,6 +43,8 @@ const final: ReadonlySet<Change['why']> = new Set<LeftOutReason>([
   'caller_counted',
   'no_value',
   'wrong_form',
+  'cancelled',
+  'not_in_files',
 ]);
 
 /**
@@ -47,7 +52,7 @@ const final: ReadonlySet<Change['why']> = new Set<LeftOutReason>([
  * new conversion where the tool finds conversions by their click and that is another one now.
  */
 export function changesOf(
-  judged: Conversion | { readonly reason: LeftOutReason },
+  judged: Judged,
   old: LedgerEntry | null,
   findsBy: Acceptance['findsBy'],
 ): Change[] {

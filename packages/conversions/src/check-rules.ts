@@ -51,6 +51,12 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
     throw new RulesError('timeZone', `${problem}; ${fix}`);
   }
 
+  if (rules.outcomes !== undefined && !accepts.takesValue)
+    throw new RulesError(
+      'outcomes',
+      `${title} takes calls without a value: it has no place for outcomes`,
+    );
+
   checkValue(value);
   checkConsent(rules.consent);
 

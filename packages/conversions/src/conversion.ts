@@ -1,12 +1,21 @@
 import { type Call, isCallExtension, isFinalStatus } from '@call-attribution/core/record';
 import {
+  instantOf as beginningOf,
   type Duration,
+  day,
   durationMillis,
+  formatNaive,
   instantsOf,
+  type Period,
   parseTime,
   second,
 } from '@call-attribution/core/time';
-import { type ClickIdName, type ClickIds, clickIdsOf } from '@call-attribution/questions';
+import {
+  type ClickIdName,
+  type ClickIds,
+  clickIdsOf,
+  type Outcome,
+} from '@call-attribution/questions';
 import type { Consent } from './consent.ts';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
@@ -57,6 +66,28 @@ export interface ConversionRules {
    * nothing is said about consent.
    */
   readonly consent?: Agreement | undefined;
+  /**
+   * What calls became: these are the conversions then, with their own time and value, and what the
+   * rules say of the talk, of callers and of values does not apply. Default: calls are.
+   */
+  readonly outcomes?: OutcomeRules | undefined;
+}
+
+/** Outcomes that are the conversions, in place of calls. */
+export interface OutcomeRules {
+  /** The outcomes, from `readOutcomes`. */
+  readonly all: readonly Outcome[];
+  /** How many milliseconds a call may lie before its outcome: `usualWindow`. */
+  readonly window: number;
+  /** Outcomes of this time are sent. What was sent before is corrected whenever it was. */
+  readonly period: Period;
+  /** Whether the number of a call does not count. */
+  readonly isExcluded: (call: Call) => boolean;
+  /**
+   * Nothing is missing in the files between their first and their last outcome: what was sent of
+   * that time and is in none of them is taken back.
+   */
+  readonly isComplete: boolean;
 }
 
 /** Which calls a tool takes. */
@@ -87,12 +118,15 @@ export interface Acceptance {
   readonly findsBy: 'click' | 'id' | null;
 }
 
+/** A conversion, or why there is none. */
+export type Judged = Conversion | { readonly reason: LeftOutReason };
+
 /**
- * A call that counts as a conversion, independent of the tool. Instants are in milliseconds since
+ * A call, or an outcome, that counts as a conversion, independent of the tool. Instants are in milliseconds since
  * 1970.
  */
 export interface Conversion {
-  /** What the tool and the ledger know it by: the session id of the call. */
+  /** What the tool and the ledger know it by: the session id of the call, or that of an outcome. */
   readonly key: string;
   /** Session id of the call. */
   readonly sid: string;
@@ -106,9 +140,11 @@ export interface Conversion {
   readonly startedAt: number;
   /**
    * When the conversion happened: the end of the talk, or a second after the start of a call
-   * without talk.
+   * without talk; the time of an outcome.
    */
   readonly endedAt: number;
+  /** When it counts for a tool that matches by clicks: the start of the call, or the outcome. */
+  readonly at: number;
   /** When the visit with the click began, as far as the record says. */
   readonly clickedAt: number;
   /**
@@ -157,17 +193,21 @@ export function conversionOf(
   accepts: Acceptance,
   rules: ConversionRules,
   caller: CallerFacts = { isFirstCall: null },
-): Conversion | { readonly reason: LeftOutReason } {
+): Judged {
   return judgeCall(call, accepts, readRules(rules), caller);
 }
 
-/** The same with rules that were read once for many calls. */
+/**
+ * The same with rules that were read once for many calls. For an outcome nothing counts but the click
+ * of its call.
+ */
 export function judgeCall(
   call: Call,
   accepts: Acceptance,
   read: RulesRead<ConversionRules>,
   caller: CallerFacts,
-): Conversion | { readonly reason: LeftOutReason } {
+  outcome: Outcome | null = null,
+): Judged {
   const { rules } = read;
   const { timeZone } = rules;
   if (timeZone === null) return { reason: 'zone_missing' };
@@ -180,7 +220,7 @@ export function judgeCall(
     return { reason: mayNumber ? 'no_caller_number' : 'no_click_id' };
   if (accepts.onlyExtensions && call.ppc_status === 'Desktop') return { reason: 'desktop_call' };
   const talkSeconds = talkSecondsOf(call);
-  const short = tooShort(talkSeconds, accepts, rules);
+  const short = outcome === null && tooShort(talkSeconds, accepts, rules);
   if (short) return { reason: short };
   if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status))
     return { reason: 'status_not_final' };
@@ -194,10 +234,11 @@ export function judgeCall(
   const reason = wrongAge(startedAt, clickedAt, accepts, rules);
   if (reason) return { reason };
 
-  const { value, rule } = accepts.takesValue
-    ? read.worthOf(call, caller)
-    : { value: null, rule: null };
-  if (accepts.takesValue && rules.value !== undefined && value === null)
+  const { value, rule } =
+    accepts.takesValue && outcome === null
+      ? read.worthOf(call, caller)
+      : { value: null, rule: null };
+  if (outcome === null && accepts.takesValue && rules.value !== undefined && value === null)
     return { reason: 'no_value' };
   const consent = read.consentOf(call);
   if (consent?.adUserData === 'denied' && !accepts.takesConsent)
@@ -216,6 +257,7 @@ export function judgeCall(
     click,
     clickIds,
     startedAt,
+    at: startedAt,
     endedAt: 'at' in ended && ended.at > startedAt ? ended.at : startedAt + second,
     clickedAt,
     callerNumber: mayHaveNumber && isOneClick ? callerNumber : null,
@@ -270,4 +312,15 @@ function instantOf(
   if (first === undefined) return { reason: 'time_not_in_zone' };
   if (repeated === undefined || repeatedHour === 'first') return { at: first };
   return repeatedHour === 'second' ? { at: repeated } : { reason: 'time_twice_in_zone' };
+}
+
+/** The instant of an outcome, to the second, or why it cannot be known. A day is its beginning. */
+export function timeOfOutcome(
+  { time, until, instant }: Outcome,
+  rules: ConversionRules,
+): { readonly at: number } | { readonly reason: LeftOutReason } {
+  if (instant !== null) return { at: Math.floor(instant / second) * second };
+  const zone = rules.timeZone ?? 'UTC';
+  if (until - time >= day - 1) return { at: beginningOf(time, zone).epochMs };
+  return instantOf(formatNaive(time), zone, rules);
 }

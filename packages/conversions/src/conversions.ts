@@ -2,10 +2,16 @@ import { type Call, callerOf } from '@call-attribution/core/record';
 import { durationMillis, parseTime } from '@call-attribution/core/time';
 import { defineOperator, type Operator } from '@call-attribution/node-stream/operators';
 import { type CallChange, changesOf } from './changes.ts';
-import { checkRules } from './check-rules.ts';
-import { type Acceptance, type Conversion, type ConversionRules, judgeCall } from './conversion.ts';
+import { checkRules, RulesError } from './check-rules.ts';
+import {
+  type Acceptance,
+  type Conversion,
+  type ConversionRules,
+  type Judged,
+  judgeCall,
+} from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
-import type { LeftOutReason } from './reasons.ts';
+import { createOutcomeJudge, isOfOutcome } from './outcomes.ts';
 import { type RulesRead, readRules } from './rules-read.ts';
 import { keyOf, rowOf, type Tool } from './sheet-format.ts';
 
@@ -21,7 +27,7 @@ export type Delivered = ReadonlyMap<string, LedgerEntry>;
  * @param delivered what the tool has, as `ledger.delivered(destination)` says it.
  * @example
  * for await (const { kind, call, conversion, why } of conversions(createCallStream(client), rules, sheetFormats.sa360))
- *   console.log(call.sid, kind, conversion?.value ?? why);
+ *   console.log(call?.sid, kind, conversion?.value ?? why);
  */
 export function conversions(
   calls: AsyncIterable<Call> | Iterable<Call>,
@@ -45,14 +51,26 @@ export function toConversions(
   delivered: Delivered = new Map(),
 ): Operator<Call, CallChange> {
   checkRules(rules, tool);
+  refuseMixed(rules, delivered);
   return defineOperator<Call, CallChange>({
     name: 'toConversions',
     gives: 'other',
     unsaved: 'the judge of conversions remembers callers, and cannot be saved',
     begin() {
       const read = readRules(rules);
-      const judge = createJudge(tool.accepts, read);
       const check = createRowCheck(tool, rules);
+      if (rules.outcomes !== undefined) {
+        const { page, changes } = createOutcomeJudge(rules.outcomes, read, tool, delivered, check);
+        return {
+          page(calls) {
+            page(calls);
+            return [];
+          },
+          end: changes,
+        };
+      }
+
+      const judge = createJudge(tool.accepts, read);
       const { from = '' } = rules;
       const { findsBy } = tool.accepts;
 
@@ -64,7 +82,7 @@ export function toConversions(
         const judged = 'reason' in found ? found : check(found);
         const key = 'reason' in judged ? String(call.sid) : judged.key;
         const changes = changesOf(judged, delivered.get(key) ?? null, findsBy);
-        return changes.map((change) => ({ ...change, call }));
+        return changes.map((change) => ({ ...change, call, outcome: null }));
       };
 
       if (!read.needsCallers) return { page: (calls) => calls.flatMap(changesOfCall) };
@@ -83,7 +101,18 @@ export function toConversions(
   });
 }
 
-type Judged = Conversion | { readonly reason: LeftOutReason };
+/** A call and what it became would count as two conversions under one name. */
+function refuseMixed({ outcomes, conversionName }: ConversionRules, delivered: Delivered): void {
+  const other = [...delivered.values()].find(
+    (entry) => isOfOutcome(entry) !== (outcomes !== undefined),
+  );
+  if (other === undefined) return;
+  const [got, given] = isOfOutcome(other) ? ['outcomes', 'calls'] : ['calls', 'outcomes'];
+  throw new RulesError(
+    'conversionName',
+    `the conversion ${JSON.stringify(conversionName)} has got ${got} already: give ${given} a conversion of their own, else one call would count twice`,
+  );
+}
 
 /** Leaves out conversions whose row the tool would refuse, and those that repeat a row. */
 function createRowCheck(tool: Tool, rules: ConversionRules): (found: Conversion) => Judged {

@@ -14,7 +14,7 @@ export interface LedgerEntry {
   readonly account: string;
   /** The click it was matched by; null when that was the number of the caller. */
   readonly click: { readonly kind: ClickIdName; readonly id: string } | null;
-  /** When the call began, in milliseconds since 1970. */
+  /** When the call began, or when the outcome was sent to be, in milliseconds since 1970. */
   readonly at: number;
   /** Conversion action, goal or type. */
   readonly name: string;
@@ -37,11 +37,13 @@ export interface LedgerEntry {
    * it.
    */
   readonly uncertain?: true;
+  /** Of an outcome: the naive time of the newest row that was seen of it. */
+  readonly soldAt?: number;
 }
 
 /** What the ledger keeps of a conversion that is new. */
 export function entryOf(conversion: Conversion): LedgerEntry {
-  const { key, sid, account, click, startedAt: at, name, value, currency, consent } = conversion;
+  const { key, sid, account, click, at, name, value, currency, consent } = conversion;
   return {
     action: 'add',
     key,

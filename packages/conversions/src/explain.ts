@@ -31,7 +31,7 @@ export function explainChange(change: CallChange, options: ExplainOptions): stri
   const lines: string[] = [];
   if (conversion === null) {
     lines.push(`no conversion for ${title}: ${textOf(why)}`);
-    if (why === 'too_short') lines.push(talkText(call.talk_minutes, options));
+    if (why === 'too_short') lines.push(talkText(call?.talk_minutes, options));
     if (why === 'no_value' && typeof options.rules.value === 'object')
       for (const { name, where } of options.rules.value.rules)
         lines.push(`not true of it: ${name === undefined ? '' : `${name}: `}${where}`);

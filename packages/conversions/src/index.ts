@@ -17,6 +17,7 @@ export {
   type Conversion,
   type ConversionRules,
   conversionOf,
+  type OutcomeRules,
 } from './conversion.ts';
 export { conversions, type Delivered, toConversions } from './conversions.ts';
 export type { LedgerEntry } from './entry.ts';

@@ -1,3 +1,5 @@
+import { unmatchedTexts } from '@call-attribution/questions';
+
 /**
  * What each reason for which nothing is said about a call, or a conversion is taken back, means and
  * what can be done about it, in one line.
@@ -26,6 +28,11 @@ export const reasonTexts = {
   wrong_form: 'the click ID or another value does not have the form that the tool accepts',
   duplicate: 'the sheet already has a row with the same click or number, name and time',
   sent_before: 'it was uploaded before, as it is',
+  ...unmatchedTexts,
+  cancelled: 'it was cancelled or refunded, or is worth 0',
+  other_conversion: 'the file gives it to a conversion of another name',
+  older_row: 'a newer row of it was sent before',
+  not_in_files: 'it is in no file any more, and the files are complete',
   uncertain: 'the answer to its upload was lost: nobody knows whether the tool has it',
 } as const;
 

@@ -75,8 +75,8 @@ export function createTally(): Tally {
   const uncertain: string[] = [];
 
   const countCall = ({ call, conversion, why }: CallChange): void => {
-    if (!Object.hasOwn(call, 'ppc_status')) ofV2 += 1;
-    const at = parseTime(String(call.date_added))?.millis;
+    if (call !== null && !Object.hasOwn(call, 'ppc_status')) ofV2 += 1;
+    const at = parseTime(String(call?.date_added))?.millis;
     if (at !== undefined) {
       first = Math.min(first, at);
       last = Math.max(last, at);
@@ -95,8 +95,8 @@ export function createTally(): Tally {
 
   return {
     add(change) {
-      const { kind, why } = change;
-      const sid = String(change.call.sid);
+      const { kind, why, call, entry } = change;
+      const sid = String(call?.sid ?? entry?.sid);
       const what = uncorrected(change);
       if (kind !== 'left-out') changes[kind] += 1;
       if (isHeld(change)) held += 1;

@@ -34,7 +34,7 @@ async function judged(
 ): Promise<Record<string, LeftOutReason | 'ok'>> {
   const found: Record<string, LeftOutReason | 'ok'> = {};
   for await (const { kind, call, why } of conversions(calls, { ...rules, ...changes }, format))
-    found[String(call.sid)] = kind === 'add' ? 'ok' : (why as LeftOutReason);
+    found[String(call?.sid)] = kind === 'add' ? 'ok' : (why as LeftOutReason);
   return found;
 }
 

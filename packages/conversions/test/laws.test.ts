@@ -154,7 +154,7 @@ test.each(Object.values(sheetFormats).map((format) => [format.name, format] as c
         expect(text).not.toMatch(/Jane|203\.0\.113\.77|someone|HYPERLINK/);
         if (name === 'google-ads-calls') return;
         for (const { call, conversion } of changes) {
-          const number = String(call.ani).replace(/\D/g, '').slice(-10);
+          const number = String(call?.ani).replace(/\D/g, '').slice(-10);
           if (number.length < 10 || conversion === null) continue;
           const row = format.columns(rules).map((column) => column.cell(conversion, rules));
           expect(row.join()).not.toContain(number);

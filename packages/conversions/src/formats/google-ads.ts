@@ -73,7 +73,7 @@ export const googleAdsClicks: SheetFormat = {
   columns: (rules) => [
     { ...clickIdColumn('Google Click ID', 'gclid'), isKey: true },
     { ...nameColumn('Conversion Name'), isKey: true },
-    { ...timeColumn('Conversion Time', ({ startedAt }) => startedAt), isKey: true },
+    { ...timeColumn('Conversion Time', ({ at }) => at), isKey: true },
     valueColumn('Conversion Value'),
     currencyColumn('Conversion Currency'),
     ...consentColumns(rules),

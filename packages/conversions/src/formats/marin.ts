@@ -31,7 +31,7 @@ export const marin: SheetFormat = {
     'Keyword and creative IDs come from the URLs of the visit (mkwid, pcrid).',
   ],
   // No column is a key: two calls from one keyword on one day are two equal rows.
-  columns: ({ conversionName, value }) => [
+  columns: ({ conversionName, value, outcomes }) => [
     {
       title: 'Date',
       cell: ({ clickedAt }, { timeZone }) => americanDate(clickedAt, timeZone),
@@ -40,6 +40,6 @@ export const marin: SheetFormat = {
     clickIdColumn('Keyword ID', 'mkwid'),
     { ...clickIdColumn('Creative ID', 'pcrid'), pattern: /^[\w.|~:-]+$/, isOptional: true },
     { ...constantColumn(`${conversionName} Conv`, '1'), pattern: /^\d+$/ },
-    ...(value ? [{ ...valueColumn(`${conversionName} Rev`), isOptional: false }] : []),
+    ...(value || outcomes ? [{ ...valueColumn(`${conversionName} Rev`), isOptional: false }] : []),
   ],
 };

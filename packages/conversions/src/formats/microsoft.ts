@@ -33,7 +33,7 @@ const clickColumn = (title: string): SheetColumn => ({
 const timeForm = /^\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d{2}:\d{2} [AP]M$/;
 const timeColumn: SheetColumn = {
   title: 'Conversion Time',
-  cell: ({ startedAt }) => americanUtc(startedAt),
+  cell: ({ at }) => americanUtc(at),
   pattern: timeForm,
   isKey: true,
 };

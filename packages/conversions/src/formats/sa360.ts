@@ -4,7 +4,6 @@ import {
   constantColumn,
   isoUtc,
   nameColumn,
-  sidColumn,
   usualAcceptance,
   valueColumn,
 } from './columns.ts';
@@ -33,10 +32,15 @@ export const sa360: SheetFormat = {
     constantColumn('Action', 'Add'),
     constantColumn('Status', 'Active'),
     clickIdColumn('Click ID', 'gclid'),
-    { ...sidColumn('Advertiser Conversion ID'), isKey: true },
+    {
+      title: 'Advertiser Conversion ID',
+      cell: ({ key }) => key,
+      pattern: /^\S{1,100}$/,
+      isKey: true,
+    },
     {
       title: 'Conversion timestamp',
-      cell: ({ startedAt }) => isoUtc(startedAt),
+      cell: ({ at }) => isoUtc(at),
       pattern: /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/,
     },
     valueColumn('Conversion revenue'),

@@ -89,7 +89,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
         const { call, why } = change;
         const isListed = leftOut !== null && change.conversion === null;
         if (isListed && why !== null && Object.hasOwn(reasonTexts, why))
-          left.push(csvLine([call.sid, call.date_added, why, reasonTexts[why as LeftOutReason]]));
+          left.push(csvLine([call?.sid, call?.date_added, why, reasonTexts[why as LeftOutReason]]));
       };
       const found = conversions(stream, rules, format, ledger?.delivered(destination));
       const changes = await changesToSend(found, seen).catch((error: unknown) => {

@@ -53,7 +53,7 @@ export async function whyOf(
     const destination = `${format.name} ${rules.conversionName}`.trim();
     let last: CallChange | null = null;
     for await (const change of conversions(calls, rules, format, ledger?.delivered(destination)))
-      if (change.call.sid === call.sid) last = change;
+      if (change.call?.sid === call.sid) last = change;
     if (last === null)
       throw new CliError(`the call ${call.sid} was not among the calls of its time`, {
         exitCode: exitCodes.incomplete,

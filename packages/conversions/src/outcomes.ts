@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto';
+import { type Call, callerOf } from '@call-attribution/core/record';
+import { formatNaive, isIn, parseTime, second } from '@call-attribution/core/time';
+import { matchOutcomes, type Outcome, type OutcomeMatch } from '@call-attribution/questions';
+import { type CallChange, changesOf } from './changes.ts';
+import {
+  type Conversion,
+  type ConversionRules,
+  type Judged,
+  judgeCall,
+  type OutcomeRules,
+  timeOfOutcome,
+} from './conversion.ts';
+import type { LedgerEntry } from './entry.ts';
+import type { RulesRead } from './rules-read.ts';
+import type { Tool } from './sheet-format.ts';
+
+/** What keys of outcomes begin with; those of calls are their session ids. */
+const mark = 'outcome-';
+
+/** Is an entry of a ledger that of an outcome, and not of a call? */
+export const isOfOutcome = ({ key }: Pick<LedgerEntry, 'key'>): boolean => key.startsWith(mark);
+
+/** Judges outcomes for a tool, once all calls have been seen. */
+export interface OutcomeJudge {
+  /** Takes calls in any order. */
+  page(calls: readonly Call[]): void;
+  /** What the outcomes change of what the tool has. */
+  changes(): CallChange[];
+}
+
+/**
+ * Judges outcomes: each is a conversion by the click of its call, with the time and the value of the
+ * outcome. What was sent keeps its click and its time.
+ *
+ * @param check leaves out what the tool would refuse.
+ */
+export function createOutcomeJudge(
+  outcomes: OutcomeRules,
+  read: RulesRead<ConversionRules>,
+  { accepts }: Tool,
+  delivered: ReadonlyMap<string, LedgerEntry>,
+  check: (found: Conversion) => Judged,
+): OutcomeJudge {
+  const { rules } = read;
+  const matcher = matchOutcomes<Call>(outcomes.all, outcomes.window);
+
+  const worthOf = ({ value, currency }: Outcome) => ({
+    value,
+    currency: currency === null || currency === '$' ? (rules.currency ?? null) : currency,
+  });
+
+  // The tool would take two outcomes of one click and one time for one.
+  const taken = new Set([...delivered.values()].map((entry) => placeOf(entry, entry.at)));
+  const apart = (found: Conversion): Conversion => {
+    let { at } = found;
+    while (taken.has(placeOf(found, at))) at += second;
+    taken.add(placeOf(found, at));
+    return { ...found, at, endedAt: at };
+  };
+
+  const conversionOf = ({ outcome, call, why }: OutcomeMatch<Call>, key: string | null): Judged => {
+    if (call === null || key === null) return { reason: why ?? 'no_call' };
+    const found = judgeCall(call, accepts, read, { isFirstCall: null }, outcome);
+    if ('reason' in found) return found;
+    const sold = timeOfOutcome(outcome, rules);
+    if ('reason' in sold) return sold;
+    const at = Math.max(sold.at, found.startedAt + second);
+    if (at > rules.now) return { reason: 'in_the_future' };
+    return { ...found, key, at, endedAt: at, ...worthOf(outcome) };
+  };
+
+  const judge = (
+    match: OutcomeMatch<Call>,
+    key: string | null,
+    old: LedgerEntry | null,
+  ): Judged => {
+    const { outcome } = match;
+    const { conversion, counts } = outcome;
+    if (!counts) return { reason: 'cancelled' };
+    if (conversion !== null && conversion !== rules.conversionName)
+      return { reason: 'other_conversion' };
+    const found = conversionOf(match, key);
+    if (old === null) return 'reason' in found ? found : check(apart(found));
+    const { click, at, sid, account } = old;
+    const known = 'reason' in found ? sentBefore(old) : found;
+    return { ...known, click, at, sid, account, ...worthOf(outcome) };
+  };
+
+  const changesOfMatch = ({ match, key }: Keyed): CallChange[] => {
+    const { outcome, call } = match;
+    const old = key === null ? null : (delivered.get(key) ?? null);
+    if (old === null && !isIn(outcomes.period, outcome.time)) return [];
+    if (old !== null && outcome.time < (old.soldAt ?? 0))
+      return [{ kind: 'left-out', conversion: null, entry: old, why: 'older_row', call, outcome }];
+    return changesOf(judge(match, key, old), old, accepts.findsBy).map(({ entry, ...change }) => ({
+      ...change,
+      entry: entry && { ...entry, soldAt: outcome.time },
+      call,
+      outcome,
+    }));
+  };
+
+  /** What was sent of the time of the files, and is in none of them. */
+  const missing = (keyed: readonly Keyed[]): CallChange[] => {
+    const known = new Set(keyed.map(({ key }) => key));
+    const first = Math.min(...outcomes.all.map(({ time }) => time));
+    const last = Math.max(...outcomes.all.map(({ until }) => until));
+
+    // A row without an id whose call is not read any more has no key.
+    const nameless = new Set(
+      keyed.filter(({ key }) => key === null).map(({ match }) => match.outcome.time),
+    );
+    return [...delivered.values()].flatMap((old): CallChange[] => {
+      const { soldAt = Number.NaN } = old;
+      const isOfFiles = soldAt >= first && soldAt <= last && !nameless.has(soldAt);
+      if (!isOfFiles || known.has(old.key) || old.action === 'retract') return [];
+      return changesOf({ reason: 'not_in_files' }, old, accepts.findsBy).map((change) => {
+        return { ...change, call: null, outcome: null };
+      });
+    });
+  };
+
+  return {
+    page(calls) {
+      for (const call of calls) {
+        const caller = callerOf(call);
+        if (!matcher.wants(caller)) continue;
+        matcher.add(caller, {
+          account: String(call.acct_id),
+          time: parseTime(String(call.date_added))?.millis ?? Number.NaN,
+          sid: String(call.sid),
+          isExcluded: outcomes.isExcluded(call),
+          it: call,
+        });
+      }
+    },
+    changes() {
+      const keyed = keysOf(matcher.matches());
+      const changes = keyed.flatMap(changesOfMatch);
+      return outcomes.isComplete ? [...changes, ...missing(keyed)] : changes;
+    },
+  };
+}
+
+/** An outcome with what the ledger knows it by; null without an id and a call. */
+interface Keyed {
+  readonly match: OutcomeMatch<Call>;
+  readonly key: string | null;
+}
+
+/**
+ * What the ledger and the tool know outcomes by: their id, which is hashed, else their call, their
+ * time, and their place among those of the same.
+ */
+function keysOf(matches: readonly OutcomeMatch<Call>[]): readonly Keyed[] {
+  const places = new Map<string, number>();
+  return matches.map((match) => {
+    const { outcome, call } = match;
+    if (outcome.id !== null) return { match, key: `${mark}${hashOf(outcome.id)}` };
+    if (call === null) return { match, key: null };
+    const time = formatNaive(outcome.time).replace(/[^0-9]/g, '');
+    const stem = `${mark}${String(call.sid)}-${time}`;
+    const place = (places.get(stem) ?? 0) + 1;
+    places.set(stem, place);
+    return { match, key: `${stem}-${place}` };
+  });
+}
+
+const hashOf = (id: string): string =>
+  createHash('sha256').update(`outcome ${id}`).digest('hex').slice(0, 40);
+
+/** What a tool tells conversions of one name apart by. */
+const placeOf = ({ click, sid }: Pick<LedgerEntry, 'click' | 'sid'>, at: number): string =>
+  `${click === null ? `call ${sid}` : `${click.kind} ${click.id}`} ${at}`;
+
+/** An outcome that was sent, as it was: its call may not be read any more. */
+function sentBefore(entry: LedgerEntry): Conversion {
+  const { key, sid, account, click, at, name, value, currency, consent = null } = entry;
+  return {
+    key,
+    sid,
+    account,
+    click,
+    clickIds: click === null ? {} : { [click.kind]: click.id },
+    startedAt: at,
+    endedAt: at,
+    clickedAt: at,
+    at,
+    callerNumber: null,
+    calledNumber: '',
+    isAnswered: true,
+    talkSeconds: 0,
+    name,
+    value,
+    currency,
+    rule: null,
+    consent,
+  };
+}

@@ -1,0 +1,346 @@
+import {
+  type CallChange,
+  type ConversionRules,
+  conversions,
+  createTally,
+  type Delivered,
+  type LedgerEntry,
+  RulesError,
+  type SheetFormat,
+  sheetFormats,
+  toSheet,
+} from '@call-attribution/conversions';
+import { dataManagerAccepts } from '@call-attribution/conversions/push';
+import type { Call } from '@call-attribution/core';
+import { parseNaive, periodOf } from '@call-attribution/core/time';
+import { readOutcomes, usualWindow } from '@call-attribution/questions';
+import { callWith } from '@call-attribution/test-tools/call-with';
+import { describe, expect, test } from 'vitest';
+
+const zone = 'America/New_York';
+const clicks = sheetFormats['google-ads-clicks'];
+const byId = { accepts: dataManagerAccepts({ phone: false }) };
+const number = '2025550123';
+const gclid = (letter: string) => `${letter}j0KCQiA_click-${letter}`;
+
+const call = (sid: string, date: string, changes: Record<string, unknown> = {}): Call =>
+  callWith({
+    sid,
+    date_added: date,
+    displayed_timestamp: date,
+    ppc_gclid: gclid(sid),
+    talk_end: null,
+    ani: number,
+    ...changes,
+  });
+
+const calls = [
+  call('A', '2026-11-02 10:00:00', { talk_minutes: '0.0' }),
+  call('B', '2026-11-05 10:00:00', { talk_minutes: '0.2' }),
+  call('N', '2026-11-05 10:00:00', {
+    ani: '2025550188',
+    ppc_gclid: null,
+    landing_page: null,
+    conversion_page: null,
+    first_touch: null,
+  }),
+];
+
+const rows = (lines: string) =>
+  lines
+    .trim()
+    .split('\n')
+    .map((line, i) => ({ line: i + 1, cells: line.trim().split(',') }));
+
+/** Rules for what files say, each a text with its lines. */
+const rulesFor = (
+  files: readonly string[],
+  outcomes: Partial<ConversionRules['outcomes']> = {},
+  changes: Partial<ConversionRules> = {},
+): ConversionRules => ({
+  timeZone: zone,
+  conversionName: 'Sale',
+  now: Date.parse('2026-11-28T12:00:00Z'),
+  outcomes: {
+    all: readOutcomes(
+      files.map((lines, i) => ({ name: `${i + 1}.csv`, rows: rows(lines) })),
+      { timeZone: zone, dates: null },
+    ).all,
+    window: usualWindow,
+    period: periodOf(null, null),
+    isExcluded: () => false,
+    isComplete: false,
+    ...outcomes,
+  },
+  ...changes,
+});
+
+type Tool = Pick<SheetFormat, 'accepts'> & Partial<SheetFormat>;
+
+const changesOf = async (
+  rules: ConversionRules,
+  { tool = clicks as Tool, has = new Map() as Delivered, of = calls } = {},
+): Promise<CallChange[]> => {
+  const found: CallChange[] = [];
+  for await (const change of conversions(of, rules, tool, has)) found.push(change);
+  return found;
+};
+
+/** What the tool has after some changes. */
+const after = (changes: readonly CallChange[], has: Delivered = new Map()): Delivered => {
+  const now = new Map<string, LedgerEntry>(has);
+  for (const { kind, entry } of changes)
+    if (kind !== 'left-out' && entry !== null) now.set(entry.key, entry);
+  return now;
+};
+
+const short = (changes: readonly CallChange[]) =>
+  changes.map(({ kind, call: own, why, entry, conversion }) =>
+    [kind, own?.sid ?? '-', why ?? conversion?.value, entry?.value].join(' '),
+  );
+
+const head = 'phone,time,value,id,status';
+const sale = `${number},2026-11-06 15:00:00,250,17,won`;
+
+describe('an outcome', () => {
+  test('is a conversion by the click of its call, with its own time and value, whatever the talk was', async () => {
+    const [change] = await changesOf(rulesFor([`${head}\n${sale}`]));
+    expect(change).toMatchObject({
+      kind: 'add',
+      call: { sid: 'B' },
+      conversion: {
+        sid: 'B',
+        click: { kind: 'gclid', id: gclid('B') },
+        at: Date.parse('2026-11-06T15:00:00-05:00'),
+        value: 250,
+        currency: null,
+        name: 'Sale',
+      },
+    });
+    const key = change?.entry?.key ?? '';
+    expect(key).toMatch(/^outcome-[0-9a-f]{40}$/);
+    expect(JSON.stringify(change?.entry)).not.toContain(number);
+  });
+
+  test('is written into the sheet with the time of the sale', async () => {
+    const rules = rulesFor([`${head},currency\n${sale},USD`]);
+    const lines: Uint8Array[] = [];
+    for await (const line of toSheet(clicks, rules)(await changesOf(rules))) lines.push(line);
+    expect(Buffer.concat(lines).toString().split('\r\n')[2]).toBe(
+      `${gclid('B')},Sale,2026-11-06 15:00:00-0500,250.00,USD`,
+    );
+  });
+
+  test('of a date alone begins with its day, or a second after its call', async () => {
+    const days = `phone,time,value\n${number},2026-11-05,1\n${number},2026-11-06,2`;
+    const found = await changesOf(rulesFor([days]));
+    expect(found.map(({ conversion }) => new Date(conversion?.at ?? 0).toISOString())).toEqual([
+      '2026-11-05T15:00:01.000Z',
+      '2026-11-06T05:00:00.000Z',
+    ]);
+  });
+
+  test('has a time of its own beside others of its click', async () => {
+    const twice = `phone,time,value\n${number},2026-11-06,1\n${number},2026-11-06,1`;
+    const first = await changesOf(rulesFor([twice]));
+    expect(first.map(({ conversion }) => new Date(conversion?.at ?? 0).toISOString())).toEqual([
+      '2026-11-06T05:00:00.000Z',
+      '2026-11-06T05:00:01.000Z',
+    ]);
+    const [, , third] = await changesOf(rulesFor([`${twice}\n${number},2026-11-06,3`]), {
+      has: after(first),
+    });
+    expect(new Date(third?.conversion?.at ?? 0).toISOString()).toBe('2026-11-06T05:00:02.000Z');
+  });
+
+  test('without an id is known by its call, its time and its place', async () => {
+    const twice = `phone,time,value\n${number},2026-11-06 08:00,1\n${number},2026-11-06 08:00,1`;
+    const found = await changesOf(rulesFor([twice]));
+    expect(found.map(({ entry }) => entry?.key)).toEqual([
+      'outcome-B-20261106080000-1',
+      'outcome-B-20261106080000-2',
+    ]);
+    expect(short(await changesOf(rulesFor([twice]), { has: after(found) }))).toEqual([
+      'left-out B sent_before 1',
+      'left-out B sent_before 1',
+    ]);
+  });
+
+  test.each<[string, string, Partial<ConversionRules['outcomes']>, Partial<ConversionRules>]>([
+    ['no_click_id', '2025550188,2026-11-06,9,1,', {}, {}],
+    ['no_call', '2025550199,2026-11-06,9,1,', {}, {}],
+    ['no_number', 'Anonymous,2026-11-06,9,1,', {}, {}],
+    ['too_late', `${number},2026-11-28,9,1,`, { window: 86_400_000 }, {}],
+    ['excluded', sale, { isExcluded: ({ ani }: Call) => ani === number }, {}],
+    ['in_the_future', `${number},2026-11-29,9,1,`, {}, {}],
+    ['cancelled', `${number},2026-11-06,9,1,void`, {}, {}],
+    ['cancelled', `${number},2026-11-06,0,1,`, {}, {}],
+    ['click_too_old', sale, {}, { clickWindow: '10d' }],
+    ['time_twice_in_zone', `${number},2026-11-01 01:30,9,1,`, {}, {}],
+  ])('is left out: %s', async (why, row, outcomes, changes) => {
+    const of = [...calls, call('C', '2026-10-30 10:00:00')];
+    const [found] = await changesOf(rulesFor([`${head}\n${row}`], outcomes, changes), { of });
+    expect(found).toMatchObject({ kind: 'left-out', conversion: null, why });
+  });
+
+  test('of another conversion is left out', async () => {
+    const other = `${head},conversion\n${sale},Quote`;
+    expect(short(await changesOf(rulesFor([other])))).toEqual(['left-out B other_conversion ']);
+  });
+
+  test('of another time is none', async () => {
+    const period = periodOf(parseNaive('2026-11-07 00:00:00'), null);
+    expect(await changesOf(rulesFor([`${head}\n${sale}`], { period }))).toEqual([]);
+  });
+
+  test('counts in the summary with its value', async () => {
+    const tally = createTally();
+    const file = `${head}\n${sale}\nAnonymous,2026-11-06,9,18,`;
+    for (const change of await changesOf(rulesFor([file]))) tally.add(change);
+    expect(tally.summary()).toMatchObject({ calls: 2, rows: 1, value: 250 });
+    expect([...tally.summary().leftOut]).toEqual([['no_number', 1]]);
+  });
+});
+
+describe('a conversion name', () => {
+  test('that gets calls takes no outcomes, and the other way round', async () => {
+    const rules = rulesFor([`${head}\n${sale}`]);
+    const { outcomes: _, ...ofCalls } = rules;
+    const asCalls = await changesOf({ ...ofCalls, unanswered: true, minTalk: '0s' });
+    await expect(changesOf(rules, { has: after(asCalls) })).rejects.toThrow(
+      'the conversion "Sale" has got calls already: give outcomes a conversion of their own, else one call would count twice',
+    );
+    const sold = after(await changesOf(rules));
+    await expect(changesOf(ofCalls, { has: sold })).rejects.toThrow(RulesError);
+  });
+
+  test('a tool without values takes no outcomes', async () => {
+    const rules = rulesFor([`${head}\n${sale}`]);
+    await expect(changesOf(rules, { tool: sheetFormats.skai })).rejects.toThrow(
+      'takes calls without a value: it has no place for outcomes',
+    );
+  });
+});
+
+describe('what was sent', () => {
+  const sent = async (tool: Tool = clicks) =>
+    after(await changesOf(rulesFor([`${head}\n${sale}`]), { tool }));
+  const later = async (line: string, options: Parameters<typeof changesOf>[1] = {}) =>
+    changesOf(rulesFor([`${head}\n${line}`]), { has: await sent(options?.tool), ...options });
+
+  test('stays as it is where nothing changed', async () => {
+    expect(short(await later(sale))).toEqual(['left-out B sent_before 250']);
+  });
+
+  test('is restated with a new value, and keeps its click and time', async () => {
+    const of = [...calls, call('D', '2026-11-06 14:00:00')];
+    const line = `${number},2026-11-06 15:30:00,300,17,paid`;
+    const [change] = await later(line, { of });
+    expect(change).toMatchObject({
+      kind: 'restate',
+      why: 'value_changed',
+      entry: {
+        action: 'restate',
+        sid: 'B',
+        value: 300,
+        at: Date.parse('2026-11-06T15:00:00-05:00'),
+      },
+    });
+  });
+
+  test('is restated and taken back when its call is not read any more', async () => {
+    expect(short(await later(sale.replace('250', '300'), { of: [] }))).toEqual([
+      'restate - value_changed 300',
+    ]);
+    expect(short(await later(sale.replace('won', 'refunded'), { of: [] }))).toEqual([
+      'retract - cancelled 250',
+    ]);
+  });
+
+  test.each(['cancelled', 'canceled', 'refunded', 'void'])('is taken back: %s', async (status) => {
+    expect(short(await later(sale.replace('won', status)))).toEqual(['retract B cancelled 250']);
+    expect(short(await later(sale.replace('won', status), { tool: byId }))).toEqual([
+      'retract B cancelled 250',
+    ]);
+  });
+
+  test('is taken back with the value 0', async () => {
+    expect(short(await later(sale.replace('250', '0')))).toEqual(['retract B cancelled 250']);
+  });
+
+  test('is listed where the tool takes no correction', async () => {
+    const tally = createTally();
+    const tool = sheetFormats.sa360;
+    for (const change of await later(sale.replace('won', 'void'), { tool })) tally.add(change);
+    for (const change of await later(sale.replace('250', '9'), { tool })) tally.add(change);
+    const { changes, uncorrected } = tally.summary();
+    expect(changes).toEqual({ add: 0, restate: 0, retract: 0 });
+    expect(uncorrected).toEqual([
+      { sid: 'B', what: 'no_conversion' },
+      { sid: 'B', what: 'value_changed' },
+    ]);
+  });
+
+  test('is not changed by an older row that comes later', async () => {
+    const newer = await later(`${number},2026-11-09,250,17,refunded`);
+    const has = after(newer, await sent());
+    expect(short(await changesOf(rulesFor([`${head}\n${sale}`]), { has }))).toEqual([
+      'left-out B older_row 250',
+    ]);
+  });
+
+  const two = `${head}\n${sale}\n${number},2026-11-08,80,18,`;
+  test.each<[string, string, boolean, string[]]>([
+    [
+      'stays where files may lack rows',
+      `${head}\n${sale}\n${number},2026-11-10,1,19,`,
+      false,
+      ['left-out B sent_before 250', 'add B 1 1'],
+    ],
+    [
+      'is taken back where they are complete',
+      `${head}\n${sale}\n${number},2026-11-10,1,19,`,
+      true,
+      ['left-out B sent_before 250', 'add B 1 1', 'retract - not_in_files 80'],
+    ],
+    [
+      'stays after the last row of complete files',
+      `${head}\n${sale}`,
+      true,
+      ['left-out B sent_before 250'],
+    ],
+    ['stays before their first row', `${head}\n${number},2026-11-10,1,19,`, true, ['add B 1 1']],
+  ])('and is in no file %s', async (_, file, isComplete, expected) => {
+    const has = after(await changesOf(rulesFor([two])));
+    expect(short(await changesOf(rulesFor([file], { isComplete }), { has }))).toEqual(expected);
+  });
+
+  test('without an id stays in complete files when its call is not read any more', async () => {
+    const file = `phone,time,value\n${number},2026-11-06,1`;
+    const has = after(await changesOf(rulesFor([file])));
+    expect(await changesOf(rulesFor([file], { isComplete: true }), { has, of: [] })).toEqual([
+      expect.objectContaining({ kind: 'left-out', why: 'no_call' }),
+    ]);
+  });
+});
+
+test('sales and corrections of them that come in files of any order leave what their union leaves', async () => {
+  const files = [
+    `${head}\n${sale}\n${number},2026-11-07,10,18,`,
+    `${head}\n${number},2026-11-08,300,17,paid`,
+    `${head}\n${number},2026-11-09,12,18,paid\n${number},2026-11-06 09:00,5,19,`,
+    `${head}\n${number},2026-11-10,301,17,paid`,
+  ];
+  const valuesOf = (has: Delivered) =>
+    [...has.values()].map(({ key, value, action }) => [key, value, action === 'retract']).sort();
+  const union = valuesOf(after(await changesOf(rulesFor(files))));
+  expect(union).toHaveLength(3);
+  for (const order of ['0123', '3210', '2031', '1302', '3120']) {
+    let has: Delivered = new Map();
+    for (const at of order)
+      has = after(await changesOf(rulesFor([files[Number(at)] ?? '']), { has }), has);
+    expect(valuesOf(has)).toEqual(union);
+    const again = rulesFor([...order].map((at) => files[Number(at)] ?? ''));
+    expect(valuesOf(after(await changesOf(again)))).toEqual(union);
+  }
+});
