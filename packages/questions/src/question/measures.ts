@@ -221,18 +221,18 @@ const perDay: Make = ([calls], _, daysOf) => ((daysOf() ?? 0) > 0 ? ratio(calls,
 const lagShown: Make = ([lag = null]) =>
   lag === null ? null : Math.floor((lag + 3000) / 6000) / 10;
 const byMissed =
-  'by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
+  'divided by all missed calls with a caller number that are at least {} h before the last sync, 0 to 1.';
 
 /** All measures. */
 // biome-ignore format: one measure a line
 export const measures: readonly CountedMeasure[] = [
   measure('calls', 'calls', 'Number of calls.', () => [allCalls], { better: 'more' }),
   measure('share', 'share', 'Part of all counted calls, 0 to 1.', () => [allCalls], { addsUp: true, empty: 0, value: ([calls], [all]) => ratio(calls, all) }),
-  measure('perDay', 'per_day', 'Calls by the days of the period, up to its end or now.', () => [allCalls], { value: perDay }),
+  measure('perDay', 'per_day', 'Calls divided by the days of the period, up to its end or now.', () => [allCalls], { value: perDay }),
   measure('calls', 'missed', 'Calls that nobody answered: talk_minutes is 0.', () => [missed], { better: 'less', leaves }),
   measure('calls', 'answered', 'Calls that were answered: talk_minutes is above 0.', () => [answered], { better: 'more', leaves }),
-  measure('share', 'missed_rate', 'Missed calls by answered and missed calls, 0 to 1.', () => [missed, judged], { better: 'less', leaves }),
-  measure('share', 'answered_rate', 'Answered calls by answered and missed calls, 0 to 1.', () => [answered, judged], { better: 'more', leaves }),
+  measure('share', 'missed_rate', 'Missed calls divided by answered and missed calls, 0 to 1.', () => [missed, judged], { better: 'less', leaves }),
+  measure('share', 'answered_rate', 'Answered calls divided by answered and missed calls, 0 to 1.', () => [answered, judged], { better: 'more', leaves }),
   measure('talk', 'talk_sum', 'Sum of talk_minutes.', () => [sumOf('talk_minutes', 10)], { addsUp: true, empty: 0, leaves }),
   measure('talk', 'talk_mean', 'Mean of talk_minutes, missed calls included.', () => [sumOf('talk_minutes', 10), knownOf('talk_minutes')], { value: meanOf, leaves }),
   measure('talk', 'talk_median', 'Median of talk_minutes, missed calls included; of two in the middle the smaller one.', () => [rankOf('talk_minutes', 10, 1, 2)], { leaves }),
@@ -246,7 +246,7 @@ export const measures: readonly CountedMeasure[] = [
   measure('values', 'distinct', 'Number of different values of {}, an empty one not counted.', ({ field }) => [distinctOf(field)], { argument: 'field' }),
   measure('calls', 'without', 'Calls in which {} is missing or empty.', ({ field }) => [withoutOf(field)], { argument: 'field' }),
   measure('calls', 'count', 'Calls of which {} is true.', ({ condition }) => [holds(condition)], { argument: 'condition' }),
-  measure('share', 'share', 'Calls of which {} is true by all calls of the group, 0 to 1. What is unknown is not true.', ({ condition }) => [holds(condition), allCalls], { argument: 'condition' }),
+  measure('share', 'share', 'Calls of which {} is true, divided by all calls of the group, 0 to 1. What is unknown is not true.', ({ condition }) => [holds(condition), allCalls], { argument: 'condition' }),
   measure('number', 'median', 'Median of {}; of two in the middle the smaller one.', ({ field, scale }) => [rankOf(field, scale, 1, 2)], { argument: 'number' }),
   measure('number', 'mean', 'Mean of {}.', ({ field, scale }) => [sumOf(field, scale), knownOf(field)], { argument: 'number', value: meanOf }),
   measure('number', 'p90', 'What {} does not exceed in nine of ten calls.', ({ field, scale }) => [rankOf(field, scale, 9, 10)], { argument: 'number' }),
