@@ -16,9 +16,11 @@ import {
   readSettings,
   type Settings,
 } from '@call-attribution/settings';
+import { type Configured, readWords } from './configured.ts';
 import type { HttpOptions } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
+import { redactError } from './privacy/text.ts';
 import { createServer, type McpAccount, version } from './server.ts';
 import { serveStdio } from './stdio.ts';
 import { ToolError } from './text/failures.ts';
@@ -168,6 +170,7 @@ export async function serveProgram(
   const http =
     choices.http === undefined ? undefined : await httpOptionsOf(choices.http, choices, io.env);
   const served = isList(accounts) ? accounts : [];
+  const configured = configuredIn(served[0]?.settings.file ?? null, reveal);
   if (choices.check) return check(served, io);
   for (const { settings } of served) for (const problem of problemsOf(settings)) io.log(problem);
   const folder = join(
@@ -175,6 +178,7 @@ export async function serveProgram(
     'call-attribution',
   );
   const server = createServer(isList(accounts) ? accounts.map(mcpAccount) : accounts, {
+    configured,
     log: io.log,
     reveal,
     copyFolder: choices.memory ? undefined : folder,
@@ -204,6 +208,18 @@ export async function serveProgram(
   }
 
   return 0;
+}
+
+/** What the configuration file gives names to. A mistake in it is refused with the file. */
+function configuredIn(file: Settings['file'], reveal: readonly Reveal[]): Configured {
+  const { definitions = {}, exclude = null, path = '' } = file ?? {};
+  try {
+    readWords({ definitions, exclude }, new Set(reveal));
+    return { definitions, exclude };
+  } catch (error) {
+    if (!CallsError.is(error)) throw error;
+    throw wrong(`${path}: ${redactError(error)}`);
+  }
 }
 
 const isList = (

@@ -22,6 +22,7 @@ import {
 import * as z from 'zod';
 import { appResource } from './app/app.ts';
 import { conditionsResource } from './conditions-document.ts';
+import { type Configured, readWords, type Words } from './configured.ts';
 import { Copy } from './copy/copy.ts';
 import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
 import { createTurns } from './copy/turns.ts';
@@ -30,6 +31,7 @@ import { createMask, type Reveal } from './privacy/mask.ts';
 import { quotable, redactError } from './privacy/text.ts';
 import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
 import { instructions } from './text/words.ts';
+import { noExcludeShape } from './tools/arguments.ts';
 import {
   type Callable,
   createCaller,
@@ -96,6 +98,8 @@ export interface CallsMcpOptions {
    * Default: none.
    */
   readonly exportFolder?: string | undefined;
+  /** Conditions that have names, and which calls do not count. Default: none. */
+  readonly configured?: Configured | undefined;
   /** Tools of your own, listed after those of this package. Default: none. */
   readonly tools?: readonly CustomTool[] | undefined;
   /**
@@ -116,7 +120,7 @@ export interface CallsMcpOptions {
 }
 
 const optionNames =
-  'version budget reveal pseudonymKey timeZone copyFolder exportFolder tools callTimeout clock log'.split(
+  'version budget reveal pseudonymKey timeZone copyFolder exportFolder configured tools callTimeout clock log'.split(
     ' ',
   );
 
@@ -165,10 +169,11 @@ export function createServer(
   checkNames(options, optionNames);
   const { clock = systemClock, log = () => undefined, exportFolder, tools: added = [] } = options;
   const reveal = new Set(options.reveal);
+  const words = readWords(options.configured ?? { definitions: {}, exclude: null }, reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
   const opened = accountsOf(client, options).map((account) =>
-    openAccount(account, options, reveal, clock),
+    openAccount(account, options, reveal, words, clock),
   );
 
   const inTurn = createTurns();
@@ -184,6 +189,7 @@ export function createServer(
       reveal,
       clock,
       budget,
+      words,
       fields,
       timeZone,
       source: new Source(chosen, clock.now, inTurn),
@@ -206,7 +212,7 @@ export function createServer(
 
   const { call, metrics } = createCaller(callable, timeoutMs, log);
   const names = opened.length > 1 ? opened.map(({ name }) => name) : [];
-  const said = instructions(spoken, timeZone, names, tools);
+  const said = instructions(spoken, timeZone, names, tools, words);
 
   /**
    * The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls
@@ -362,6 +368,7 @@ function openAccount(
   account: McpAccount,
   options: CallsMcpOptions,
   reveal: ReadonlySet<Reveal>,
+  words: Words,
   clock: Pick<Clock, 'now'>,
 ): Opened {
   const { client, timeZone, name, id } = account;
@@ -389,7 +396,8 @@ function openAccount(
     version: spoken,
     release: version,
     clock,
-    mask,
+    mask: words.masking(mask),
+    judged: words.judged,
     reveal: [...reveal],
     // Without a key of its own, nothing that is kept could be used by another process.
     place: folder === undefined || key === undefined ? null : { folder, key },
@@ -413,6 +421,9 @@ function ownTool(
   const all = contextOf(opened);
   const input = z.object({
     ...shape,
+    ...(all.words.exclude === undefined || !('calls' in shape)
+      ? {}
+      : noExcludeShape(all.words.exclude)),
     ...(opened.length > 1 ? { account: account.optional() } : {}),
   });
   return {
@@ -428,12 +439,14 @@ function ownTool(
     },
     input,
     isCustom: false,
-    async run({ account: given = [], ...args }, run) {
+    async run({ account: given = [], no_exclude: isOfAll, ...args }, run) {
       const wanted = (given as readonly string[]).filter((each) => each !== 'all');
       const chosen = [...new Set(wanted.map((each) => accountNamed(each, opened)))];
       const isSome = chosen.length > 0 && chosen.length < opened.length;
       try {
-        const data = await tool.run(args, { ...(isSome ? contextOf(chosen) : all), ...run });
+        const shared = isSome ? contextOf(chosen) : all;
+        const words = isOfAll === true ? { ...all.words, exclude: undefined } : all.words;
+        const data = await tool.run(args, { ...shared, words, ...run });
         if (!isSome) return data;
         return {
           ...data,

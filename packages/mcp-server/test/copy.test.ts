@@ -289,7 +289,13 @@ describe('a copy', () => {
 
   it('is made again by another version of this package, whose mask may be another one', async () => {
     const folder = newFolder();
-    const of = { account: 'main', baseUrl: 'https://api.example.com', version: 'v3', reveal: [] };
+    const of = {
+      account: 'main',
+      baseUrl: 'https://api.example.com',
+      version: 'v3',
+      reveal: [],
+      judged: '[]',
+    };
     const files = [
       await openCopyFile(folder, 'the secret', { ...of, release: '1.0.0' }),
       await openCopyFile(folder, 'the secret', { ...of, release: '1.0.1' }),

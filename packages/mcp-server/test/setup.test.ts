@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Environment } from '@call-attribution/core/settings';
 import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { readSettings } from '@call-attribution/settings';
@@ -103,6 +105,20 @@ describe('--check', () => {
     expect(code).toBe(1);
     for (const name of ['CALLS_BASE_URL', 'CALLS_ACCESS_KEY', 'CALLS_SECRET_KEY'])
       expect(out).toContain(`FAILED ${name} is missing`);
+  });
+});
+
+describe('a mistake in a definition of the configuration file', () => {
+  it.each([['--check'], ['--http=127.0.0.1:0']])('is refused with the file: %s', async (option) => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-config-'));
+    const file = join(folder, 'calls.config.json');
+    const definitions = { office: "anni IN ('303-555-0100')" };
+    writeFileSync(file, JSON.stringify({ definitions }));
+    const { code, out, log } = await execute([option], { CALLS_CONFIG: file });
+    rmSync(folder, { recursive: true });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(log).toContain(`${file}: definitions.office: There is no field anni.`);
+    expect(log).not.toContain('555-0100');
   });
 });
 

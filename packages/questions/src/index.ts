@@ -3,6 +3,7 @@
 // account. /measures has the table of measures.
 
 export {
+  excludedSentence,
   extensionsSentence,
   firstCallSentence,
   negationSentence,
@@ -12,10 +13,12 @@ export { isOfCondition } from './answer/notes.ts';
 export {
   type Condition,
   fieldsOf,
+  judgedField,
   type Literal,
   type Operator,
   quote,
   type Term,
+  type Test,
   type Value,
 } from './conditions/condition.ts';
 export type { Definitions } from './conditions/definitions.ts';
@@ -31,13 +34,14 @@ export {
   createAnswers,
   type RunningAnswers,
 } from './engine/answer-question.ts';
+export { maskedVerdicts } from './engine/masked-verdicts.ts';
 export type { Calls } from './engine/records.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';
 export type { ColumnBatch } from './fields/batch.ts';
 export { type ClickIdName, type ClickIds, clickIdNames, clickIdsOf } from './fields/click-ids.ts';
 export { type QuestionField, type Touch, touches } from './fields/derived.ts';
-export { derivedFields, parseCondition, questionFields } from './fields/vocabulary.ts';
+export { derivedFields, questionFields } from './fields/vocabulary.ts';
 export type { DateOrder } from './outcomes/dates.ts';
 export {
   matchOutcomes,
@@ -83,4 +87,10 @@ export type {
   Spend,
   SpendAmount,
 } from './question/question.ts';
-export { InvalidCondition, splitList } from './question/resolve.ts';
+export {
+  InvalidCondition,
+  judgedEarly,
+  parseCondition,
+  splitList,
+  withoutValues,
+} from './question/resolve.ts';

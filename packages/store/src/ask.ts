@@ -11,8 +11,8 @@ import type { AccountSize, Store } from './store.ts';
 
 /** An account that is asked, and where its calls are kept. */
 export interface AskedCopy {
-  /** The store. */
-  readonly store: Store;
+  /** The store, which is only read. */
+  readonly store: Pick<Store, 'accounts' | 'sizes' | 'verdict' | 'columns'>;
   /** The account, as the store knows it. */
   readonly account: string;
   /** The account, as the answers call it. Default: the same. */

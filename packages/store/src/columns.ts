@@ -324,13 +324,13 @@ export function batchOf(rows: Rows, names: readonly string[]): ColumnBatch {
     else if (kind === undefined) values = Array.from({ length: rows.length }, () => null);
     else if (kind.print === asIs) values = rows.cells(name);
     else values = rows.cells(name).map((cell) => (cell === null ? null : kind.print(cell)));
+    let changed: unknown[] | null = null;
     for (const [at, odd] of rows.odd)
       if (Object.hasOwn(odd, name)) {
-        const changed = [...values];
+        changed ??= [...values];
         changed[at] = odd[name];
-        values = changed;
       }
-    columns[name] = values;
+    columns[name] = changed ?? values;
   }
 
   return { length: rows.length, columns };

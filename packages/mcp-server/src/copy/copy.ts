@@ -1,14 +1,5 @@
+import { type Client, type Clock, systemClock, type Version } from '@call-attribution/core';
 import {
-  type Call,
-  type Client,
-  type Clock,
-  sleep,
-  systemClock,
-  type Version,
-} from '@call-attribution/core';
-import { CallsError } from '@call-attribution/core/errors';
-import {
-  covers,
   dated,
   day,
   formatNaive,
@@ -20,8 +11,10 @@ import {
 } from '@call-attribution/core/time';
 import type { SyncState } from '@call-attribution/node-stream';
 import { copyVerdict, describe } from '@call-attribution/node-stream/copies';
-import { openStore, type Store, syncAccount } from '@call-attribution/store';
+import type { MaskCalls } from '../privacy/mask.ts';
 import { redactError } from '../privacy/text.ts';
+import { Loader, type OpenedCopy, type Turn } from './loader.ts';
+import { type KeptStore, openMaskedStore } from './masked-store.ts';
 import { openCopyFile, touch } from './place.ts';
 
 /** What a copy needs of its server. */
@@ -33,7 +26,9 @@ export interface CopyHost {
   /** The version of this package, which the mask belongs to. */
   readonly release: string;
   /** Masks what is stored. */
-  mask(call: Call): Call;
+  readonly mask: MaskCalls;
+  /** What is stored of calls besides what the mask leaves of them; empty for nothing. */
+  readonly judged: string;
   /** Where copies are kept, and the key of their names; null for one in memory. */
   readonly place: { readonly folder: string; readonly key: string | Uint8Array } | null;
   readonly reveal: readonly string[];
@@ -42,7 +37,7 @@ export interface CopyHost {
 
 /** Calls, and the account that they are kept under. */
 export interface KeptCalls {
-  readonly store: Store;
+  readonly store: KeptStore;
   readonly account: string;
 }
 
@@ -71,6 +66,11 @@ export interface Loading {
   readonly seconds: number | null;
 }
 
+/** How far the calls are that a question needs. */
+export type Readiness =
+  | ({ readonly kind: 'ready' } & LoadedCopy)
+  | ({ readonly kind: 'loading' } & Loading);
+
 /** What a question waits with. */
 export interface Waiting {
   readonly signal: AbortSignal;
@@ -85,18 +85,22 @@ const freshFor = 60_000;
  * Calls may still appear or change this long after they were made, on the clock of any time zone.
  */
 const unsettled = 3 * day + 14 * hour;
-/**
- * After a refresh for a question, older calls whose ad data may have changed are read again, if
- * that was not done for so long.
- */
-const completeEvery = hour;
-/** A copy into which another process has written so lately is its own to load. */
-const othersFor = 15_000;
+/** Are the calls since a time enough for a question, while older ones are still missing? */
+type Partly = (kept: KeptCalls, since: string) => Promise<boolean>;
 
-interface Run {
-  readonly first: Period | null;
-  readonly stop: AbortController;
-  readonly ended: Promise<void>;
+/** A question that waits, and what it has done so far. */
+interface Asked extends Waiting {
+  readonly periods: readonly Period[];
+  readonly partly: Partly | undefined;
+  readonly turn: Turn;
+  /** What had happened before it came. */
+  readonly begun: Pick<Loader, 'runs' | 'failure'>;
+  /** What it has waited for long enough. */
+  readonly late: { calls: boolean; refresh: boolean };
+  /** Since when it was asked whether the calls are enough. */
+  tried: string | null;
+  /** How many calls it needs; undefined before anybody was asked. */
+  total: number | null | undefined;
 }
 
 /**
@@ -105,94 +109,100 @@ interface Run {
  */
 export class Copy {
   readonly #host: CopyHost;
+  readonly #clock: Clock;
   readonly #closed = new AbortController();
-  #opened: Promise<{ readonly store: Store; readonly file: string | null }> | null = null;
-  #run: Run | null = null;
-  /** Periods that questions wait for: the first one is read first. */
-  readonly #waiting: Period[] = [];
-  #news = gate();
-  #failure: { readonly error: unknown } | null = null;
-  #runs = 0;
-  #rate = 0;
-  #committedAt = 0;
-  #completeAt = 0;
-  #othersUntil = 0;
+  readonly #loader: Loader;
+  #opened: Promise<OpenedCopy> | null = null;
 
   constructor(host: CopyHost) {
     this.#host = host;
+    this.#clock = { ...systemClock, ...host.clock };
+    this.#loader = new Loader({
+      client: host.client,
+      open: () => this.#open(),
+      clock: this.#clock,
+    });
   }
 
   /**
-   * Waits until the calls of these periods are there. `partly` is asked while older ones are still
-   * missing: whether the calls since a time are enough.
+   * Waits until the calls of these periods are there, or says how far they are. `partly` is asked
+   * while older ones are still missing.
    */
-  async have(
-    periods: readonly Period[],
-    { signal, progress }: Waiting,
-    partly?: (kept: KeptCalls, since: string) => Promise<boolean>,
-  ): Promise<LoadedCopy | Loading> {
-    const { clock, account } = this.#host;
-    const { timer } = { ...systemClock, ...clock };
-    const late = { calls: false, refresh: false };
+  async have(periods: readonly Period[], waiting: Waiting, partly?: Partly): Promise<Readiness> {
+    const { runs, failure } = this.#loader;
+    const asked: Asked = {
+      ...waiting,
+      periods,
+      partly,
+      turn: this.#loader.begin(periods[0] ?? dated),
+      begun: { runs, failure },
+      late: { calls: false, refresh: false },
+      tried: null,
+      total: undefined,
+    };
     const timers = (['calls', 'refresh'] as const).map((of) =>
-      timer(() => (late[of] = true), patience[of]),
+      this.#clock.timer(() => {
+        asked.late[of] = true;
+        this.#loader.tell();
+      }, patience[of]),
     );
-    const turn = periods[0] ?? dated;
-    this.#waiting.push(turn);
-    const begun = { runs: this.#runs, failure: this.#failure };
-    let tried: string | null = null;
-    let total: number | null | undefined;
+    const stopped = AbortSignal.any([waiting.signal, this.#closed.signal]);
+    stopped.addEventListener('abort', () => this.#loader.tell(), { once: true });
     try {
       for (;;) {
-        signal.throwIfAborted();
-        this.#closed.signal.throwIfAborted();
-        const { store } = await this.#open();
-        const news = this.#news.opened;
-        const seen = await this.#look(store, periods);
-        const hasFailed = this.#failure !== null && this.#failure !== begun.failure;
-        const failure = hasFailed ? redactError(this.#failure?.error).slice(0, 300) : null;
-        if (seen.unread === null || this.#runs >= begun.runs + 2) {
-          if (total !== undefined) progress(total ?? 1, total, 'Loaded all calls of the question');
-          const isFresh = !seen.isStale || clock.now() - seen.asOf < freshFor;
-          if (isFresh || hasFailed || late.refresh)
-            return { store, account, ...seen, since: null, failure };
-        } else if (hasFailed) throw this.#failure?.error;
-        if (seen.unread !== null && partly && seen.since !== null && seen.since !== tried) {
-          tried = seen.since;
-          if (await partly({ store, account }, seen.since))
-            return { store, account, ...seen, failure: null };
-        }
-        if (this.#waiting[0] === turn) await this.#readFirst(seen.unread ?? turn, seen.isAll);
-        if (seen.unread !== null) {
-          const period = seen.unread;
-          // One question asks at a time, however many wait.
-          if (total === undefined && this.#waiting[0] === turn)
-            total = await this.#totalOf(period, signal);
-          const there = await store.count(account, { period });
-          progress(there, total ?? null, `Loaded ${there} calls`);
-          if (late.calls)
-            return {
-              there,
-              total: total ?? null,
-              seconds: total == null || this.#rate === 0 ? null : (total - there) / this.#rate,
-            };
-        }
-        // Another process tells nobody what it has written.
-        await Promise.race([news, sleep(systemClock, 200)]);
+        stopped.throwIfAborted();
+        const { news } = this.#loader;
+        const found = await this.#readiness(asked);
+        if (found !== null) return found;
+        await this.#loader.until(news);
       }
     } finally {
       for (const cancel of timers) cancel();
-      this.#waiting.splice(this.#waiting.indexOf(turn), 1);
-      // Nobody waits for what is read, and whoever wanted it has left.
-      if (signal.aborted && this.#waiting.length === 0) this.#run?.stop.abort();
+      this.#loader.end(asked.turn, waiting.signal.aborted);
     }
+  }
+
+  /** How far the calls of a question are; null while it has to wait. Sees to it that they are read. */
+  async #readiness(asked: Asked): Promise<Readiness | null> {
+    const { periods, partly, turn, begun, late, progress, signal } = asked;
+    const { account } = this.#host;
+    const loader = this.#loader;
+    const store = (await this.#open()).store.kept;
+    const seen = await this.#look(store, periods);
+    const { unread } = seen;
+    const failed = loader.failure === begun.failure ? null : loader.failure;
+    const copy = { kind: 'ready' as const, store, account, ...seen };
+    if (unread === null || loader.runs >= begun.runs + 2) {
+      const { total } = asked;
+      if (total !== undefined) progress(total ?? 1, total, 'Loaded all calls of the question');
+      const isFresh = !seen.isStale || this.#clock.now() - seen.asOf < freshFor;
+      const failure = failed === null ? null : redactError(failed.error).slice(0, 300);
+      if (isFresh || failed !== null || late.refresh) return { ...copy, since: null, failure };
+    } else if (failed !== null) throw failed.error;
+
+    if (unread !== null && partly && seen.since !== null && seen.since !== asked.tried) {
+      asked.tried = seen.since;
+      if (await partly({ store, account }, seen.since)) return { ...copy, failure: null };
+    }
+
+    if (loader.isFirst(turn)) await loader.readFirst(unread ?? turn.period, seen.isAll);
+    if (unread === null) return null;
+
+    // One question asks at a time, however many wait.
+    if (asked.total === undefined && loader.isFirst(turn))
+      asked.total = await this.#totalOf(unread, signal);
+    const there = await store.count(account, { period: unread });
+    const total = asked.total ?? null;
+    progress(there, total, `Loaded ${there} calls`);
+    if (!late.calls) return null;
+    const seconds = total === null || loader.rate === 0 ? null : (total - there) / loader.rate;
+    return { kind: 'loading', there, total, seconds };
   }
 
   /** Stops the reading, keeps what was read, and closes the copy. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('The server was closed.'));
-    this.#run?.stop.abort();
-    await this.#run?.ended;
+    await this.#loader.stop();
     await (await this.#opened?.catch(() => null))?.store.close();
   }
 
@@ -204,29 +214,25 @@ export class Copy {
     return this.#opened;
   }
 
-  async #openStore() {
-    const { account, client, place, clock } = this.#host;
+  async #openStore(): Promise<OpenedCopy> {
+    const { account, client, place, mask } = this.#host;
     const { baseUrl } = await client();
     const file = place && (await openCopyFile(place.folder, place.key, { ...this.#host, baseUrl }));
-    const store = await openStore(`sqlite:${file ?? ':memory:'}`, {
-      clock: { ...systemClock, ...clock },
-    });
-    await store.putAccount({ id: account, name: account });
-    return { store, file };
+    const store = await openMaskedStore(file, account, mask, this.#clock);
+    return { store, touch: () => (file === null ? undefined : touch(file)) };
   }
 
   /** Are the calls of these periods there, so that a question about them need not wait for them? */
   async holds(periods: readonly Period[]): Promise<boolean> {
     const { store } = await this.#open();
-    return (await this.#look(store, periods)).unread === null;
+    return (await this.#look(store.kept, periods)).unread === null;
   }
 
   /** What the copy has of some periods. */
-  async #look(store: Store, periods: readonly Period[]) {
+  async #look(store: KeptStore, periods: readonly Period[]) {
     const found = await store.note(this.#host.account);
     const state = (found?.note ?? null) as SyncState | null;
-    if ((found?.notedAt ?? 0) > this.#committedAt && this.#run === null)
-      this.#othersUntil = (found?.notedAt ?? 0) + othersFor;
+    this.#loader.noticeWritten(found?.notedAt ?? 0);
     const verdicts = periods.map((period) => copyVerdict(state, textOf(period)));
     const gaps = verdicts.map(
       (verdict, i) =>
@@ -252,80 +258,6 @@ export class Copy {
         : null,
       isStale: periods.some(({ to }) => reaches(to)),
     };
-  }
-
-  /** Makes sure that a period is read before all others. */
-  async #readFirst(period: Period, isAll: boolean): Promise<void> {
-    if (this.#run !== null) {
-      if (this.#run.first !== null && covers([this.#run.first], period)) return;
-      this.#run.stop.abort();
-      await this.#run.ended;
-    }
-
-    if (this.#host.clock.now() < this.#othersUntil || this.#run !== null) return;
-    this.#begin(period, isAll);
-  }
-
-  #begin(first: Period | null, isUrgent: boolean): void {
-    const stop = new AbortController();
-    const ended = this.#sync(first, isUrgent, stop.signal).finally(() => {
-      this.#run = null;
-      this.#runs += 1;
-      this.#tell();
-      const { now } = this.#host.clock;
-      const isDue = isUrgent && this.#failure === null && now() - this.#completeAt > completeEvery;
-      if (isDue && !stop.signal.aborted && this.#waiting.length === 0) this.#begin(null, false);
-    });
-    this.#run = { first, stop, ended };
-  }
-
-  /**
-   * One run of the sync. Never rejects. `isUrgent`: calls that may have changed long ago are left
-   * to a later one.
-   */
-  async #sync(first: Period | null, isUrgent: boolean, signal: AbortSignal): Promise<void> {
-    const { account, client, clock, mask } = this.#host;
-    try {
-      const { store, file } = await this.#open();
-      if (file !== null) touch(file);
-      // Masked before anything of a call is written or compared.
-      const masked: Store = {
-        ...store,
-        commitClaimed: async (claim, batch) => {
-          const stored = await store.commitClaimed(claim, {
-            ...batch,
-            calls: batch.calls.map(mask),
-          });
-          this.#committedAt = clock.now();
-          this.#tell();
-          return stored;
-        },
-      };
-      await syncAccount(await client(), masked, {
-        account,
-        order: 'newest',
-        prefetch: 8,
-        // A record that cannot be read must not keep all others out.
-        onError: 'skip',
-        ...(first === null ? {} : { first: textOf(first) }),
-        ...(isUrgent ? { settle: '3d' } : {}),
-        signal,
-        clock: { ...systemClock, ...clock },
-        onProgress: ({ rate }) => (this.#rate = rate),
-      });
-      this.#failure = null;
-      if (!isUrgent) this.#completeAt = clock.now();
-    } catch (error) {
-      if (signal.aborted) return;
-      if (CallsError.is(error, 'claim_lost')) this.#othersUntil = clock.now() + othersFor;
-      else this.#failure = { error };
-    }
-  }
-
-  #tell(): void {
-    const { open } = this.#news;
-    this.#news = gate();
-    open();
   }
 
   async #totalOf(period: Period, signal: AbortSignal): Promise<number | null> {
@@ -366,15 +298,6 @@ function readAt(state: SyncState | null): number {
   const stretches = stretchesOf(state);
   const newest = stretches.filter(({ to }) => to === null);
   return Math.max(0, ...(newest.length > 0 ? newest : stretches).map(({ read }) => read ?? 0));
-}
-
-/** A promise, and what keeps it. */
-function gate() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open: () => open(), opened };
 }
 
 /** Where the last of some gaps ends; null when it has no end, or there is none. */

@@ -26,6 +26,8 @@ export interface CopyIdentity {
   readonly reveal: readonly string[];
   /** The version of this package. */
   readonly release: string;
+  /** What was judged of calls before they were masked. */
+  readonly judged: string;
 }
 
 /**
@@ -35,12 +37,13 @@ export interface CopyIdentity {
 export async function openCopyFile(
   folder: string,
   key: string | Uint8Array,
-  { account, baseUrl, version, reveal, release }: CopyIdentity,
+  { account, baseUrl, version, reveal, release, judged }: CopyIdentity,
 ): Promise<string> {
   const strange = await makeOwnFolder(folder);
   if (strange !== null) throw notOurs(`${folder} ${strange}`);
   removeUnused(folder);
-  const identity = ['copy', rules, release, account, baseUrl, version, [...reveal].sort()];
+  const shown = [...reveal].sort();
+  const identity = ['copy', rules, release, account, baseUrl, version, shown, judged];
   const name = createHmac('sha256', key)
     .update(JSON.stringify(identity))
     .digest('hex')

@@ -82,6 +82,8 @@ export interface Found extends Origin {
   /** How many calls the list has; null while older ones are still loaded. */
   readonly total: number | null;
   readonly extensionsLeftOut: number | null;
+  /** How many calls the configuration excludes of them; null while older ones are still loaded. */
+  readonly excluded: number | null;
   /** The fields of which a negation leaves out calls without a value. */
   readonly negated: readonly string[];
 }
@@ -178,7 +180,8 @@ export class Source {
         () => false,
       );
 
-    if (selection.where === undefined && !isMoved && isPlain && !(await isHeld())) {
+    const isAll = selection.where === undefined && selection.exclude === undefined;
+    if (isAll && !isMoved && isPlain && !(await isHeld())) {
       const { found, failed } = await this.askEach(run, async ({ name, client: open, version }) => {
         const client = await open();
         const filter = filterOf(period, version === 'v3' && calls === 'all');
@@ -204,7 +207,7 @@ export class Source {
     );
     const [answer] = answers;
     const said = sentencesOf([
-      ...(answer?.leftOut ?? []).filter(({ code }) => code === 'no_time'),
+      ...(answer?.leftOut ?? []).filter(({ code }) => code === 'no_time' || code === 'excluded'),
       ...(answer?.notes ?? []),
     ]);
     return {
@@ -250,13 +253,15 @@ export class Source {
         readonly key: ReturnType<typeof selector.keyOf>;
       }[] = [];
       let others = 0;
+      let excluded = 0;
       await each((call, of) => {
         const judged = selector.judge(call, of.name);
         if (judged === 'other') others += 1;
+        if (judged === 'excluded') excluded += 1;
         if (judged === 'selected')
           entries.push({ of, sid: call.sid, key: selector.keyOf(call, of.name) });
       });
-      return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others };
+      return { entries: entries.sort((a, b) => selector.compare(a.key, b.key)), others, excluded };
     };
 
     const collect = (held: Parameters<typeof read>[0]) =>
@@ -270,7 +275,7 @@ export class Source {
     };
 
     const { ready, failed } = await this.#held(periods, run, isNewestFirst ? partly : undefined);
-    const { entries, others } = await collect(ready);
+    const { entries, others, excluded } = await collect(ready);
     const calls: Listed[] = [];
     for (const { of, sid } of entries.slice(offset, offset + limit)) {
       const call = await of.store.get(of.account, sid);
@@ -284,6 +289,7 @@ export class Source {
       negated: plan.negated,
       total: isWhole ? entries.length : null,
       extensionsLeftOut: isWhole && plan.calls === 'website' ? others : null,
+      excluded: isWhole ? excluded : null,
     };
   }
 
@@ -443,9 +449,9 @@ export class Source {
       name,
       ...(await copy.have(periods, run, partly)),
     }));
-    const ready = found.filter((each): each is Ready => 'store' in each);
-    if (ready.length === found.length) return { ready, failed };
-    const waits = found.filter((each): each is Loading & { name: string } => 'there' in each);
+    const ready = found.filter((each) => each.kind === 'ready');
+    const waits = found.filter((each) => each.kind === 'loading');
+    if (waits.length === 0) return { ready, failed };
 
     const sum = (numbers: readonly (number | null)[]): number | null =>
       numbers.reduce(

@@ -25,6 +25,9 @@ export interface MaskedCall extends Call {
   readonly [masked]: true;
 }
 
+/** Masks calls that were read together. */
+export type MaskCalls = (calls: readonly Call[]) => readonly MaskedCall[];
+
 /** Stands for a value that is there and is not shown. */
 export const hiddenMark = '(hidden)';
 

@@ -12,7 +12,13 @@ export function instructions(
   /** The accounts to choose from, when there are several. */
   accounts: readonly string[],
   tools: readonly { readonly name: string; readonly answers: string }[],
+  /** The operator's own conditions by their names, and which of them do not count. */
+  {
+    shown,
+    exclude,
+  }: { readonly shown: ReadonlyMap<string, string>; readonly exclude: string | undefined },
 ): string {
+  const named = [...shown.keys()].slice(0, 50).join(', ');
   return [
     `Read-only access to the phone calls of ${accounts.length > 1 ? `${accounts.length} accounts` : 'one account'} and the web visits, ads and keywords that led to them (${version} of the API).`,
     tools
@@ -24,6 +30,11 @@ export function instructions(
           `The accounts are ${accounts.join(', ')}. account chooses some; without it a tool answers for all, each row saying whose it is. Callers cannot be matched between accounts.`,
         ]
       : []),
+    ...(named === ''
+      ? []
+      : [
+          `Conditions with names of their own: ${named}. They stand in where, count(...) and share(...); describe_data explains them.${exclude === undefined ? '' : ` Calls of ${exclude} do not count.`}`,
+        ]),
     'A whole month is from=2026-11-01, to=2026-11-30: the last day is included. today, yesterday and 28d work too.',
     'A call extension is a call dialed from the ad itself, without a website visit. Such calls are left out unless calls is all or extensions; each answer says how many.',
     'Answers come from a local copy, which loads what a question needs; each says as of when. INCOMPLETE: say what is missing; without numbers, ask again as it says.',

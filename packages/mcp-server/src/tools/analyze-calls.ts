@@ -155,7 +155,7 @@ export const analyzeCalls = tool({
       : tableOf(answer, said, notes, asOf, budget, context);
     const { groups, notes: all, _meta, ...shown } = table;
     const result = { ...shown, calls, groups, complete: without.length === 0, notes: all, _meta };
-    return folder === null ? result : writeRows(name, folder, result);
+    return folder === null ? result : writeRows(name, folder, result, all);
   },
 });
 

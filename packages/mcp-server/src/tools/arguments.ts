@@ -102,7 +102,15 @@ export const selectionShape = {
   time_zone: z.string().max(60).describe('IANA name, default the zone of the account'),
 };
 
-type SelectionContext = Pick<ToolContext, 'version' | 'fields' | 'reveal' | 'timeZone' | 'clock'>;
+/** The argument of tools that count, where the operator excludes calls. */
+export const noExcludeShape = (exclude: string) => ({
+  no_exclude: z.boolean().optional().describe(`Calls of ${exclude} count too`),
+});
+
+type SelectionContext = Pick<
+  ToolContext,
+  'version' | 'fields' | 'reveal' | 'timeZone' | 'clock' | 'words'
+>;
 
 /** A selection, and what to say about it. */
 export interface Chosen {
@@ -122,7 +130,7 @@ export function choose(
   context: SelectionContext,
 ): Chosen {
   const { calls, where, time_zone: inZone, caller } = args;
-  const { version, timeZone } = context;
+  const { version, timeZone, words } = context;
   if (inZone !== undefined) checkZone('time_zone', inZone);
   const clock = { now: context.clock.now(), timeZone: inZone ?? timeZone };
   const said = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
@@ -134,7 +142,7 @@ export function choose(
     ...(where === undefined ? [] : [where.replace(/[«»]/g, '')]),
     ...(caller === undefined ? [] : [`ani == ${quote(caller.trim())}`]),
   ];
-  for (const condition of conditions) refusePersonal(readWhere(condition), context);
+  for (const condition of conditions) refusePersonal(readWhere(condition, words), context);
   const selection: CallSelection = {
     from: from ?? undefined,
     to: to ?? undefined,
@@ -142,11 +150,13 @@ export function choose(
     timeZone,
     where: conditions.map((text) => `(${text})`).join(' AND ') || undefined,
     inZone: inZone === timeZone ? undefined : inZone,
+    definitions: words.definitions,
+    exclude: words.exclude,
   };
   if (version === 'v2') planCalls(selection, { now: clock.now, version });
   return {
     selection,
-    text: JSON.stringify([from, to, kind, where, caller, inZone]),
+    text: JSON.stringify([from, to, kind, where, caller, inZone].concat(words.exclude ?? [])),
     scope: { from, to, kind, version, isNarrowed: conditions.length > 0 },
     notes: [
       // Of a period that is compared, the answer says which part it is.
@@ -160,8 +170,8 @@ export function choose(
   };
 }
 
-function readWhere(text: string): Condition {
-  const result = parseCondition(text);
+function readWhere(text: string, { definitions }: ToolContext['words']): Condition {
+  const result = parseCondition(text, definitions);
   if (result.ok) return result.condition;
   throw invalidWhere('where', result.problem);
 }
@@ -176,7 +186,7 @@ export function refusePersonal(
 ): void {
   if ('parts' in condition) for (const part of condition.parts) refusePersonal(part, context);
   else if (condition.kind === 'not') refusePersonal(condition.part, context);
-  else if (condition.kind !== 'null' && condition.kind !== 'flag') {
+  else if (isComparison(condition)) {
     const spec = findField(context.fields, condition.field);
     const see = spec === undefined ? 'shown' : agentsSee(spec, context.reveal);
     const texts = textsOf(condition);
@@ -201,7 +211,14 @@ export function refusePersonal(
   }
 }
 
-type Comparison = Exclude<Condition, { kind: 'and' | 'or' | 'not' | 'null' | 'flag' }>;
+type Comparison = Extract<Condition, { kind: 'compare' | 'in' | 'like' }>;
+
+/**
+ * Does a condition compare values of a masked call? What a definition compares was judged before, and
+ * nobody learns of it but whether it is true.
+ */
+const isComparison = (condition: Condition): condition is Comparison =>
+  ['compare', 'in', 'like'].includes(condition.kind);
 
 function textsOf(test: Comparison): readonly string[] {
   if (test.kind === 'like') return [test.pattern];

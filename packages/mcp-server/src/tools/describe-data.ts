@@ -1,6 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { day, formatNaive } from '@call-attribution/core/time';
-import { type AnswerValue, machineZone } from '@call-attribution/questions';
+import { type AnswerValue, machineZone, planCalls } from '@call-attribution/questions';
 import { formatCount } from '@call-attribution/questions/chart';
 import { type Measure, measureForm, measures } from '@call-attribution/questions/measures';
 import * as z from 'zod';
@@ -27,6 +27,8 @@ const usual =
     ' ',
   );
 
+const everyCall = { calls: 'all', personal: 'show' } as const;
+
 const missing =
   'Not in the data: revenue, sales and bookings, the agents who answered, recordings as text, transcripts, topics, spam ratings, ad spend, impressions and clicks without a call.';
 
@@ -50,14 +52,15 @@ export const describeData = tool({
   output: z.object({ ...tableOutput, more_fields: z.array(z.string()) }).partial(),
   answers: 'What there is',
   async run({ fields }, context) {
-    const { source, reveal } = context;
+    const { source, reveal, words } = context;
     const available = fieldsOf(context.fields, context.version);
-    const { specs, derived, measured } =
+    const { specs, derived, measured, defined } =
       fields === undefined
         ? {
             specs: available.filter((spec) => usual.includes(spec.name)),
             derived: [],
             measured: [],
+            defined: [...words.shown.keys()].slice(0, 20),
           }
         : askedFor(fields, context);
     const described = [
@@ -79,18 +82,24 @@ export const describeData = tool({
 
     // What other calls of a caller say is not read.
     const counted = described.filter(({ isCounted }) => isCounted);
+    const definedHere = defined.filter((where) => {
+      const { definitions } = words;
+      return planCalls({ where, definitions }).otherCalls === 'none';
+    });
     const lastWeeks = `${formatNaive(context.now() - 28 * day).slice(0, 10)} 00:00:00`;
     const { total } = await source.count({ calls: 'all' }, context);
     const { answers, since, ...origin } = await source.newest(
       lastWeeks,
-      counted.map(({ name: field }) => ({
-        groupBy: [field],
-        measures: ['calls', `without(${field}) as nothing`],
-        order: 'calls desc',
-        limit: 4,
-        calls: 'all',
-        personal: 'show',
-      })),
+      [
+        ...counted.map(({ name: field }) => ({
+          ...everyCall,
+          groupBy: [field],
+          measures: ['calls', `without(${field}) as nothing`],
+          order: 'calls desc',
+          limit: 4,
+        })),
+        ...definedHere.map((where) => ({ ...everyCall, where, definitions: words.definitions })),
+      ],
       context,
     );
     const rows = described.map(({ name: field, meaning, spec, isTelling }) => {
@@ -113,6 +122,13 @@ export const describeData = tool({
         top.map(({ value, calls }) => `${value} ${calls}`).join(', '),
       ];
     });
+    for (const each of defined) {
+      const place = definedHere.indexOf(each);
+      const calls = place < 0 ? undefined : answers[counted.length + place]?.calls;
+      const text = `Definition of the operator: ${words.shown.get(each)}`;
+      const isExcluded = each === words.exclude ? '. Its calls do not count.' : '';
+      rows.push([each, `${text}${isExcluded}`, null, calls === undefined ? '' : `true ${calls}`]);
+    }
     rows.push(...measured.map((each) => [measureForm(each), meaningOfMeasure(each), null, '']));
     const columns = ['field', 'meaning', 'no value', 'most frequent'];
     const shown = rows.slice(0, countThatFits(rows, columns, context.budget - 900));
@@ -152,8 +168,13 @@ function shownValue(spec: FieldSpec | undefined, value: AnswerValue): Cell {
   return typeof value === 'number' ? Number(value.toFixed(2)) : (value as Cell);
 }
 
-/** What is described of calls, of what follows from them, and of measures. */
-function askedFor(given: readonly string[], { fields, version }: ToolContext) {
+/** What is described: of calls, of what follows from them, of measures and of definitions. */
+function askedFor(all: readonly string[], { fields, version, words }: ToolContext) {
+  const named = (each: string): readonly string[] => {
+    if (toName(each) === 'definitions') return [...words.shown.keys()];
+    return words.shown.has(toName(each)) ? [toName(each)] : [];
+  };
+  const given = all.filter((each) => named(each).length === 0);
   const isOfCalls = (each: string) =>
     fieldGroups.includes(toName(each)) || findField(fields, each) !== undefined;
   const isOfMeasures = (each: string) =>
@@ -173,6 +194,7 @@ function askedFor(given: readonly string[], { fields, version }: ToolContext) {
     specs,
     derived: names.some((each) => toName(each) === 'all') ? derivedFields : [...new Set(derived)],
     measured: [...measured],
+    defined: [...new Set(all.flatMap(named))],
   };
 }
 

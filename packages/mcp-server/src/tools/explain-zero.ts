@@ -65,9 +65,15 @@ async function emptyPeriod(
   period: PeriodText,
   run: ToolContext,
 ): Promise<readonly string[]> {
-  const { where: _, calls, ...rest } = selection;
+  const { where: _, calls, exclude, ...rest } = selection;
   const from = period.from ?? undefined;
   const to = period.to ?? undefined;
+  if (exclude !== undefined) {
+    // How many it excludes is said beside the answer.
+    const { total } = await run.source.count({ ...rest, from, to, calls }, run);
+    if (total > 0) return [];
+  }
+
   const { total } = await run.source.count({ ...rest, from, to, calls: 'all' }, run);
   if (total > 0) {
     if (calls === 'all') return [];

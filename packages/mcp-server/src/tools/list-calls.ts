@@ -1,4 +1,4 @@
-import { negationSentence } from '@call-attribution/questions';
+import { excludedSentence, negationSentence } from '@call-attribution/questions';
 import { formatCount, formatCounted } from '@call-attribution/questions/chart';
 import * as z from 'zod';
 import { fieldGroups, selectFields, showRecord } from '../fields.ts';
@@ -61,9 +61,16 @@ export const listCalls = tool({
     else if (isNegated && total === undefined) ofCondition = [negationSentence(page.negated)];
     const zero = total === 0 ? await explainZero(chosen, page, context) : [];
     const isChanged = position.total !== null && total !== undefined && position.total !== total;
+    const { exclude } = chosen.selection;
+    const { excluded } = page;
     const notes = [
       ...chosen.notes,
-      ...new Set([...ofCondition, ...zero, ...page.notes]),
+      ...new Set([
+        ...(exclude !== undefined && excluded ? [excludedSentence(exclude, excluded)] : []),
+        ...ofCondition,
+        ...zero,
+        ...page.notes,
+      ]),
       ...(isChanged ? [changedNote(position.total ?? 0, total)] : []),
     ];
     const hasAccounts = source.accounts.length > 1;
@@ -87,7 +94,7 @@ export const listCalls = tool({
     if (folder !== null) {
       if (page.without.length > 0)
         throw rowsMissing(name, [withoutSentence(page.without), ...page.notes]);
-      return writeRows(name, folder, table);
+      return writeRows(name, folder, table, notes);
     }
 
     const shown = table.rows.length;

@@ -76,6 +76,7 @@ export async function writeRows(
   tool: string,
   folder: string,
   { columns, rows }: Pick<Table, 'columns' | 'rows'>,
+  said: readonly string[],
 ): Promise<{ readonly summary: string; readonly notes: readonly string[] }> {
   await makeFolder(folder, 0o700);
   await removeOld(folder);
@@ -92,10 +93,12 @@ export async function writeRows(
   await writeFile(file, bytes, kept);
   return {
     summary: `Wrote ${rows.length} rows as CSV to ${file}.`,
-    notes:
-      rows.length < rowsOfFile
+    notes: [
+      ...said,
+      ...(rows.length < rowsOfFile
         ? []
-        : [`A file has at most ${rowsOfFile} rows; calls export writes more.`],
+        : [`A file has at most ${rowsOfFile} rows; calls export writes more.`]),
+    ],
   };
 }
 

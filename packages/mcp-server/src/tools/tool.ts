@@ -1,5 +1,6 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
 import * as z from 'zod';
+import type { Words } from '../configured.ts';
 import type { Source } from '../copy/source.ts';
 import type { RecordView } from '../fields.ts';
 import type { Reveal } from '../privacy/mask.ts';
@@ -57,6 +58,8 @@ export interface ToolContext extends CustomToolContext {
   readonly reveal: ReadonlySet<Reveal>;
   /** The folder for a file of all rows; null where the rows are an answer, of as many as fit. */
   readonly folder: string | null;
+  /** Conditions that have names, and which calls do not count. */
+  readonly words: Words;
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */

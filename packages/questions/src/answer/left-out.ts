@@ -8,7 +8,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
   const is = count === 1 ? 'is' : 'are';
   const sentences: Readonly<Record<LeftOut['code'], string>> = {
     no_time: `${calls} without a time that can be read ${is} in no period.`,
-    excluded: `Without ${detail}: ${calls} ${count === 1 ? 'is' : 'are'} left out.`,
+    excluded: excludedSentence(detail, count),
     extensions: `${extensionsSentence({ counted: 0, leftOut: count })}`,
     website: `${calls} from visits of a website ${is} not counted.`,
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
@@ -23,6 +23,10 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
   };
   return { code, count, message: sentences[code] };
 }
+
+/** How many calls a definition excludes. */
+export const excludedSentence = (name: string, count: number): string =>
+  `Without ${name}: ${formatCounted(count, 'call')} ${count === 1 ? 'is' : 'are'} left out.`;
 
 /**
  * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API

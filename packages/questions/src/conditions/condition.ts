@@ -37,10 +37,20 @@ export type Condition =
   | { readonly kind: 'like'; readonly field: string; readonly pattern: string }
   | { readonly kind: 'null'; readonly field: string }
   /** A field that is true or false by itself, such as `missed`. */
-  | { readonly kind: 'flag'; readonly field: string };
+  | { readonly kind: 'flag'; readonly field: string }
+  /**
+   * A test of a definition whose verdict was found before calls were masked; `at` is its place among
+   * such tests. See `judgedEarly`.
+   */
+  | {
+      readonly kind: 'judged';
+      readonly field: string;
+      readonly at: number;
+      readonly test: Test;
+    };
 
 /** A condition on one field. */
-export type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' }>;
+export type Test = Exclude<Condition, { kind: 'and' | 'or' | 'not' | 'judged' }>;
 
 /** What a condition may compare: a field, something derived from fields, or a measure. */
 export interface Term {
@@ -61,6 +71,12 @@ export interface Term {
 /** The terms of a condition by name. Several names may lead to one term. */
 export type Vocabulary = ReadonlyMap<string, Term>;
 
+/**
+ * The field of a masked call that has the verdicts of the tests that were judged before: a character
+ * for each test, and nothing where the masked call says the same of all.
+ */
+export const judgedField = 'judged_before_masking';
+
 /** The fields that a condition names, each once. */
 export function fieldsOf(condition: Condition): ReadonlySet<string> {
   const names = new Set<string>();
@@ -69,6 +85,7 @@ export function fieldsOf(condition: Condition): ReadonlySet<string> {
     if ('parts' in part) for (const each of part.parts) walk(each);
     else if (part.kind === 'not') walk(part.part);
     else names.add(part.field);
+    if (part.kind === 'judged') names.add(judgedField);
   };
 
   walk(condition);

@@ -7,7 +7,8 @@ import {
 } from '@call-attribution/core/record';
 import { day } from '@call-attribution/core/time';
 import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
-import { compareValues, fold } from './condition.ts';
+import { compareValues, fold, judgedField } from './condition.ts';
+import { verdictAt } from './judged.ts';
 
 type Plain = Exclude<Value, null>;
 
@@ -52,6 +53,15 @@ export function compileCondition<T>(
   }
 
   const read = readerOf(condition.field);
+  if (condition.kind === 'judged') {
+    const shown = compileCondition<T>(condition.test, vocabulary, readerOf);
+    const verdicts = readerOf(judgedField);
+    return (of) => {
+      const verdict = verdictAt(verdicts(of), condition.at);
+      return verdict === undefined ? shown(of) : verdict;
+    };
+  }
+
   if (condition.kind === 'null') {
     return (of) => {
       const value = read(of);

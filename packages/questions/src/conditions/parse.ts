@@ -533,6 +533,30 @@ export function spelledOut(text: string, definitions: Readonly<Record<string, st
   return spelled + text.slice(at);
 }
 
+/**
+ * A condition in which values are written as `…`, but those that fields are compared with of whose
+ * names `isShown` is true. A value of which nobody knows the field is not shown.
+ */
+export function withHidden(text: string, isShown: (name: string) => boolean): string {
+  let shown = '';
+  let at = 0;
+  let words: string[] = [];
+  let isBetween = false;
+  for (const { kind, written, start, end } of scan(text)) {
+    const word = nameOf(written);
+    const isValue = kind === 'text' || kind === 'number';
+    if (kind === 'name' && !keywords.has(word)) words.push(word);
+    else if (word === 'between') isBetween = true;
+    else if (word === 'and' && isBetween) isBetween = false;
+    else if (kind === 'name' && (word === 'and' || word === 'or')) words = [];
+    if (!isValue || isShown(words.join('_'))) continue;
+    shown += `${text.slice(at, start)}…`;
+    at = end;
+  }
+
+  return shown + text.slice(at);
+}
+
 /** The value of a token for a term; null when it is none. */
 function literalOf({ kind, written }: Token, { type }: Term): Literal | null {
   if (type === 'boolean')

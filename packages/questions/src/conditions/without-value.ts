@@ -22,7 +22,7 @@ export function leavesWithoutValue(condition: Condition): LeavesWithoutValue | n
       return { kind: part.kind, parts: part.parts.map((each) => made(each, isNegated)) };
     if (part.kind === 'not') return { kind: 'not', part: made(part.part, !isNegated) };
     if (part.kind === 'null' || isNamed.has(part.field)) return part;
-    if (isNegation(part) === isNegated) return part;
+    if (isNegation(part.kind === 'judged' ? part.test : part) === isNegated) return part;
     fields.add(part.field);
     const isNull: Condition = { kind: 'null', field: part.field };
 

@@ -1,4 +1,4 @@
-import type { Condition, Value } from '../conditions/condition.ts';
+import { type Condition, judgedField, type Value } from '../conditions/condition.ts';
 import { compileCondition, type ReaderOf } from '../conditions/holds.ts';
 import { QuestionError } from '../errors.ts';
 import { type Batch, nobody } from '../fields/batch.ts';
@@ -304,5 +304,8 @@ export const testedBy = (namesOf: AccountNames): ReaderOf<Batch> => {
     return [...new Set(all)].filter((name) => name !== '');
   };
 
-  return (field) => (field === 'account' ? names : readerOf(field));
+  return (field) => {
+    if (field === 'account') return names;
+    return field === judgedField ? (call) => textOf(call.value(field)) : readerOf(field);
+  };
 };

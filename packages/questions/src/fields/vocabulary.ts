@@ -1,7 +1,6 @@
 import type { FieldSpec } from '@call-attribution/core';
 import { fields } from '@call-attribution/core/record';
 import type { Value } from '../conditions/condition.ts';
-import { type ConditionResult, readCondition } from '../conditions/parse.ts';
 import { derived, type QuestionField, type ReadField } from './derived.ts';
 import { integerOf, tenthsOf, textOf, timeOf } from './wire-values.ts';
 
@@ -62,15 +61,3 @@ export const derivedFields: readonly QuestionField[] = derived;
 
 /** All fields of a question by their names, those that people use for them included. */
 export const questionFields = (): ReadonlyMap<string, QuestionField> => allFields;
-
-/**
- * Reads a condition without asking anything: for editors, and for programs that change a condition
- * before they pass it on.
- *
- * @example
- * const result = parseCondition("talk_minutes >= 2 AND state IN ('TX', 'CA')");
- * if (!result.ok) console.log(result.problem.message, result.problem.corrected);
- */
-export function parseCondition(text: string): ConditionResult {
-  return readCondition(text, allFields);
-}

@@ -6,7 +6,7 @@ import {
   periodOf,
   undated,
 } from '@call-attribution/core/time';
-import { type Condition, fieldsOf } from '../conditions/condition.ts';
+import { type Condition, fieldsOf, judgedField } from '../conditions/condition.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { Part } from './measures.ts';
@@ -48,8 +48,12 @@ export function namedFields({ groups, conditions, parts }: Named): readonly stri
 
 /** The fields of a record that it names. */
 export const recordFields = (named: Named): readonly string[] => [
-  ...new Set(namedFields(named).flatMap((name) => allFields.get(name)?.needs ?? [])),
+  ...new Set(namedFields(named).flatMap(neededFor)),
 ];
+
+/** The fields of a record that a field is read of. */
+const neededFor = (name: string): readonly string[] =>
+  name === judgedField ? [judgedField] : (allFields.get(name)?.needs ?? []);
 
 /**
  * Which other calls of a caller it depends on: none, those before, or all of them. Only what comes

@@ -1,8 +1,14 @@
 import { nearest } from '@call-attribution/query-dsl';
-import type { Condition, Vocabulary } from '../conditions/condition.ts';
+import type { Condition, Test, Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
 import { type Definitions, withDefinitions } from '../conditions/definitions.ts';
-import { type ConditionProblem, readCondition } from '../conditions/parse.ts';
+import { withJudged } from '../conditions/judged.ts';
+import {
+  type ConditionProblem,
+  type ConditionResult,
+  readCondition,
+  withHidden,
+} from '../conditions/parse.ts';
 import { leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
@@ -139,6 +145,30 @@ export function readMeasure(
 const isQuantity = ({ name, type }: ReadField): boolean =>
   type === 'number' && !name.endsWith('_id');
 
+/**
+ * Reads a condition without asking anything: for editors, and for programs that change a condition
+ * before they pass it on.
+ *
+ * @example
+ * const result = parseCondition("talk_minutes >= 2 AND state IN ('TX', 'CA')");
+ * if (!result.ok) console.log(result.problem.message, result.problem.corrected);
+ */
+export const parseCondition = (text: string, definitions?: Definitions): ConditionResult =>
+  readCondition(text, wordsWith(definitions));
+
+/**
+ * A condition to be shown to people who must not see everything: what it compares with fields of
+ * which `isShown` is not true is written as `…`.
+ *
+ * @example
+ * withoutValues("lead AND ani = '3035550100'", (field) => field !== 'ani'); // lead AND ani = …
+ */
+export const withoutValues = (text: string, isShown: (field: string) => boolean): string =>
+  withHidden(text, (name) => {
+    const field = allFields.get(name)?.name;
+    return field !== undefined && isShown(field);
+  });
+
 /** A condition. `name` is the option it came from. */
 export function readWhere(where: string, vocabulary: Vocabulary, name: string): Condition {
   const result = readCondition(String(where), vocabulary);
@@ -160,6 +190,41 @@ export function wordsWith(definitions: Definitions | undefined): Vocabulary {
 }
 
 const wordsOf = new WeakMap<Definitions, Vocabulary>();
+
+/**
+ * Definitions for calls that are masked before they are kept: their tests of fields of which
+ * `isMasked` is true are judged before that, by `maskedVerdicts`, and such a call has the verdicts.
+ * What depends on the other calls of a caller is judged of masked calls all the same.
+ *
+ * @example
+ * const { definitions, tests } = judgedEarly({ office: "ani = '3035550100'" }, () => true);
+ */
+export function judgedEarly(
+  definitions: Definitions,
+  isMasked: (field: string) => boolean,
+): { readonly definitions: Definitions; readonly tests: readonly Test[] } {
+  const words = new Map(wordsWith(definitions));
+  const tests: Test[] = [];
+  const ids: string[] = [];
+
+  const placeOf = (test: Test): number | null => {
+    const { needs = [], otherCalls } = allFields.get(test.field) ?? {};
+    if (otherCalls !== 'none' || !needs.some(isMasked)) return null;
+    const id = JSON.stringify(test);
+    if (!ids.includes(id)) {
+      ids.push(id);
+      tests.push(test);
+    }
+    return ids.indexOf(id);
+  };
+
+  for (const [name, term] of words)
+    if (term.condition !== undefined)
+      words.set(name, { ...term, condition: withJudged(term.condition, placeOf) });
+  const own = { ...definitions };
+  wordsOf.set(own, words);
+  return { definitions: own, tests };
+}
 
 /** Names that no definition may have, since reports and conditions have them already. */
 const taken: ReadonlyMap<string, string> = new Map([

@@ -1,0 +1,75 @@
+import type { Call } from '@call-attribution/core';
+import { type FieldSpec, fields } from '@call-attribution/core';
+import { scrub } from '@call-attribution/core/record';
+import {
+  type Definitions,
+  judgedEarly,
+  judgedField,
+  maskedVerdicts,
+  planCalls,
+  withoutValues,
+} from '@call-attribution/questions';
+import { findField, shownAs } from './fields.ts';
+import { agentsSee, type MaskCalls, type MaskedCall, type Reveal } from './privacy/mask.ts';
+
+/** What an operator has given names to. */
+export interface Configured {
+  /**
+   * Conditions by their names, such as `{ lead: 'talk_minutes >= 2' }`: a name stands wherever a
+   * condition stands. They are about calls as they were sent, so they may name what agents do not
+   * see.
+   */
+  readonly definitions: Definitions;
+  /** The name of the definition of calls that do not count; null for none. */
+  readonly exclude: string | null;
+}
+
+/** The names of an operator as tools use them. */
+export interface Words {
+  /** For questions to a copy: what they say of personal data was judged before it was masked. */
+  readonly definitions: Definitions | undefined;
+  readonly exclude: string | undefined;
+  /** What each means, with `…` for what agents must not see. */
+  readonly shown: ReadonlyMap<string, string>;
+  /** What was judged; copies that were made by something else are others. */
+  readonly judged: string;
+  /** Masks calls, and notes on each what was judged of it before. */
+  masking(mask: (call: Call) => MaskedCall): MaskCalls;
+}
+
+/** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
+export function readWords(
+  { definitions: written, exclude }: Configured,
+  reveal: ReadonlySet<Reveal>,
+): Words {
+  const names = Object.keys(written);
+  const { definitions, tests } = judgedEarly(written, (name) => isMasked(name, reveal));
+  if (exclude !== null) planCalls({ definitions, exclude });
+  const isShown = (name: string): boolean => {
+    const spec = shownAs(fields, name);
+    return spec === undefined || agentsSee(spec, reveal) === 'shown';
+  };
+  const textOf = (name: string): string => scrub(withoutValues(written[name] ?? '', isShown));
+  return {
+    definitions: names.length === 0 ? undefined : definitions,
+    exclude: exclude ?? undefined,
+    shown: new Map(names.map((name) => [name, textOf(name)])),
+    judged: JSON.stringify(tests),
+    masking: (mask) => (calls) => {
+      const masked = calls.map(mask);
+      const verdicts = maskedVerdicts(tests, calls, masked);
+      return masked.map((call, at) =>
+        verdicts[at] === null ? call : { ...call, [judgedField]: verdicts[at] },
+      );
+    },
+  };
+}
+
+/** May a masked call have another value of a field than was sent? Times and plain numbers stay. */
+function isMasked(name: string, reveal: ReadonlySet<Reveal>): boolean {
+  const spec = findField(fields, name);
+  if (spec === undefined || reveal.has('all')) return false;
+  return spec.agents !== 'shown' || spec.isId || isText(spec);
+}
+
+const isText = ({ type }: FieldSpec): boolean => type === 'string' || type === 'url';
