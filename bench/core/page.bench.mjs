@@ -65,7 +65,8 @@ for (const [name, records] of kinds) {
     'decode + JSON.parse': () => JSON.parse(bytes.toString('utf8')),
     'listCalls, checked': () => client.listCalls({ rows }),
     'fetchPage, boundaries proved': () => client.fetchPage({ rows }),
-    'fetchPage and its records': async () => (await client.fetchPage({ rows })).records(),
+    'fetchPage and its records': async () =>
+      (await client.fetchPage({ rows })).items().map((item) => item.read()),
     'splitRecords, exact way': () => splitRecords(bytes),
   };
   const times = Object.fromEntries(Object.keys(ways).map((way) => [way, []]));

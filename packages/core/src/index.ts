@@ -12,6 +12,7 @@ export type {
   CallPage,
   Client,
   CountSource,
+  PageItem,
   RawPage,
   ResponseMeta,
 } from './client/client.ts';

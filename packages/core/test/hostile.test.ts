@@ -4,7 +4,6 @@ import {
   type ClientOptions,
   createClient,
   type ErrorCode,
-  type RawPage,
 } from '@call-attribution/core';
 import { type ApiFault, fakeApi, fastRetry, faults } from '@call-attribution/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -193,15 +192,14 @@ describe.each([...overUndici, overFetch])(
           const work = client[method]();
           if (expected === undefined) {
             const page = await work;
-            const records = Array.isArray(page.records)
-              ? page.records
-              : (page as RawPage).records();
+            const records =
+              'records' in page ? page.records : page.items().map((item) => item.read());
             expect([page.meta.attempts, records]).toEqual([sent, server.calls]);
           } else {
             // Raw pages are checked as far as their boundaries; what a record itself holds shows
             // when it is read.
             const error = await work
-              .then((page) => typeof page.records === 'function' && page.records())
+              .then((page) => 'items' in page && page.items().map((item) => item.read()))
               .catch((thrown: CallsError) => thrown);
             expect(error).toBeInstanceOf(CallsError);
             const { code, limit, attempts = 1 } = error as CallsError;

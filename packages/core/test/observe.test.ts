@@ -5,12 +5,12 @@ import {
   apiKeys,
   type Call,
   type ClientOptions,
-  ConfigurationError,
   createClient,
   type Logger,
   lineLogger,
 } from '@call-attribution/core';
 import { createManualClock, createMockAgent, fixtureCalls } from '@call-attribution/core/testing';
+import { parseNaive } from '@call-attribution/core/time';
 import { createTracing, type TraceContext } from '@call-attribution/core/tracing';
 import { describe, expect, test, vi } from 'vitest';
 import { afterwards, collect, failure, serve } from './support.ts';
@@ -491,17 +491,24 @@ describe('the response of a result', () => {
     ).rejects.toMatchObject({ requestId: 'req-1' });
   });
 
-  test('a raw page has its bytes, its byte ranges and single records', async () => {
+  test('a raw page has its bytes, and its records with their id, time, account and place, read or not', async () => {
     const { server, client } = await serve();
     const page = await client.fetchPage({ rows: 3, page: 1 });
-    const [first] = page.byteRanges();
+    const items = page.items();
+    const [first] = items;
+    const { sid, date_added, acct_id } = server.calls[3] as Call;
     expect(page).toMatchObject({ count: 3, range: { first: 4, last: 6, total: 20 } });
     expect(
       JSON.parse(Buffer.from(page.bytes.subarray(first?.start, first?.end)).toString()),
     ).toEqual(server.calls[3]);
-    expect(page.record(2)).toEqual(server.calls[5]);
-    expect(page.records()).toEqual(server.calls.slice(3, 6));
-    expect(() => page.record(3)).toThrow(ConfigurationError);
+    expect(first).toMatchObject({ id: sid, at: parseNaive(date_added), account: String(acct_id) });
+    expect(items.map((item) => item.read())).toEqual(server.calls.slice(3, 6));
+    expect(items.map(({ index, page: own }) => [index, own === page])).toEqual([
+      [0, true],
+      [1, true],
+      [2, true],
+    ]);
+    expect(page.items()).toBe(items);
   });
 });
 

@@ -117,7 +117,7 @@ const paths: [string, ApiFault][] = [
 
 const reads: [string, (client: Client) => Promise<unknown>][] = [
   ['listCalls', (client) => client.listCalls()],
-  ['fetchPage', async (client) => (await client.fetchPage()).records()],
+  ['fetchPage', async (client) => (await client.fetchPage()).items().map((item) => item.read())],
   ['calls', (client) => collect(client.listCalls())],
   ['getCall', (client) => client.getCall('S1-0000001')],
   ['countCalls', (client) => client.countCalls()],

@@ -1,13 +1,12 @@
 import {
-  type Call,
   type Client,
   type CopyScope,
+  type PageItem,
   type RawPage,
   type RequestOptions,
   ResponseError,
 } from '@call-attribution/core';
-import { scanFields } from '@call-attribution/core/page';
-import { formatNaive, hour, parseNaive, second } from '@call-attribution/core/time';
+import { hour, second } from '@call-attribution/core/time';
 import {
   type Clause,
   type Filter,
@@ -17,9 +16,11 @@ import {
   toFilter,
 } from '@call-attribution/query-dsl';
 import { StreamError } from './errors.ts';
-import type { Span } from './proof.ts';
-import { type Answer, type Ask, type Item, type ListSource, Misplaced } from './reader/list.ts';
+import type { Range } from './proof.ts';
+import { type Answer, type Ask, type ListSource, Misplaced } from './reader/list.ts';
+import { spanOf } from './times.ts';
 import { type PageTotal, type Rows, Totals } from './totals.ts';
+import type { Span } from './verdict.ts';
 
 /** The part of core's client that a read uses. Any client with it will do. */
 export type PageClient = Pick<Client, 'version' | 'fetchPage'> & Partial<Pick<Client, 'only'>>;
@@ -77,14 +78,6 @@ export function callQuery(input: FilterInput | undefined, version: 'v2' | 'v3'):
   };
 }
 
-/** A record as it came. */
-export interface RawRecord extends Item {
-  readonly page: RawPage;
-  readonly index: number;
-  /** The range that was asked for. */
-  readonly slice: Span;
-}
-
 /** Positions of calls, in milliseconds. */
 export const callSteps = { step: second, stray: hour } as const;
 
@@ -94,21 +87,21 @@ export const callSteps = { step: second, stray: hour } as const;
  */
 export const zones = 14 * hour;
 
+/** Calls after this still appear: they are not counted at the end of a read. */
+export const countedUntil = (now: number): number => Math.floor(now / second) * second - zones;
+
 /** The calls of a query, as a list that can be asked for ranges. */
-export class CallSource implements ListSource<RawRecord> {
+export class CallSource implements ListSource<PageItem> {
   readonly query: CallQuery;
   account: string | null = null;
   readonly #client: PageClient;
   readonly #settings: RequestSettings;
-  /** Numbers of the ends of the query, so that they are sent as they were written. */
-  readonly #ends: Span<number>;
   readonly #totals = new Totals();
 
   constructor(client: PageClient, query: CallQuery, { timeout, retry, headers }: RequestSettings) {
     this.#client = client;
     this.query = query;
     this.#settings = { timeout, retry, headers };
-    this.#ends = { from: numberOf(query.asked.from), to: numberOf(query.asked.to) };
   }
 
   /** Which calls the server has, where it serves a copy that was filled with a filter. */
@@ -116,52 +109,23 @@ export class CallSource implements ListSource<RawRecord> {
     return this.#client.only ?? [];
   }
 
-  spanOf({ from, to }: Span<number>): Span {
-    const { asked } = this.query;
-    return {
-      from: from === this.#ends.from ? asked.from : timeOf(from),
-      to: to === this.#ends.to ? asked.to : timeOf(to),
-    };
-  }
-
-  async ask({ range, page, rows, signal }: Ask): Promise<Answer<RawRecord>> {
-    const slice = this.spanOf(range);
-    const filter = this.query.within(slice);
+  async ask({ range, page, rows, signal }: Ask): Promise<Answer<PageItem>> {
+    const filter = this.query.within(spanOf(range));
     const answer = await this.#fetch(filter, page, rows, signal);
-    const ranges = answer.byteRanges();
-    const bytes = Buffer.from(
-      answer.bytes.buffer,
-      answer.bytes.byteOffset,
-      answer.bytes.byteLength,
-    );
-    const [accounts = [], sids = [], times = []] = scanFields(bytes, ranges, [
-      'acct_id',
-      'sid',
-      'date_added',
-    ]);
-    for (const account of accounts) {
-      if (account === undefined) continue;
+    const items = answer.items();
+    for (const { account } of items) {
+      if (account === null) continue;
       this.account ??= account;
       if (account !== this.account) throw new StreamError('other_account');
     }
 
-    return {
-      items: ranges.map(({ start, end }, index) => ({
-        // A record without a sid goes by its own bytes: it is counted, and fails when it is parsed.
-        id: sids[index] ?? bytes.toString('utf8', start, end),
-        at: parseNaive(times[index]),
-        page: answer,
-        index,
-        slice,
-      })),
-      total: await this.#totals.of(totalOf(answer), this.#rowsOf(filter, signal)),
-    };
+    return { items, total: await this.#totals.of(totalOf(answer), this.#rowsOf(filter, signal)) };
   }
 
   /** How many calls the server counts in a range; null when it does not say. */
-  async count(range: Span, signal: AbortSignal): Promise<number | null> {
+  async count(range: Range, signal: AbortSignal): Promise<number | null> {
     try {
-      return await this.#totals.count(this.#rowsOf(this.query.within(range), signal));
+      return await this.#totals.count(this.#rowsOf(this.query.within(spanOf(range)), signal));
     } catch {
       signal.throwIfAborted();
       return null;
@@ -194,12 +158,6 @@ const totalOf = ({ count, range }: RawPage): PageTotal => ({
 // Codes of the client's errors for pages that are not what their place in the list says.
 const misplaced: ReadonlySet<string> = new Set(['wrong_page', 'list_moved']);
 
-export const numberOf = (time: string | null): number | null =>
-  time === null ? null : parseNaive(time);
-const timeOf = (at: number | null): string | null => (at === null ? null : formatNaive(at));
-
-export const parsed = ({ page, index }: RawRecord): Call => page.record(index);
-
 const lineEnd = 0x0a;
 const quote = 0x22;
 const backslash = 0x5c;
@@ -209,17 +167,15 @@ const hasLineEnd = (bytes: Buffer): boolean => bytes.includes(lineEnd) || bytes.
  * Records as lines of JSON, as the server sent them. Line ends take the place of the commas in the
  * bytes of a page: nothing is copied.
  */
-export function linesOf(records: readonly RawRecord[]): Buffer {
-  const { page } = records[0] as RawRecord;
-  const ranges = records.flatMap((record) => record.page.byteRanges()[record.index] ?? []);
-  const start = ranges[0]?.start ?? 0;
-  const end = ranges.at(-1)?.end ?? 0;
-  const length = ranges.reduce((sum, one) => sum + one.end - one.start + 1, 0);
-  const isRun = records.every((one) => one.page === page) && length === end + 1 - start;
+export function linesOf(items: readonly PageItem[]): Buffer {
+  const { page, start } = items[0] as PageItem;
+  const { end } = items.at(-1) as PageItem;
+  const length = items.reduce((sum, one) => sum + one.end - one.start + 1, 0);
+  const isRun = items.every((one) => one.page === page) && length === end + 1 - start;
   const lines = Buffer.from(page.bytes.buffer, page.bytes.byteOffset + start, isRun ? length : 0);
   if (!isRun || hasLineEnd(lines))
-    return Buffer.concat(records.flatMap((record) => [lineOf(record), Buffer.of(lineEnd)]));
-  for (const one of ranges) lines[one.end - start] = lineEnd;
+    return Buffer.concat(items.flatMap((item) => [lineOf(item), Buffer.of(lineEnd)]));
+  for (const one of items) lines[one.end - start] = lineEnd;
   return lines;
 }
 
@@ -227,11 +183,9 @@ export function linesOf(records: readonly RawRecord[]): Buffer {
  * A record on one line: between values, a line end becomes a space. Inside a string it is no JSON,
  * and would be other data: the error is that of parsing the record.
  */
-function lineOf(record: RawRecord): Buffer {
-  const { page, index } = record;
-  const { start = 0, end = 0 } = page.byteRanges()[index] ?? {};
-  if (hasLineEndInString(page.bytes.subarray(start, end))) parsed(record);
-  return bytesOf(record);
+function lineOf(item: PageItem): Buffer {
+  if (hasLineEndInString(item.page.bytes.subarray(item.start, item.end))) item.read();
+  return bytesOf(item);
 }
 
 function hasLineEndInString(bytes: Uint8Array): boolean {
@@ -246,9 +200,8 @@ function hasLineEndInString(bytes: Uint8Array): boolean {
 }
 
 /** The bytes of a record on one line, with a space for each line end. */
-export function bytesOf({ page, index }: Pick<RawRecord, 'page' | 'index'>): Buffer {
-  const range = page.byteRanges()[index];
-  const bytes = Buffer.from(page.bytes.subarray(range?.start ?? 0, range?.end ?? 0));
+export function bytesOf({ page, start, end }: PageItem): Buffer {
+  const bytes = Buffer.from(page.bytes.subarray(start, end));
   return hasLineEnd(bytes)
     ? Buffer.from(bytes.map((byte) => (byte === lineEnd || byte === 0x0d ? 0x20 : byte)))
     : bytes;

@@ -24,19 +24,6 @@ export {
 export { type MonthTarget, monthFolder } from './months/target.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage, VerdictMethod } from './page.ts';
 export {
-  describe,
-  type Gap,
-  type Note,
-  type Position,
-  type Proof,
-  type ReadState,
-  type Span,
-  type Stretch,
-  type Stretches,
-  type Verdict,
-  type Why,
-} from './proof.ts';
-export {
   type CallByteStreamOptions,
   type CallStream,
   type CallStreamOptions,
@@ -57,6 +44,17 @@ export {
   type SyncOutcome,
   type SyncPart,
   type SyncState,
+  type SyncStretch,
   type UpsertSink,
 } from './sync/state.ts';
 export { type SyncChange, type SyncSummary, syncCalls, syncInto } from './sync/sync.ts';
+export {
+  describe,
+  type Gap,
+  type Note,
+  type Position,
+  type Proof,
+  type Span,
+  type Verdict,
+  type Why,
+} from './verdict.ts';

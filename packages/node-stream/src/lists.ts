@@ -12,9 +12,9 @@ import {
   type VerdictMethod,
   verdictMethod,
 } from './page.ts';
-import type { Span, Verdict } from './proof.ts';
 import type { Answer, Ask, Item, ListSource } from './reader/list.ts';
-import { allOf, Reading, takingOf } from './reading.ts';
+import { Reading } from './reading.ts';
+import type { Verdict } from './verdict.ts';
 
 /** What a list is asked for: one page of a range. */
 export interface ListRequest {
@@ -144,7 +144,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
       };
     },
   };
-  const reading = new Reading<Listed<T>, T, number>({
+  const reading = new Reading<Listed<T>, T>({
     source,
     asked: { from, to },
     rows: size,
@@ -154,9 +154,11 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     until: null,
     of: JSON.stringify([name, from, to]),
     hasPositions: list.position !== undefined,
-    read: (at) => at,
-    spanOf: (span: Span<number>) => ({ from: span.from, to: span.to }),
-    take: (items) => takingOf(items.map(({ item }) => item)),
+    spanOf: null,
+    *take({ items }) {
+      for (const { item } of items) yield item;
+      return 0;
+    },
     count: async (range, stop) => {
       const { total = null } = await fetch({
         ...range,
@@ -186,7 +188,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,
     async *[Symbol.asyncIterator]() {
-      for await (const portion of reading.portions()) yield* allOf(portion);
+      for await (const { items } of reading.parts()) yield* items;
     },
   };
   return reader;

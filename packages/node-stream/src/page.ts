@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import type { Position, Span, Verdict } from './proof.ts';
+import type { Position, Span, Verdict } from './verdict.ts';
 
 // What passes from a reader through operators into a sink: whole pages, each with the place to go
 // on after it.
@@ -29,7 +29,7 @@ export interface Page<T> {
   /** The items. */
   readonly items: readonly T[];
   /**
-   * The stretch of the read that they are; null behind operators and for lists without positions.
+   * The stretch of the read that they are; null behind operators, and for lists of any API.
    */
   readonly range: Span | null;
   /** Go on after these items: to be saved with them, or after them. */

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { addAbortSignal, Readable } from 'node:stream';
-import type { Call, ListQuery, RequestOptions } from '@call-attribution/core';
+import type { Call, ListQuery, PageItem, RequestOptions } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkNames, checkRequestNames, checkWhole } from '@call-attribution/core/options';
-import { formatNaive } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import {
   addressOf,
@@ -12,15 +11,12 @@ import {
   CallSource,
   callQuery,
   callSteps,
+  countedUntil,
   linesOf,
-  numberOf,
   type PageClient,
-  parsed,
-  type RawRecord,
-  zones,
 } from './call-source.ts';
 import { CheckpointError } from './errors.ts';
-import { through } from './operators/chain.ts';
+import { chainOf, through } from './operators/chain.ts';
 import type { AnyOperator, Chain, Done, Sink, Through } from './operators/operator.ts';
 import { leavable } from './operators/sources.ts';
 import {
@@ -31,8 +27,10 @@ import {
   type VerdictMethod,
   verdictMethod,
 } from './page.ts';
-import type { Span, Verdict } from './proof.ts';
-import { type Place, type Progress, Reading, type Taking, takingOf } from './reading.ts';
+import type { Slice } from './reader/slices.ts';
+import { type Part, type Place, type Progress, Reading, type Taking } from './reading.ts';
+import { inTimes, rangeOf, spanOf } from './times.ts';
+import type { Span, Verdict } from './verdict.ts';
 
 /** A record that could not be parsed, or that `check` has refused. */
 export interface DeadRecord {
@@ -102,6 +100,8 @@ export function streamSettings<O extends CallStreamOptions>(options: O) {
   return { ...options, rows, prefetch, onError };
 }
 
+type StreamSettings = ReturnType<typeof streamSettings<CallStreamOptions>>;
+
 /**
  * Every call of a query once, as an object-mode Readable or as bytes. Read one once: by items, by
  * pages, or through a pipeline.
@@ -137,22 +137,17 @@ class Stream<T> extends Readable implements CallStream<T> {
   readonly facts: ReadFacts;
   readonly signal: AbortSignal | null;
   readonly verdict: VerdictMethod<Verdict>;
-  /** Errors reach whoever reads the chain, which may be later. */
-  readonly through: Through<T>['through'] = (...operators: readonly AnyOperator[]) => {
-    this.on('error', () => {});
-    return through(this, ...operators) as Chain<never>;
-  };
-  readonly #reading: Reading<RawRecord, T, string>;
+  readonly #reading: Reading<PageItem, T>;
   #readAs: 'items' | 'pages' | null = null;
-  #portions: AsyncGenerator<Taking<T>, void, void> | null = null;
-  #portion: Taking<T> | null = null;
+  #parts: AsyncGenerator<Part<T>, void, void> | null = null;
+  #items: Iterator<T, void, void> | null = null;
   #isFilling = false;
   #place: Place;
 
   constructor(
     client: PageClient,
     query: CallQuery,
-    reading: Reading<RawRecord, T, string>,
+    reading: Reading<PageItem, T>,
     isObjects: boolean,
   ) {
     // An item is made when the one before it was taken.
@@ -163,7 +158,7 @@ class Stream<T> extends Readable implements CallStream<T> {
     this.calls = isObjects ? client.version : null;
     this.startsAt = reading.options.checkpoint;
     this.signal = reading.options.signal;
-    this.verdict = verdictMethod(() => reading.verdict());
+    this.verdict = verdictMethod(() => inTimes(reading.verdict()));
     const address = addressOf(client);
     this.facts = {
       address,
@@ -186,38 +181,47 @@ class Stream<T> extends Readable implements CallStream<T> {
 
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<T> {
     this.#claim('items', null);
-    const portions = this.#ended(this.#reading.portions());
-    let portion: Taking<T> | null = null;
+    const parts = this.#ended(this.#reading.parts());
+    const end = { done: true, value: undefined } as const;
+    let items: Iterator<T, void, void> | null = null;
 
     // Not a generator: what is at hand costs a fraction of what it would pay for each item.
     const next = (): Promise<IteratorResult<T, undefined>> => {
       try {
-        const value = portion?.next();
-        return value === undefined ? more() : Promise.resolve({ done: false, value });
+        const item = items?.next();
+        return item?.done === false ? Promise.resolve(item) : more();
       } catch (error) {
-        portion = null;
-        return portions.throw(error) as Promise<never>;
+        items = null;
+        return parts.throw(error).then(() => end);
       }
     };
 
     const more = async (): Promise<IteratorResult<T, undefined>> => {
-      const { done, value } = await portions.next();
-      if (done === true) return { done: true, value: undefined };
-      portion = value;
+      const { done, value } = await parts.next();
+      if (done === true) return end;
+      items = value.items;
       return next();
     };
 
     const leave = async (): Promise<IteratorResult<T, undefined>> => {
-      portion = null;
-      await portions.return();
-      return { done: true, value: undefined };
+      items = null;
+      await parts.return();
+      return end;
     };
 
-    return {
+    const iterator = {
       next,
       return: leave,
-      [Symbol.asyncIterator]: () => ({ next, return: leave }) as never,
-    } as never;
+      [Symbol.asyncDispose]: async () => void (await leave()),
+      [Symbol.asyncIterator]: () => iterator,
+    };
+    return iterator;
+  }
+
+  /** Errors reach whoever reads the chain, which may be later. */
+  through(...operators: readonly AnyOperator[]): Chain<never> {
+    this.on('error', () => {});
+    return chainOf(this, operators);
   }
 
   into<W extends object>(sink: Sink<T, W>): Promise<Done<W>> {
@@ -227,20 +231,20 @@ class Stream<T> extends Readable implements CallStream<T> {
 
   override _read(): void {
     if (this.#isFilling) return;
-    if (this.#portions === null) {
+    if (this.#parts === null) {
       this.#claim('items', null);
-      this.#portions = this.#reading.portions();
+      this.#parts = this.#reading.parts();
     }
 
     this.#isFilling = true;
-    this.#fill(this.#portions).catch((error: unknown) =>
+    this.#fill(this.#parts).catch((error: unknown) =>
       this.destroy(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#reading.stop();
-    void this.#portions?.return().catch(() => {});
+    void this.#parts?.return().catch(() => {});
     done(error);
   }
 
@@ -252,21 +256,21 @@ class Stream<T> extends Readable implements CallStream<T> {
   }
 
   /** Pushes items until the reader has enough. */
-  async #fill(portions: AsyncGenerator<Taking<T>, void, void>): Promise<void> {
+  async #fill(parts: AsyncGenerator<Part<T>, void, void>): Promise<void> {
     while (!this.destroyed) {
-      const item = this.#portion?.next();
-      if (item !== undefined) {
-        if (this.push(item)) continue;
+      const item = this.#items?.next();
+      if (item?.done === false) {
+        if (this.push(item.value)) continue;
         break;
       }
-      const { done, value } = await portions.next();
+      const { done, value } = await parts.next();
       // All that was pushed has been taken, unless a number of bytes is read at a time.
       if (this.readableLength === 0) this.#place = this.#reading.place;
       if (done === true) {
         this.push(null);
         break;
       }
-      this.#portion = value;
+      this.#items = value.items;
     }
     this.#isFilling = false;
   }
@@ -311,51 +315,37 @@ class Stream<T> extends Readable implements CallStream<T> {
   }
 }
 
-/** Records, parsed and checked one by one. Those that are refused are left out, or end the read. */
-export class Parsing implements Taking<Call> {
-  left = 0;
-  #at = 0;
-  readonly #records: readonly RawRecord[];
-  readonly #onError: 'fail' | 'skip' | ((dead: DeadRecord) => void);
-  readonly #check: ((call: Call) => void) | undefined;
-
-  constructor(
-    records: readonly RawRecord[],
-    onError: 'fail' | 'skip' | ((dead: DeadRecord) => void),
-    check?: (call: Call) => void,
-  ) {
-    this.#records = records;
-    this.#onError = onError;
-    this.#check = check;
-  }
-
-  next(): Call | undefined {
-    for (
-      let record = this.#records[this.#at];
-      record !== undefined;
-      record = this.#records[this.#at]
-    ) {
-      this.#at += 1;
-      try {
-        const call = parsed(record);
-        this.#check?.(call);
-        return call;
-      } catch (error) {
-        if (this.#onError === 'fail') throw error;
-        this.left += 1;
-        const { page, index, slice } = record;
-        const dead = { bytes: bytesOf(record), error, slice, page: page.meta.page, index };
-        if (this.#onError !== 'skip') this.#onError(dead);
-      }
+/**
+ * The calls of a slice, parsed and checked one by one. Those that are refused are left out, or end
+ * the read.
+ */
+export function* parsed(
+  { items, ...slice }: Slice<PageItem>,
+  { onError, check }: Pick<StreamSettings, 'onError' | 'check'>,
+): Taking<Call> {
+  let left = 0;
+  for (const item of items) {
+    let call: Call;
+    try {
+      call = item.read();
+      check?.(call);
+    } catch (error) {
+      if (onError === 'fail') throw error;
+      left += 1;
+      const place = { slice: spanOf(slice), page: item.page.meta.page, index: item.index };
+      if (onError !== 'skip') onError({ bytes: bytesOf(item), error, ...place });
+      continue;
     }
-    return undefined;
+    yield call;
   }
+
+  return left;
 }
 
 function streamOf<T>(
   client: PageClient,
   options: CallStreamOptions,
-  take: (records: readonly RawRecord[], settings: ReturnType<typeof streamSettings>) => Taking<T>,
+  take: (slice: Slice<PageItem>, settings: StreamSettings) => Taking<T>,
   isObjects: boolean,
 ): CallStream<T> {
   checkNames(options, optionNames);
@@ -363,20 +353,19 @@ function streamOf<T>(
   const { rows, prefetch, checkpoint = null, signal = null, onProgress, filter } = settings;
   const source = new CallSource(client, callQuery(filter, client.version), settings);
   const { of, asked } = source.query;
-  const reading = new Reading<RawRecord, T, string>({
+  const reading = new Reading<PageItem, T>({
     ...callSteps,
     source,
     of,
-    asked,
+    asked: rangeOf(asked),
     rows,
     ahead: prefetch,
     checkpoint,
     signal,
     onProgress,
-    read: (time) => numberOf(time) ?? 0,
-    spanOf: (span) => source.spanOf(span),
-    until: formatNaive(Date.now() - zones),
-    take: (records) => take(records, settings),
+    spanOf,
+    until: countedUntil(Date.now()),
+    take: (slice) => take(slice, settings),
     count: (range, stop) => source.count(range, stop),
   });
   return new Stream(client, source.query, reading, isObjects);
@@ -390,10 +379,7 @@ function streamOf<T>(
  * console.log(call.sid);
  */
 export function createCallStream(client: PageClient, options: CallStreamOptions = {}): CallStream {
-  const { check } = options;
-  const take = (records: readonly RawRecord[], { onError }: ReturnType<typeof streamSettings>) =>
-    new Parsing(records, onError, check);
-  return streamOf<Call>(client, options, take, true);
+  return streamOf(client, options, parsed, true);
 }
 
 /**
@@ -406,7 +392,11 @@ export function createCallByteStream(
   client: PageClient,
   options: CallByteStreamOptions = {},
 ): CallStream<Buffer> {
-  const take = (records: readonly RawRecord[]) =>
-    takingOf(records.length === 0 ? [] : [linesOf(records)]);
-  return streamOf<Buffer>(client, options, take, false);
+  return streamOf(client, options, lines, false);
+}
+
+/** The calls of a slice as lines, together. */
+function* lines({ items }: Slice<PageItem>): Taking<Buffer> {
+  if (items.length > 0) yield linesOf(items);
+  return 0;
 }

@@ -1,4 +1,5 @@
-import type { Call, ListQuery, RawPage } from '@call-attribution/core';
+import type { Call, ListQuery, PageItem, RawPage } from '@call-attribution/core';
+import { parseNaive } from '@call-attribution/core/time';
 import { type Filter, matcher } from '@call-attribution/query-dsl';
 import type { PageClient } from '../src/call-source.ts';
 
@@ -14,6 +15,7 @@ export interface PageQuery {
 export interface FakeRecord {
   readonly sid: string;
   readonly date_added: string;
+  readonly acct_id?: string;
   readonly note?: string;
   readonly ppc_status?: string;
 }
@@ -85,13 +87,14 @@ export function breaking(records: readonly FakeRecord[], sid: string | null): Fa
   server.fetchPage = async (query) => {
     const page = await fetchPage(query);
 
-    const record = (i: number) => {
-      const call = page.record(i);
-      if (sid === null || call.sid === sid) throw new Error('talk_minutes is not a number');
-      return call;
-    };
-
-    return { ...page, record };
+    const items = page.items().map((item) => ({
+      ...item,
+      read() {
+        if (sid === null || item.id === sid) throw new Error('talk_minutes is not a number');
+        return item.read();
+      },
+    }));
+    return { ...page, items: () => items };
   };
   return server;
 }
@@ -114,23 +117,25 @@ export const doubling = (records: readonly FakeRecord[], sid: string): FakeServe
 /** The bytes and places of a page, as core's client gives them. */
 export function rawPage({ records, first, total }: FakePage): RawPage {
   const parts = records.map((record) => Buffer.from(JSON.stringify(record)));
-  let at = 1;
-  const borders = parts.map((part) => {
-    const border = { start: at, end: at + part.length };
-    at = border.end + 1;
-    return border;
-  });
   const bytes = Buffer.from(`[${parts.join(',')}]`);
   const isEmpty = records.length === 0;
-  return {
+  const page: RawPage = {
     bytes,
     count: records.length,
     range: { first: isEmpty ? 0 : first, last: isEmpty ? 0 : first + records.length - 1, total },
     meta: { status: 200, headers: {}, requestId: null, attempts: 1, rows: 0, page: 0 },
-    byteRanges: () => borders,
-    records: () => JSON.parse(bytes.toString()) as Call[],
-    record: (i) => JSON.parse((parts[i] as Buffer).toString()) as Call,
+    items: () => items,
   };
+  let end = 0;
+  const items = records.map((record, index): PageItem => {
+    const start = end + 1;
+    end = start + (parts[index] as Buffer).length;
+    const read = () => JSON.parse(String(parts[index])) as Call;
+    const { acct_id: account = null } = record;
+    const at = parseNaive(record.date_added);
+    return { id: record.sid, at, account, page, index, start, end, read };
+  });
+  return page;
 }
 
 /** `count` records, the first at `start`, `step(i)` seconds from each to the next. */

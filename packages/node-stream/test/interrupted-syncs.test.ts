@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { copyVerdict } from '../src/sync/copy-verdict.ts';
 import type { SyncOptions } from '../src/sync/plan.ts';
 import type { SyncState, UpsertSink } from '../src/sync/state.ts';
 import { syncInto } from '../src/sync/sync.ts';
-import { copyVerdict } from '../src/sync/verdict.ts';
 import { FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore } from './laws/sync.ts';
 

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { toCsv, toJsonArray } from '../src/encoders/index.ts';
 import { createCallByteStream, createCallStream, memoryState, syncCalls } from '../src/index.ts';
 import { through } from '../src/operators/index.ts';
-import type { ReadState } from '../src/proof.ts';
+import type { Stretches } from '../src/proof.ts';
 import { fileSink } from '../src/sinks/index.ts';
-import { copyVerdict } from '../src/sync/verdict.ts';
+import { copyVerdict } from '../src/sync/copy-verdict.ts';
 import { breaking, FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
 import { Paged } from './paged.ts';
 
@@ -127,7 +127,7 @@ describe('a checkpoint', () => {
       const piece: unknown = stream.read(500);
       if (typeof piece === 'string') text += piece;
       else await new Promise((resolve) => setImmediate(resolve));
-      const { stretches } = stream.checkpoint().read as ReadState;
+      const { stretches } = stream.checkpoint().read as { stretches: Stretches };
       const covered = stretches.reduce((sum, { calls }) => sum + calls, 0);
       expect(covered).toBeLessThanOrEqual(text.split('\n').length - 1);
     }

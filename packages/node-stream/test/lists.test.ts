@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createListReader, type List, type ListReaderOptions } from '../src/lists.ts';
 import { through } from '../src/operators/chain.ts';
 import { aggregate, count as countOf } from '../src/operators/index.ts';
-import type { Verdict } from '../src/proof.ts';
+import type { Verdict } from '../src/verdict.ts';
 import {
   inRange,
   type ListServer,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { recount, type Stretch } from '../src/proof.ts';
+import { type CopyStretch, recount } from '../src/proof.ts';
 
 // Four stretches of ten calls each, one behind the other; what the server counts in each range is
 // what a case says, or the sum of them.
-const stretch = (from: number, more: Partial<Stretch<number>> = {}): Stretch<number> => ({
+const stretch = (from: number, more: Partial<CopyStretch> = {}): CopyStretch => ({
   from,
   to: from + 10,
   is: 'proved',
@@ -20,7 +20,7 @@ const seen = { at: 7 };
 
 /** Counts with what the server has in each of the four, or what it says of one range. */
 async function counted(
-  list: readonly Stretch<number>[],
+  list: readonly CopyStretch[],
   has: readonly number[],
   says: Readonly<Record<string, readonly (number | null)[]>> = {},
 ) {

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Checkpoint } from '../src/page.ts';
-import { deliveredOf, describe as inWords } from '../src/proof.ts';
 import { type CallStreamOptions, createCallByteStream, createCallStream } from '../src/read.ts';
 import type { Progress } from '../src/reading.ts';
+import { deliveredOf, describe as inWords } from '../src/verdict.ts';
 import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 
 const records = fakeRecords(500);

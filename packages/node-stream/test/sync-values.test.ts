@@ -1,7 +1,8 @@
+import { formatNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
-import type { Stretch } from '../src/proof.ts';
+import type { CopyStretch } from '../src/proof.ts';
 import { conclude } from '../src/sync/conclude.ts';
-import type { SyncPart } from '../src/sync/state.ts';
+import type { Part } from '../src/sync/state.ts';
 import { type TakenSlice, take } from '../src/sync/take.ts';
 
 // What a copy has, as values: with a slice more, and after the counts of a run.
@@ -9,7 +10,7 @@ import { type TakenSlice, take } from '../src/sync/take.ts';
 const hour = 3_600_000;
 const now = Date.UTC(2026, 5, 1);
 const ages = { lookback: 24 * hour, settle: 240 * hour };
-const part: SyncPart = {
+const part: Part = {
   version: 'v3',
   filter: '',
   latest: null,
@@ -20,10 +21,11 @@ const part: SyncPart = {
   pace: null,
   paged: null,
 };
-const one = '2026-01-01 00:00:00';
-const two = '2026-01-02 00:00:00';
-const three = '2026-01-03 00:00:00';
-const proved: Stretch = {
+const one = Date.UTC(2026, 0, 1);
+const two = Date.UTC(2026, 0, 2);
+const three = Date.UTC(2026, 0, 3);
+const may = Date.UTC(2026, 4, 1);
+const proved: CopyStretch = {
   from: one,
   to: two,
   is: 'proved',
@@ -38,20 +40,22 @@ const proved: Stretch = {
 };
 
 describe('a slice that is taken', () => {
-  const call = (date_added: string, ppc_status = 'Processed') => ({ date_added, ppc_status });
+  const call = (at: number, ppc_status = 'Processed') => ({
+    date_added: formatNaive(at),
+    ppc_status,
+  });
   const found: TakenSlice = {
     slice: {
-      from: 1,
-      to: 2,
+      from: one,
+      to: two,
       border: [],
       first: null,
       pace: null,
       pages: null,
-      stretches: [{ ...proved, from: 1, to: 2 }],
+      stretches: [proved],
     },
     range: { from: one, to: two },
-    calls: [call(one), call('2026-01-01 12:00:00'), call(two, 'Not Processed')],
-    spanOf: () => ({ from: one, to: two }),
+    calls: [call(one), call(one + 12 * hour), call(two, 'Not Processed')],
     read: now,
     run: 2,
     until: three,
@@ -75,7 +79,7 @@ describe('a slice that is taken', () => {
   });
 
   test('a time that no clock shows yet is not the latest one', () => {
-    const late = { ...found, calls: [call('2031-01-01 00:00:00')] };
+    const late = { ...found, calls: [call(Date.UTC(2031, 0, 1))] };
     expect(take(part, late, 0, ages).latest).toBeNull();
   });
 });
@@ -83,13 +87,13 @@ describe('a slice that is taken', () => {
 describe('the counts of a run', () => {
   const settings = { ...ages, maxPages: undefined };
   const counts = { others: [], isFirst: true, now, run: 2, until: three };
-  const after = (before: Partial<Stretch>, counted: Partial<Stretch>) => {
+  const after = (before: Partial<CopyStretch>, counted: Partial<CopyStretch>) => {
     const was = { ...proved, ...before };
-    const state = { ...part, latest: '2026-05-01 00:00:00', stretches: [was] };
+    const state = { ...part, latest: may, stretches: [was] };
     return conclude(state, { ...counts, counted: [{ ...was, ...counted }] }, settings);
   };
 
-  test.each<[string, Partial<Stretch>, Partial<Stretch>, Partial<Stretch>, boolean]>([
+  test.each<[string, Partial<CopyStretch>, Partial<CopyStretch>, Partial<CopyStretch>, boolean]>([
     ['as many as before', {}, {}, { is: 'proved', at: now }, false],
     [
       'more',
@@ -141,7 +145,7 @@ describe('the counts of a run', () => {
   });
 
   test('what an earlier run has read and may have changed since is read again, unless pages are few', () => {
-    const old = { to: '2026-05-01 00:00:00', run: 1, read: now - 2 * hour };
+    const old = { to: may, run: 1, read: now - 2 * hour };
     expect(after(old, {}).again).toHaveLength(1);
     const few = conclude(
       { ...part, latest: old.to, stretches: [{ ...proved, ...old }] },

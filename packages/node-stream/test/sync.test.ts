@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { describe as inWords } from '../src/proof.ts';
 import { createCallStream } from '../src/read.ts';
+import { copyVerdict } from '../src/sync/copy-verdict.ts';
 import type { SyncOptions } from '../src/sync/plan.ts';
 import { memoryState, type StateStore } from '../src/sync/state.ts';
 import { syncCalls, syncInto } from '../src/sync/sync.ts';
-import { copyVerdict } from '../src/sync/verdict.ts';
+import { describe as inWords } from '../src/verdict.ts';
 import { breaking, doubling, type FakeRecord, FakeServer, fakeRecords } from './fake-server.ts';
 import { memoryStore, syncsThroughCrashes } from './laws/sync.ts';
 

@@ -1,5 +1,4 @@
 import { apiKeys, type Call, createClient, createLimiter, fromCall } from '@call-attribution/core';
-import { scanFields } from '@call-attribution/core/page';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { createAnswers, planQuestion } from '@call-attribution/questions';
 import { openDrill } from '@call-attribution/test-tools/drill';
@@ -97,7 +96,7 @@ test.each(Object.keys(pages))(
       });
       return async () => {
         const page = await client.fetchPage({ rows: size });
-        scanFields(page.bytes, page.byteRanges(), ['sid', 'date_added']);
+        page.items();
         await client.close();
       };
     });

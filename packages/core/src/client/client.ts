@@ -59,12 +59,24 @@ export interface RawPage {
   readonly meta: ResponseMeta;
   /** Number of records, counted in the bytes. */
   readonly count: number;
-  /** Where each record is within `bytes`. */
-  byteRanges(): readonly ByteRange[];
-  /** Parses and checks all records. */
-  records(): Call[];
-  /** Parses and checks one record. */
-  record(index: number): Call;
+  /** The records, in their order: found in the bytes when this is first called. */
+  items(): readonly PageItem[];
+}
+
+/** A record of a page: found in its bytes, and not parsed before it is read. */
+export interface PageItem extends ByteRange {
+  /** Its `sid`; the record itself, as text, where it has none. */
+  readonly id: string;
+  /** Its `date_added` in milliseconds of the account's clock; NaN where it has none. */
+  readonly at: number;
+  /** Its `acct_id`; null where it has none. */
+  readonly account: string | null;
+  /** The page that it came with. */
+  readonly page: RawPage;
+  /** Its place on that page, from 0. */
+  readonly index: number;
+  /** Parses and checks it. */
+  read(): Call;
 }
 
 /** Where a count comes from: the count request, or the Content-Range of a response. */

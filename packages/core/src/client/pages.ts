@@ -15,11 +15,13 @@ import { checkWhole } from '../options/check-names.ts';
 import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { brokenUtf8, expectArray, expectJson, parseJson, startsWith } from '../page/read-json.ts';
+import { scanFields } from '../page/scan-fields.ts';
 import { type ByteRange, splitRecords } from '../page/split-records.ts';
 import type { Version } from '../record/fields.ts';
 import type { Call } from '../record/generated/calls.ts';
+import { parseNaive } from '../time/naive.ts';
 import { apiRequest, queryString } from './api-request.ts';
-import type { CallList, CallPage, RawPage, ResponseMeta } from './client.ts';
+import type { CallList, CallPage, PageItem, RawPage, ResponseMeta } from './client.ts';
 import { clientDefaults, type ListQuery, type RequestOptions } from './options.ts';
 import { type Context, responseInfo } from './request.ts';
 
@@ -423,25 +425,39 @@ export async function fetchPage(context: Context, query: ListQuery): Promise<Raw
   const page = await requestPage(context, readQuery(context, query, true), splitReader);
   refuseShifted(page);
   const { bytes, ranges } = page.content;
-
-  const record = (index: number): Call => {
-    const range = ranges[index];
-    if (range) return context.adapt(parsedRecord(bytes, range));
-    throw new ConfigurationError(
-      'invalid_option',
-      `There is no record ${index} in a page of ${ranges.length}.`,
-    );
-  };
-
-  return {
+  let items: readonly PageItem[] | null = null;
+  const raw: RawPage = {
     bytes,
     range: page.range,
     meta: page.meta,
     count: page.count,
-    byteRanges: () => ranges,
-    records: () => ranges.map((_, index) => record(index)),
-    record,
+    items() {
+      items ??= itemsOf(raw, bytes, ranges, context);
+      return items;
+    },
   };
+  return raw;
+}
+
+/** What tells the records of a page apart, where they lie, and whose they are. */
+function itemsOf(
+  page: RawPage,
+  bytes: Buffer,
+  ranges: readonly ByteRange[],
+  { adapt }: Context,
+): readonly PageItem[] {
+  const fields = ['sid', 'date_added', 'acct_id'];
+  const [sids = [], times = [], accounts = []] = scanFields(bytes, ranges, fields);
+  return ranges.map((range, index) => ({
+    id: sids[index] ?? bytes.toString('utf8', range.start, range.end),
+    at: parseNaive(times[index]),
+    account: accounts[index] ?? null,
+    page,
+    index,
+    start: range.start,
+    end: range.end,
+    read: () => adapt(parsedRecord(bytes, range)),
+  }));
 }
 
 /**

@@ -59,7 +59,7 @@ export function scanFields(
   }
 
   // Nobody writes such a letter with an escape but who hides a key.
-  if (escapedLetter.test(text))
+  if (text.includes('\\u00') && escapedLetter.test(text))
     for (const [i, range] of ranges.entries())
       if (escapedLetter.test(text.slice(range.start, range.end)))
         parseFields(bytes.subarray(range.start, range.end), names, found, i);

@@ -2,6 +2,8 @@
 // loads neither the reader nor the client.
 
 export type { CopyScope } from '@call-attribution/core';
+export { copyVerdict } from '../sync/copy-verdict.ts';
+export { withoutRecords, withUnread } from '../sync/state.ts';
 export {
   type Described,
   deliveredOf,
@@ -9,7 +11,5 @@ export {
   missingOf,
   proofOf,
   type Verdict,
-} from '../proof.ts';
-export { withoutRecords, withUnread } from '../sync/state.ts';
-export { copyVerdict } from '../sync/verdict.ts';
+} from '../verdict.ts';
 export { withoutCalls } from './without-calls.ts';

@@ -22,7 +22,6 @@ import { receiptPath } from '../files/whole-file.ts';
 import { defineOperator, through } from '../operators/chain.ts';
 import type { RowForm } from '../operators/operator.ts';
 import { type Input, sourceOf } from '../operators/sources.ts';
-import { gapOf, type Position, proofOf, type Span, type Verdict } from '../proof.ts';
 import { type CallStreamOptions, createCallStream } from '../read.ts';
 import {
   parseReceipt,
@@ -33,6 +32,7 @@ import {
   receiptOf,
   sealed,
 } from '../receipts/receipt.ts';
+import { gapOf, type Position, proofOf, type Span, type Verdict } from '../verdict.ts';
 import type { MonthTarget } from './target.ts';
 
 /**

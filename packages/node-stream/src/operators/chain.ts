@@ -2,7 +2,7 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { checkCheckpoint, checkpointOf } from '../checkpoint.ts';
 import { CheckpointError } from '../errors.ts';
 import type { Checkpoint, Page, ReadFacts, Source, Stage } from '../page.ts';
-import type { Position, Verdict } from '../proof.ts';
+import type { Position, Verdict } from '../verdict.ts';
 import { checkFields } from './fields.ts';
 import type { AnyOperator, Chain, Done, Operator, OperatorShape, Sink } from './operator.ts';
 import { type Input, isPromise, leavable, noPositions, notResumable, sourceOf } from './sources.ts';
@@ -247,8 +247,13 @@ export function through(
   source: Input<unknown>,
   ...operators: readonly AnyOperator[]
 ): Chain<unknown> {
-  if (source instanceof OperatorChain) return source.through(...operators);
-  return new OperatorChain(sourceOf(source), operators);
+  return chainOf(source, operators);
+}
+
+/** A chain whose items are what whoever asks for it says. */
+export function chainOf<T>(source: Input<unknown>, operators: readonly AnyOperator[]): Chain<T> {
+  const isChain = source instanceof OperatorChain;
+  return isChain ? source.through(...operators) : new OperatorChain(sourceOf(source), operators);
 }
 
 /**

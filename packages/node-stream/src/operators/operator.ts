@@ -1,5 +1,5 @@
 import type { Source, Stage } from '../page.ts';
-import type { Position, Verdict } from '../proof.ts';
+import type { Position, Verdict } from '../verdict.ts';
 import type { Input } from './sources.ts';
 
 /** An operator of any kind. */

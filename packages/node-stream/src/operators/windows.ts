@@ -10,7 +10,7 @@ import {
   second,
 } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
-import type { Span } from '../proof.ts';
+import type { Span } from '../verdict.ts';
 import { defineOperator } from './chain.ts';
 import { inCall, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import {

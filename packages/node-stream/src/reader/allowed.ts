@@ -1,5 +1,5 @@
 import { StreamError } from '../errors.ts';
-import type { Span, Stretch } from '../proof.ts';
+import type { Range, Stretch } from '../proof.ts';
 import { type Answer, type Item, type Limits, Misplaced } from './list.ts';
 
 // What may follow the answers for a piece of a list, and what may not. This is part of the proof:
@@ -28,7 +28,7 @@ export type Judgement = 'complete' | 'full' | 'outside' | 'untotalled';
 
 export function judge(
   { items, total, next }: Answer<Item>,
-  range: Span<number>,
+  range: Range,
   { stray }: Pick<Limits, 'stray'>,
 ): Judgement {
   const from = (range.from ?? Number.NEGATIVE_INFINITY) - stray;
@@ -70,7 +70,7 @@ export interface Try<I extends Item> {
 /** A try of which the first page came. */
 export function begun<I extends Item>(
   answer: Answer<I> | Misplaced,
-  range: Span<number>,
+  range: Range,
   limits: Pick<Limits, 'rows' | 'stray'>,
 ): Try<I> {
   const isMisplaced = answer instanceof Misplaced;
@@ -101,7 +101,7 @@ export function begun<I extends Item>(
 export function continued<I extends Item>(
   before: Try<I>,
   answer: Answer<I> | Misplaced,
-  range: Span<number>,
+  range: Range,
   limits: Limits,
 ): Try<I> {
   const { first } = before;
@@ -135,8 +135,7 @@ const rowsOf = ({ items }: Answer<Item>, { rows }: Pick<Limits, 'rows'>): number
   Math.min(items.length, rows);
 
 /** What came of a piece, each item once. */
-export interface Found<I extends Item>
-  extends Pick<Stretch<number>, 'is' | 'why' | 'missing' | 'sids'> {
+export interface Found<I extends Item> extends Pick<Stretch, 'is' | 'why' | 'missing' | 'sids'> {
   readonly items: readonly I[];
   readonly total: number | null;
   /** Not one answer was what was asked for: why. */
@@ -157,7 +156,7 @@ export interface Keeping<I extends Item> {
 
 /** A piece that may be cut at any place strictly inside. */
 export interface Splitting {
-  readonly range: Span<number>;
+  readonly range: Range;
   /** The items of its first page, and how many the piece has. */
   readonly items: readonly Item[];
   readonly total: number;
@@ -196,7 +195,7 @@ const nothing = {
  * @throws StreamError `range_ignored` where its answers have nothing to do with it.
  */
 export function allowed<I extends Item>(
-  range: Span<number>,
+  range: Range,
   tries: readonly Try<I>[],
   limits: Limits,
 ): Allowed<I> {
@@ -306,7 +305,7 @@ export const isRising = (ats: readonly number[]): boolean =>
  * ranges have none in common, however the server reads fractions of seconds.
  */
 function keepingOf<I extends Item>(
-  range: Span<number>,
+  range: Range,
   items: readonly I[],
   total: number,
   { step }: Limits,

@@ -1,5 +1,5 @@
 import { StreamError } from '../errors.ts';
-import type { ReadState, Span, Stretch } from '../proof.ts';
+import type { Range, ReadState, Stretch } from '../proof.ts';
 import { judge, mostTries } from './allowed.ts';
 import { type Answer, type Item, Misplaced, type SliceOptions } from './list.ts';
 import type { Requests } from './requests.ts';
@@ -13,9 +13,9 @@ export interface Part<I extends Item> {
   /** How many the server counts in the range. */
   readonly total: number | null;
   /** What was read with it; null while the range goes on. */
-  readonly stretch: Stretch<number> | null;
+  readonly stretch: Stretch | null;
   /** How far it is; null at its end. */
-  readonly pages: ReadState<number>['pages'];
+  readonly pages: ReadState['pages'];
 }
 
 /**
@@ -26,9 +26,9 @@ export interface Part<I extends Item> {
  * @param begun how far an earlier run has read it.
  */
 export async function* byPages<I extends Item>(
-  range: Span<number>,
+  range: Range,
   given: Answer<I> | null,
-  begun: ReadState<number>['pages'],
+  begun: ReadState['pages'],
   requests: Requests<I>,
   seen: Seen<I>,
   options: SliceOptions,

@@ -1,4 +1,4 @@
-import type { Span } from '../proof.ts';
+import type { Range } from '../proof.ts';
 import { type Allowed, type Found, isRising, type Keeping, type Splitting } from './allowed.ts';
 import type { Facts } from './facts.ts';
 import type { Density, Item, Limits } from './list.ts';
@@ -200,7 +200,7 @@ function cut<I extends Item>(
  * is. `before`: pieces that come before it.
  */
 export function endOf(
-  { from, to }: Span<number>,
+  { from, to }: Range,
   facts: Facts,
   { step, hasPositions }: Limits,
   before: number,

@@ -1,4 +1,4 @@
-import type { Span } from '../proof.ts';
+import type { Range } from '../proof.ts';
 import { isRising, type Try } from './allowed.ts';
 import { type Density, type Item, Misplaced, type SliceOptions } from './list.ts';
 
@@ -48,7 +48,7 @@ export function factsBefore({ rows, pace }: Pick<SliceOptions, 'rows' | 'pace'>)
 /** What is known after one more answer: `one` is the try of a piece that it belongs to. */
 export function learn(
   facts: Facts,
-  range: Span<number>,
+  range: Range,
   one: Try<Item>,
   { rows, step }: Pick<SliceOptions, 'rows' | 'step'>,
 ): Facts {
@@ -76,7 +76,7 @@ export function learn(
   return { ...facts, size, short, isMixed: facts.isMixed || isInNoOrder(range, items) };
 }
 
-function isInNoOrder({ from, to }: Span<number>, items: readonly Item[]): boolean {
+function isInNoOrder({ from, to }: Range, items: readonly Item[]): boolean {
   const ats = items.map(({ at }) => at);
   const isInside = ats.every(
     (at) => at >= (from ?? Number.NEGATIVE_INFINITY) && at <= (to ?? Number.POSITIVE_INFINITY),
@@ -87,7 +87,7 @@ function isInNoOrder({ from, to }: Span<number>, items: readonly Item[]): boolea
 /** What is known where so many items were seen in a range. */
 export function seenIn(
   { density }: Facts,
-  { from, to }: Span<number>,
+  { from, to }: Range,
   count: number,
 ): Pick<Facts, 'isQuiet' | 'density'> {
   const isQuiet = count === 0;

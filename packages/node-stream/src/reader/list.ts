@@ -1,5 +1,5 @@
 import type { IdSet } from '../ids.ts';
-import type { ReadState, Span } from '../proof.ts';
+import type { Range, ReadState } from '../proof.ts';
 
 /** What a reader has to know of an item before it is delivered. */
 export interface Item {
@@ -11,7 +11,7 @@ export interface Item {
 
 /** What a range is asked for. */
 export interface Ask {
-  readonly range: Span<number>;
+  readonly range: Range;
   /** Page of the range, from 0. */
   readonly page: number;
   readonly rows: number;
@@ -82,7 +82,7 @@ export interface SliceOptions extends Limits {
   /** Ends the requests in flight. */
   readonly stop: AbortController;
   /** Where an earlier read stopped. */
-  readonly from: Pick<ReadState<number>, 'border' | 'pages'> | null;
+  readonly from: Pick<ReadState, 'border' | 'pages'> | null;
   /** What a slice of an earlier read has shown, where this one goes on. */
   readonly pace: Pace | null;
   /** Slices after which no more is asked for; `Infinity` when all are. */

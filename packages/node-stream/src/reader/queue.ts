@@ -1,4 +1,4 @@
-import type { Span } from '../proof.ts';
+import type { Range } from '../proof.ts';
 import type { Try } from './allowed.ts';
 import type { Look } from './choose.ts';
 import type { Answer, Item, Misplaced } from './list.ts';
@@ -10,7 +10,7 @@ export interface Request {
 }
 
 /** A range that is read by itself, and what came of it. */
-export interface Piece<I extends Item> extends Span<number> {
+export interface Piece<I extends Item> extends Range {
   /** It ends where an answer has shown: no other end is planned. */
   readonly isCut: boolean;
   /** It is all of the first range: its first answer counts everything. */
@@ -32,7 +32,7 @@ export interface Arrival<I extends Item> {
 }
 
 const pieceOf = <I extends Item>(
-  { from, to }: Span<number>,
+  { from, to }: Range,
   { isCut = false, isFirst = false } = {},
 ): Piece<I> => ({
   from,
@@ -52,7 +52,7 @@ export class Queue<I extends Item> {
   #wake: (() => void) | null = null;
 
   /** @param hasAll the first range is asked for as a whole. */
-  constructor(ranges: readonly Span<number>[], hasAll: boolean) {
+  constructor(ranges: readonly Range[], hasAll: boolean) {
     this.#pieces = ranges.map((range, i) => pieceOf(range, { isFirst: hasAll && i === 0 }));
   }
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { StreamError } from '../errors.ts';
-import type { Span } from '../proof.ts';
+import type { Range } from '../proof.ts';
 import {
   type Answer,
   type Ask,
@@ -65,7 +65,7 @@ export class Requests<I extends Item> {
   }
 
   async ask(
-    range: Span<number>,
+    range: Range,
     { page = 0, rows = this.#options.rows, after = null }: Partial<Omit<Ask, 'range'>> = {},
   ): Promise<Answer<I> | Misplaced> {
     this.#sent += 1;

@@ -1,5 +1,5 @@
 import { IdSet } from '../ids.ts';
-import type { Span } from '../proof.ts';
+import type { Range } from '../proof.ts';
 import type { Item, SliceOptions } from './list.ts';
 
 /** The items of a slice, sorted. */
@@ -15,14 +15,14 @@ export interface Sorted<I extends Item> {
 /** Which items were delivered, and which of them may come again with what follows. */
 export class Seen<I extends Item> {
   readonly #options: SliceOptions;
-  readonly #asked: Span<number>;
+  readonly #asked: Range;
   readonly #seen = new IdSet();
   /** Those of an earlier run, of which only the id is known. */
   readonly #restored: ReadonlySet<string>;
   /** Ids that may come again, with where they lie. */
   #border: ReadonlyMap<string, number>;
 
-  constructor(asked: Span<number>, options: SliceOptions) {
+  constructor(asked: Range, options: SliceOptions) {
     const ids = options.from?.border ?? [];
     const at = (asked.from ?? Number.NEGATIVE_INFINITY) + options.stray;
     this.#options = options;
@@ -56,7 +56,7 @@ export class Seen<I extends Item> {
   }
 
   /** Sorts the items of a slice, which are delivered then. */
-  sort(items: readonly I[], range: Span<number>): Sorted<I> {
+  sort(items: readonly I[], range: Range): Sorted<I> {
     const fresh: I[] = [];
     const doubled: string[] = [];
     let shared = 0;
@@ -70,7 +70,7 @@ export class Seen<I extends Item> {
   }
 
   /** Keeps the ids of a slice that may come with what follows. */
-  keepBorder(items: readonly I[], { to }: Span<number>): void {
+  keepBorder(items: readonly I[], { to }: Range): void {
     const least = to === null ? Number.POSITIVE_INFINITY : to - this.#options.step;
     const border = new Map([...this.#border].filter(([, at]) => at >= least));
     for (const { id, at } of items) if (at >= least) border.set(id, at);
@@ -81,7 +81,7 @@ export class Seen<I extends Item> {
    * Whether an item that was delivered may come with this range, too: at a border, or where the
    * clock of the server was changed.
    */
-  mayComeAgain({ id, at }: I, { from, to }: Span<number>): boolean {
+  mayComeAgain({ id, at }: I, { from, to }: Range): boolean {
     return (
       this.#border.get(id) === at ||
       this.#restored.has(id) ||

@@ -1,5 +1,5 @@
 import { StreamError } from '../errors.ts';
-import { type ReadState, type Span, type Stretch, splitAt } from '../proof.ts';
+import { type Range, type ReadState, type Stretch, splitAt } from '../proof.ts';
 import { allowed, begun, continued, countOf, type Found, judge, type Keeping } from './allowed.ts';
 import { byPages } from './by-pages.ts';
 import { choose, endOf, mayAskAhead, type Split } from './choose.ts';
@@ -18,14 +18,14 @@ import { Requests } from './requests.ts';
 import { Seen } from './seen.ts';
 
 /** Items that are delivered together. */
-export interface Slice<I extends Item> extends Span<number> {
+export interface Slice<I extends Item> extends Range {
   readonly items: readonly I[];
   /** What was read with it; null while a range goes on. */
-  readonly stretches: readonly Stretch<number>[] | null;
+  readonly stretches: readonly Stretch[] | null;
   /** Ids that come again with what follows. */
   readonly border: readonly string[];
   /** Of a range that goes on: how far it is. */
-  readonly pages: ReadState<number>['pages'];
+  readonly pages: ReadState['pages'];
   /** What the first answer of all counted. */
   readonly first: number | null;
   /** How close items lie here; null while that is not known. */
@@ -35,7 +35,7 @@ export interface Slice<I extends Item> extends Span<number> {
 /** Reads ranges of a list, which are in order: slice after slice, each item once. */
 export const slices = <I extends Item>(
   source: ListSource<I>,
-  ranges: readonly Span<number>[],
+  ranges: readonly Range[],
   options: SliceOptions,
 ): AsyncGenerator<Slice<I>, void, void> => new SliceReader(source, ranges, options).read();
 
@@ -50,7 +50,7 @@ class SliceReader<I extends Item> {
   /** Slices that were delivered. */
   #given = 0;
 
-  constructor(source: ListSource<I>, ranges: readonly Span<number>[], options: SliceOptions) {
+  constructor(source: ListSource<I>, ranges: readonly Range[], options: SliceOptions) {
     const asked = { from: ranges[0]?.from ?? null, to: ranges.at(-1)?.to ?? null };
     this.#options = options;
     this.#queue = new Queue(ranges, options.pace === null);
@@ -211,7 +211,7 @@ class SliceReader<I extends Item> {
     const counts = { counted: total, shared, calls: fresh.length, at: null };
     const whole = { ...judged, from, to, ...counts };
     const twice = [...sids, ...doubled];
-    const stretches: Stretch<number>[] =
+    const stretches: Stretch[] =
       twice.length > 0
         ? [{ why: 'doubled', missing: 0, ...whole, is: 'short', sids: twice }]
         : splitAt(whole, this.#options, items, fresh);
@@ -224,7 +224,7 @@ class SliceReader<I extends Item> {
   }
 
   #sliceOf(
-    { from, to }: Span<number>,
+    { from, to }: Range,
     rest: Pick<Slice<I>, 'items' | 'border' | 'stretches' | 'pages'>,
   ): Slice<I> {
     const { density, size, left } = this.#facts;
@@ -234,7 +234,7 @@ class SliceReader<I extends Item> {
 
   async *#byPages(
     piece: Piece<I>,
-    begun: ReadState<number>['pages'],
+    begun: ReadState['pages'],
   ): AsyncGenerator<Slice<I>, void, void> {
     const first = piece.tries.at(-1)?.first ?? null;
     const given = first instanceof Misplaced ? null : first;

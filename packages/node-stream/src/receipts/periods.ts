@@ -7,6 +7,7 @@ import {
   subtract,
 } from '@call-attribution/core/time';
 import { byBegin } from '../proof.ts';
+import { rangeOf } from '../times.ts';
 import type { Receipt } from './receipt.ts';
 
 /** What the receipts of the months of one export say together. */
@@ -22,7 +23,7 @@ export interface Periods {
  * for with others, as its receipt says, and their periods touch.
  */
 export function periodsOf(receipts: readonly Receipt[]): Periods {
-  const sorted = [...receipts].sort(byBegin);
+  const sorted = [...receipts].sort((a, b) => byBegin(rangeOf(a), rangeOf(b)));
   const there = sorted.map(periodOfText);
   const asked = receipts.flatMap(({ asked }) => asked ?? []).map(periodOfText);
 

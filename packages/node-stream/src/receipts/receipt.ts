@@ -5,7 +5,7 @@ import { readSmallFile } from '@call-attribution/core/settings';
 import { isSealed, seal } from '../checkpoint.ts';
 import { receiptPath } from '../files/whole-file.ts';
 import type { RowForm } from '../operators/operator.ts';
-import type { Position, Span, Verdict } from '../proof.ts';
+import type { Position, Span, Verdict } from '../verdict.ts';
 
 /** Where the records of a file come from, and what was proved when they were read. */
 export interface ReceiptFacts extends Span {

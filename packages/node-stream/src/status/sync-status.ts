@@ -4,7 +4,7 @@ import {
   deadlineMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import { describe, type Verdict } from '../proof.ts';
+import { describe, type Verdict } from '../verdict.ts';
 import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
 const kinds = ['new', 'changed', 'same', 'skipped'] as const;

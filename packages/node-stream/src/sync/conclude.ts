@@ -1,36 +1,36 @@
 import { hour } from '@call-attribution/core/time';
-import { byBegin, isSame, knownIn, type Span, type Stretch } from '../proof.ts';
+import { byBegin, type CopyStretch, isSame, knownIn, type Range } from '../proof.ts';
 import { bounding, mayChange, type SyncSettings } from './plan.ts';
-import { type FirstCount, merged, type SyncPart } from './state.ts';
+import { type FirstCount, merged, type Part } from './state.ts';
 
 /** What was counted at the end of a pass. */
 export interface Counts {
   /** Stretches that were counted, with what came of it. */
-  readonly counted: readonly Stretch[];
+  readonly counted: readonly CopyStretch[];
   /** Those that were not. */
-  readonly others: readonly Stretch[];
+  readonly others: readonly CopyStretch[];
   /** It is the first pass of the run: what it finds missing is read again. */
   readonly isFirst: boolean;
   /** When, in milliseconds, and by which run. */
   readonly now: number;
   readonly run: number;
   /** What ends until then was counted. */
-  readonly until: string;
+  readonly until: number;
 }
 
 /** What a copy has after the counts of a run, and what has to be read again. */
 export function conclude(
-  before: SyncPart,
+  before: Part,
   { counted, others, isFirst, now, run, until }: Counts,
   { lookback, settle, maxPages }: Pick<SyncSettings, 'lookback' | 'settle' | 'maxPages'>,
-): { readonly part: SyncPart; readonly again: Span[] } {
+): { readonly part: Part; readonly again: Range[] } {
   const { stretches, latest, firsts } = before;
-  const again: Span[] = [];
+  const again: Range[] = [];
 
   // Was it read by a run that did not come to its end, and neither read nor counted by this one?
-  const isLeftBehind = (one: Stretch): boolean => one.at === null && one.run !== run;
+  const isLeftBehind = (one: CopyStretch): boolean => one.at === null && one.run !== run;
 
-  const judged = counted.map((one): Stretch => {
+  const judged = counted.map((one): CopyStretch => {
     const { why, again: wasAgain, ...rest } = one;
     const earlier = stretches.find((each) => isSame(each, one));
     const { read = now } = one;
@@ -46,7 +46,7 @@ export function conclude(
     // stretch that was cut.
     const isCut = one.counted === null && one.is === 'proved' && isLeftBehind(one);
     if (why === 'uncounted' || isCut) {
-      if (isCut || (isLeftBehind(one) && mayHaveChanged)) again.push(spanOf(one));
+      if (isCut || (isLeftBehind(one) && mayHaveChanged)) again.push(one);
       const waits = { ...rest, is: 'proved', at: null, read: one.at ?? read } as const;
       return wasAgain ? { ...waits, again: true } : waits;
     }
@@ -56,7 +56,7 @@ export function conclude(
     const isLeft = isNew && isLeftBehind(earlier);
     const isPart = isLeft && one.is !== 'proved' && why !== 'no_total';
     const isStale = isLeft && mayHaveChanged && elapsed > hour && maxPages === undefined;
-    if (why !== earlier?.why || isPart || isStale) again.push(spanOf(one));
+    if (why !== earlier?.why || isPart || isStale) again.push(one);
     if (!isNew) return why === earlier?.why ? one : { ...one, at: now };
     const isAgain = mayChange({ ...rest, open: 0 }, latest, ages);
     return {
@@ -71,7 +71,7 @@ export function conclude(
 
   // What the first answer counted and nothing has brought since. The next run that comes to its end
   // proves the contrary.
-  const lacking = firsts.flatMap(({ lacks, ...first }): FirstCount[] => {
+  const lacking = firsts.flatMap(({ lacks, ...first }): FirstCount<number>[] => {
     const left = first.total - knownIn(list, first);
     return left > 0 && (lacks === undefined || !isFirst) ? [{ ...first, lacks: left }] : [];
   });
@@ -83,5 +83,3 @@ export function conclude(
   };
   return { part, again: merged(again) };
 }
-
-const spanOf = ({ from, to }: Stretch): Span => ({ from, to });

@@ -5,13 +5,13 @@ import {
   type Duration,
   day,
   durationMillis,
-  formatNaive,
   parseNaive,
   second,
 } from '@call-attribution/core/time';
-import { bounded, common, missing, type Span, type Stretch } from '../proof.ts';
+import { bounded, type CopyStretch, common, missing, type Range } from '../proof.ts';
 import { type CallStreamOptions, streamSettings } from '../read.ts';
-import { merged, type StateStore, type SyncPart } from './state.ts';
+import { rangeOf } from '../times.ts';
+import { merged, type Part, type StateStore } from './state.ts';
 
 /**
  * A period that moves with the clock, such as the last 60 days. It begins no later than where
@@ -87,10 +87,6 @@ export function syncSettings(options: SyncOptions, version: 'v2' | 'v3') {
 
 export type SyncSettings = ReturnType<typeof syncSettings>;
 
-/** A time so many milliseconds before another; null when there is none. */
-export const earlier = (time: string | null, millis: number): string | null =>
-  time === null ? null : formatNaive(parseNaive(time) - millis);
-
 type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
 
 /**
@@ -98,39 +94,39 @@ type Ages = Pick<SyncSettings, 'lookback' | 'settle'>;
  * than what earlier runs left unread, so that neither a pause nor a run that was interrupted leaves
  * a gap.
  */
-export function askedOf(range: Span, period: SyncSettings['period'], part: SyncPart): Span {
+export function askedOf(range: Range, period: SyncSettings['period'], part: Part): Range {
   if (period === undefined) return range;
-  const { from = null, to = null } = period;
-  const [end = null] = [range.to, earlier(to, second)].filter((each) => each !== null).sort();
-  const begin =
-    [range.from, from]
-      .filter((each) => each !== null)
-      .sort()
-      .at(-1) ?? null;
-  if (begin === null || from === null) return { from: begin, to: end };
+  const { from, to } = rangeOf({ from: period.from ?? null, to: period.to ?? null });
+  const end = Math.min(range.to ?? Infinity, to === null ? Infinity : to - second);
+  const begin = Math.max(range.from ?? -Infinity, from ?? -Infinity);
+  if (from === null) return openEnded(begin, end);
   const unread = part.asked
-    .flatMap((span) => missing(part.stretches, span))
-    .map((span) => span.from ?? '');
-  const [first = begin] = [begin, ...unread, part.latest ?? begin].sort();
-  return { from: first || null, to: end };
+    .flatMap((asked) => missing(part.stretches, asked))
+    .map((gap) => gap.from ?? -Infinity);
+  return openEnded(Math.min(begin, ...unread, part.latest ?? begin), end);
 }
+
+const openEnded = (from: number, to: number): Range => ({
+  from: from === -Infinity ? null : from,
+  to: to === Infinity ? null : to,
+});
 
 /** Whether calls of a stretch may have changed since it was read. */
 export function mayChange(
-  { to, again, open = 0 }: Stretch,
-  latest: string | null,
+  { to, again, open = 0 }: CopyStretch,
+  latest: number | null,
   { lookback, settle }: Ages,
 ): boolean {
   if (to === null || again === true) return true;
-  const isAfter = (age: number): boolean => to > (earlier(latest, age) ?? '');
+  const isAfter = (age: number): boolean => latest === null || to > latest - age;
   return isAfter(lookback) || (open > 0 && isAfter(settle));
 }
 
 /** What a run reads: what is unread in its range, what may have changed, and what is not whole. */
-export function dueOf(part: SyncPart, asked: Span, ages: Ages): Span[] {
+export function dueOf(part: Part, asked: Range, ages: Ages): Range[] {
   const { stretches, latest } = part;
-  const young = earlier(latest, ages.lookback);
-  const read = stretches.flatMap((one): Span[] => {
+  const young = latest === null ? null : latest - ages.lookback;
+  const read = stretches.flatMap((one): Range[] => {
     // What was read since a run came to its end is not read again before the next one does.
     if (one.at === null) return [];
     if (one.is === 'proved' ? one.counted === null : one.why !== 'no_total') return [one];
@@ -151,21 +147,25 @@ const divisions = [1, 7, 28, 91, 364];
  * Ranges in the order in which they are read. What is unread is divided by its age, and at the ends
  * of the period that comes first.
  */
-export function inOrder(spans: readonly Span[], part: SyncPart, settings: SyncSettings): Span[] {
-  const { order, first, clock } = settings;
+export function inOrder(ranges: readonly Range[], part: Part, settings: SyncSettings): Range[] {
+  const { order, clock } = settings;
+  const { from = null, to = null } = settings.first ?? {};
+  const first = rangeOf({ from, to });
   const today = Math.floor(clock.now() / day);
-  const ages = order === 'newest' ? divisions.map((age) => formatNaive((today - age) * day)) : [];
-  const borders = [...new Set([...ages, first?.from ?? '', first?.to ?? ''])].sort();
-  const parts = spans.flatMap(({ from, to }) => {
+  const ages = order === 'newest' ? divisions.map((age) => (today - age) * day) : [];
+  const borders = [...ages, first.from, first.to].filter((at) => at !== null);
+  borders.sort((a, b) => a - b);
+  const parts = ranges.flatMap(({ from, to }) => {
     if (missing(part.stretches, { from, to }).length === 0) return [{ from, to }];
-    const inside = borders.filter((time) => time > (from ?? '') && (to === null || time < to));
+    const inside = borders.filter((at, i) => {
+      return at !== borders[i - 1] && at > (from ?? -Infinity) && (to === null || at < to);
+    });
     return [...inside, to].map((end, i) => ({ from: inside[i - 1] ?? from, to: end }));
   });
   if (order === 'newest') parts.reverse();
-  if (first === undefined) return parts;
-  const period = { from: first.from ?? null, to: first.to ?? null };
-  const isFirst = (span: Span): boolean => common(span, period) !== null;
-  return [...parts.filter(isFirst), ...parts.filter((span) => !isFirst(span))];
+  if (settings.first === undefined) return parts;
+  const isFirst = (range: Range): boolean => common(range, first) !== null;
+  return [...parts.filter(isFirst), ...parts.filter((range) => !isFirst(range))];
 }
 
 /**
@@ -179,20 +179,20 @@ const usual = 64;
  * until then.
  */
 export function bounding(
-  list: readonly Stretch[],
-  latest: string | null,
-  until: string,
+  list: readonly CopyStretch[],
+  latest: number | null,
+  until: number,
   { lookback, settle }: Ages,
-): readonly Stretch[] {
-  const cellOf = (border: string): string | null => {
-    const age = parseNaive(latest) - parseNaive(border);
+): readonly CopyStretch[] {
+  const cellOf = (border: number): string | null => {
+    const age = (latest ?? Number.NaN) - border;
     if (!(age < settle)) return null;
     const size = Math.max(second, age < lookback ? lookback / 8 : settle / 16);
-    return `${size} ${Math.floor(parseNaive(border) / size)}`;
+    return `${size} ${Math.floor(border / size)}`;
   };
 
   // The first border of each cell stays.
-  const kept = new Map<string | null, string>();
+  const kept = new Map<string | null, number>();
   for (const { from } of list)
     if (from !== null && !kept.has(cellOf(from))) kept.set(cellOf(from), from);
   kept.delete(null);

@@ -1,18 +1,19 @@
-import { formatNaive } from '@call-attribution/core/time';
-import {
-  CallSource,
-  callQuery,
-  callSteps,
-  numberOf,
-  type PageClient,
-  type RawRecord,
-  zones,
-} from '../call-source.ts';
+import type { Call, PageItem } from '@call-attribution/core';
+import { CallSource, callQuery, callSteps, countedUntil, type PageClient } from '../call-source.ts';
 import { IdSet } from '../ids.ts';
-import { common, isSame, knownIn, missing, recount, type Span, type Stretch } from '../proof.ts';
-import { Parsing } from '../read.ts';
+import {
+  type CopyStretch,
+  common,
+  isSame,
+  knownIn,
+  missing,
+  type Range,
+  recount,
+} from '../proof.ts';
+import { parsed } from '../read.ts';
 import { type Slice, slices } from '../reader/slices.ts';
-import { allOf, rateOf } from '../reading.ts';
+import { rateOf } from '../reading.ts';
+import { positionOf, rangeOf, timeOf } from '../times.ts';
 import { conclude } from './conclude.ts';
 import { askedOf, dueOf, inOrder, type SyncSettings } from './plan.ts';
 import {
@@ -20,10 +21,12 @@ import {
   type FirstCount,
   latestRun,
   merged,
+  type Part,
   type SyncBatch,
   type SyncPart,
   type SyncState,
   withoutCovered,
+  written,
 } from './state.ts';
 import { type TakenSlice, take } from './take.ts';
 
@@ -36,7 +39,7 @@ export interface ReadBatch extends SyncBatch {
 /** What a copy has of a sync that has not begun. */
 export const nothingRead: SyncState = { version: 2, account: null, parts: [] };
 
-const emptyPart = {
+const emptyPart: Omit<Part, 'version' | 'filter'> = {
   latest: null,
   asked: [],
   stretches: [],
@@ -57,12 +60,12 @@ export class SyncRun {
   /** The number of this run, by which it knows what it has read and counted itself. */
   readonly #run: number;
   /** What ends until then is counted at the end. */
-  readonly #until: string;
+  readonly #until: number;
   readonly #stop = new AbortController();
   /** What other filters have read. */
   readonly #others: readonly SyncPart[];
-  readonly #asked: Span;
-  #part: SyncPart;
+  readonly #asked: Range;
+  #part: Part;
   #pagesLeft: number;
   #done = 0;
 
@@ -72,15 +75,16 @@ export class SyncRun {
     const query = callQuery(options.filter, version);
     const filter = query.conditions;
     const isOwn = (part: SyncPart): boolean => part.filter === filter && part.version === version;
-    const own = parts.find(isOwn) ?? { ...emptyPart, version, filter };
+    const known = parts.find(isOwn);
+    const own = known ? written(known, positionOf) : { ...emptyPart, version, filter };
     this.#options = options;
     this.#source = new CallSource(client, query, options);
     this.#source.account = account;
     this.#startedAt = options.clock.now();
     this.#run = 1 + latestRun(parts);
-    this.#until = formatNaive(this.#startedAt - zones);
-    this.#others = parts.filter((part) => part !== own);
-    this.#asked = askedOf(query.asked, options.period, own);
+    this.#until = countedUntil(this.#startedAt);
+    this.#others = parts.filter((part) => part !== known);
+    this.#asked = askedOf(rangeOf(query.asked), options.period, own);
     this.#part = { ...own, asked: merged([...own.asked, this.#asked]) };
     this.#pagesLeft = options.maxPages ?? Number.POSITIVE_INFINITY;
   }
@@ -105,13 +109,14 @@ export class SyncRun {
     return this.#stateOf(this.#part);
   }
 
-  #stateOf(part: SyncPart): SyncState {
+  #stateOf(part: Part): SyncState {
     const { account, only } = this.#source;
-    const state = { version: 2, account, parts: [...this.#others, part] } as const;
+    const parts = [...this.#others, written(part, timeOf)];
+    const state = { version: 2, account, parts } as const;
     return only.length === 0 ? state : { ...state, only };
   }
 
-  #set(change: Partial<SyncPart>): void {
+  #set(change: Partial<Part>): void {
     this.#part = { ...this.#part, ...change };
   }
 
@@ -144,30 +149,30 @@ export class SyncRun {
    * What was counted at first in a range, or in one that holds it, and is still to be compared with
    * what comes.
    */
-  #firstOf(range: Span): FirstCount | undefined {
+  #firstOf(range: Range): FirstCount<number> | undefined {
     return this.#part.firsts.find(({ lacks, ...first }) => {
-      const both = common<string>(first, range);
+      const both = common(first, range);
       return lacks === undefined && both !== null && isSame(both, range);
     });
   }
 
-  #addFirst({ from, to }: Span, total: number | null): void {
+  #addFirst({ from, to }: Range, total: number | null): void {
     if (total !== null) this.#set({ firsts: [...this.#part.firsts, { from, to, total }] });
   }
 
   /** Reads one range. False when it has not come to its end. */
   async *#readRange(
-    range: Span,
+    range: Range,
     others: IdSet | null,
     counts: readonly Promise<void>[],
   ): AsyncGenerator<ReadBatch, boolean, number | undefined> {
     const { pace, paged, stretches } = this.#part;
     const isNext = stretches.some(({ to }) => to !== null && to === range.from);
-    const read = slices(this.#source, [{ from: numberOf(range.from), to: numberOf(range.to) }], {
+    const read = slices(this.#source, [range], {
       ...callSteps,
       rows: this.#options.rows,
       ahead: this.#options.prefetch,
-      until: numberOf(this.#until),
+      until: this.#until,
       stop: this.#stop,
       from: paged !== null && isSame(paged, range) ? { border: [], pages: paged.pages } : null,
       // Without one, the first answer is for the whole range, and counts it.
@@ -182,7 +187,7 @@ export class SyncRun {
       await Promise.all(counts);
       if (this.#firstOf(range) === undefined) this.#addFirst(range, slice.first);
       yield* this.#take(slice, range);
-      isDone = slice.stretches !== null && slice.to === numberOf(range.to);
+      isDone = slice.stretches !== null && slice.to === range.to;
     }
 
     return isDone;
@@ -190,16 +195,18 @@ export class SyncRun {
 
   /** Takes the calls of a slice, and what was read with it. */
   async *#take(
-    slice: Slice<RawRecord>,
-    range: Span,
+    slice: Slice<PageItem>,
+    range: Range,
   ): AsyncGenerator<ReadBatch, void, number | undefined> {
-    const parsing = new Parsing(slice.items, this.#options.onError);
-    const calls = allOf(parsing);
+    const calls: Call[] = [];
+    const parsing = parsed(slice, { onError: this.#options.onError, check: undefined });
+    let next = parsing.next();
+    for (; next.done !== true; next = parsing.next()) calls.push(next.value);
+    const skipped = next.value;
     const found: TakenSlice = {
       slice,
       range,
       calls,
-      spanOf: (span) => this.#source.spanOf(span),
       read: this.#options.clock.now(),
       run: this.#run,
       until: this.#until,
@@ -207,15 +214,14 @@ export class SyncRun {
     const before = this.#part;
 
     // Calls that the receiver does not take are read again, as those that cannot be parsed.
-    const partWithout = (refused: number): SyncPart =>
-      take(before, found, parsing.left + refused, this.#options);
+    const partWithout = (refused: number): Part =>
+      take(before, found, skipped + refused, this.#options);
     const stateWithout = (refused: number): SyncState => this.#stateOf(partWithout(refused));
     this.#part = partWithout(0);
     this.#done += slice.items.length;
     this.#report();
     const refused =
-      (yield { calls, state: this.#state, stateWithout, skipped: parsing.left, isLast: false }) ??
-      0;
+      (yield { calls, state: this.#state, stateWithout, skipped, isLast: false }) ?? 0;
     if (refused > 0) this.#part = partWithout(refused);
   }
 
@@ -233,13 +239,13 @@ export class SyncRun {
    * Counts what was read, in the second pass only what that pass has read. Returns what has to be
    * read again.
    */
-  async #conclude(pass: number): Promise<Span[]> {
+  async #conclude(pass: number): Promise<Range[]> {
     const { rows, clock } = this.#options;
     const { stretches } = this.#part;
     const now = clock.now();
-    const isCounted = (one: Stretch): boolean => pass === 1 || one.at === null;
-    const isOld = ({ to }: Stretch): boolean => to !== null && to <= this.#until;
-    const count = (list: readonly Stretch[], isDue: (one: Stretch) => boolean) =>
+    const isCounted = (one: CopyStretch): boolean => pass === 1 || one.at === null;
+    const isOld = ({ to }: CopyStretch): boolean => to !== null && to <= this.#until;
+    const count = (list: readonly CopyStretch[], isDue: (one: CopyStretch) => boolean) =>
       recount(list, { isDue, rows, seen: { at: now, run: this.#run } }, (range) =>
         this.#source.count(range, this.#stop.signal),
       );

@@ -1,37 +1,67 @@
 import type { Call, CopyScope } from '@call-attribution/core';
 import { parseNaive } from '@call-attribution/core/time';
 import { CheckpointError } from '../errors.ts';
-import { byBegin, missing, type ReadState, type Span, type Stretch } from '../proof.ts';
+import { byBegin, type CopyStretch, missing, type Range, type ReadState } from '../proof.ts';
 import type { Pace } from '../reader/list.ts';
+import { positionOf } from '../times.ts';
+import type { Position, Span } from '../verdict.ts';
 
 /** How many calls the first answer counted in a range. */
-export interface FirstCount extends Span {
+export interface FirstCount<P extends Position = string> extends Span<P> {
   /** What it counted. */
   readonly total: number;
   /** Calls of them that were not found by a run that has come to its end. */
   readonly lacks?: number;
 }
 
+/** A stretch of a copy. */
+export type SyncStretch<P extends Position = string> = Omit<CopyStretch, keyof Range> & Span<P>;
+
 /** What a copy has of the calls of one filter. */
-export interface SyncPart {
+export interface SyncPart<P extends Position = string> {
   /** The version of the API that they were read with. */
   readonly version: 'v2' | 'v3';
   /** The filter without its times, in one canonical form; empty for all calls. */
   readonly filter: string;
   /** The latest `date_added` that was seen; null before the first call. */
-  readonly latest: string | null;
+  readonly latest: P | null;
   /** What the copy was asked for. */
-  readonly asked: readonly Span[];
+  readonly asked: readonly Span<P>[];
   /** What was read. A stretch without `at` was read by a run that has not come to its end. */
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly SyncStretch<P>[];
   /** What the first answers counted. */
-  readonly firsts: readonly FirstCount[];
+  readonly firsts: readonly FirstCount<P>[];
   /** Calls after this were too young to be counted by the last run. */
-  readonly countedTo: string | null;
+  readonly countedTo: P | null;
   /** How close calls lay where they were read last. */
   readonly pace: Pace | null;
   /** A range that is read page by page, and how far it is. */
-  readonly paged: (Span & { readonly pages: NonNullable<ReadState['pages']> }) | null;
+  readonly paged: (Span<P> & { readonly pages: NonNullable<ReadState['pages']> }) | null;
+}
+
+/** A part as a run works on it: positions are numbers, and times when it is kept. */
+export type Part = SyncPart<number>;
+
+/** A part with each of its positions written in another way. */
+export function written<A extends Position, B extends Position>(
+  part: SyncPart<A>,
+  write: (position: A | null) => B | null,
+): SyncPart<B> {
+  const { asked, stretches, firsts, paged } = part;
+  const each = <S extends Span<A>>({ from, to, ...rest }: S) => ({
+    from: write(from),
+    to: write(to),
+    ...rest,
+  });
+  return {
+    ...part,
+    latest: write(part.latest),
+    asked: asked.map(each),
+    stretches: stretches.map(each),
+    firsts: firsts.map(each),
+    countedTo: write(part.countedTo),
+    paged: paged && each(paged),
+  };
 }
 
 /**
@@ -152,7 +182,7 @@ export function withUnread(state: SyncState, period: Span): SyncState {
     (to !== null && period.from !== null && to < period.from) ||
     (from !== null && period.to !== null && from > period.to);
 
-  const unread = (one: Stretch): Stretch =>
+  const unread = (one: SyncStretch): SyncStretch =>
     isOutside(one) ? one : { ...one, is: 'unproven', why: 'unread' };
   return {
     ...state,
@@ -184,15 +214,17 @@ export function checkState(state: unknown): SyncState {
  * filter, in this or another version.
  */
 export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
-  const hasAll = ({ version, filter }: SyncPart): boolean =>
+  const hasAll = ({ version, filter }: Part): boolean =>
     filter === (version === 'v3' ? 'inc_gce:1' : '');
-  return parts.filter((part) => {
-    const covers = (list: readonly Stretch[]): boolean =>
-      part.asked.every((span) => missing(list, span).length === 0);
+  const all = parts.map((part) => written(part, positionOf));
+  return parts.filter((_, i) => {
+    const part = all[i] as Part;
+    const covers = (list: readonly CopyStretch[]): boolean =>
+      part.asked.every((range) => missing(list, range).length === 0);
     if (part.firsts.length === 0 && covers(part.stretches.filter(({ is }) => is === 'proved')))
       return true;
     const since = latestRun([part]);
-    const others = parts.filter((other) => other !== part && hasAll(other));
+    const others = all.filter((other) => other !== part && hasAll(other));
     const newer = others.flatMap(({ stretches }) =>
       stretches.filter(({ is, at, run = 0 }) => is === 'proved' && at !== null && run > since),
     );
@@ -204,20 +236,20 @@ export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
  * The number of the last run that has read or counted something of these parts; 0 before the first
  * one, and where a version wrote them that did not number its runs.
  */
-export const latestRun = (parts: readonly SyncPart[]): number =>
+export const latestRun = (parts: readonly Pick<SyncPart<Position>, 'stretches'>[]): number =>
   parts
     .flatMap(({ stretches }) => stretches)
     .reduce((latest, { run = 0 }) => Math.max(latest, run), 0);
 
 /** Ranges in order, those that touch as one. */
-export function merged(spans: readonly Span[]): Span[] {
-  const all: Span[] = [];
-  for (const span of [...spans].sort(byBegin)) {
+export function merged(ranges: readonly Range[]): Range[] {
+  const all: Range[] = [];
+  for (const { from, to } of [...ranges].sort(byBegin)) {
     const last = all.at(-1);
-    const touches = last !== undefined && (last.to === null || (span.from ?? '') <= last.to);
-    if (last === undefined || !touches) all.push({ from: span.from, to: span.to });
-    else if (last.to !== null && (span.to === null || span.to > last.to))
-      all[all.length - 1] = { from: last.from, to: span.to };
+    const touches = last !== undefined && (last.to === null || (from ?? -Infinity) <= last.to);
+    if (last === undefined || !touches) all.push({ from, to });
+    else if (last.to !== null && (to === null || to > last.to))
+      all[all.length - 1] = { from: last.from, to };
   }
 
   return all;

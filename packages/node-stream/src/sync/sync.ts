@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { isTooDeep } from '@call-attribution/core/record';
+import { parseNaive } from '@call-attribution/core/time';
 import type { PageClient } from '../call-source.ts';
-import { missingOf, type Span, type Verdict } from '../proof.ts';
+import type { Range } from '../proof.ts';
+import { positionOf } from '../times.ts';
+import { missingOf, type Verdict } from '../verdict.ts';
+import { verdictOfState } from './copy-verdict.ts';
 import {
-  earlier,
   mayChange,
   type SyncCallsOptions,
   type SyncOptions,
@@ -13,8 +16,14 @@ import {
   syncSettings,
 } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
-import { checkState, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
-import { verdictOfState } from './verdict.ts';
+import {
+  checkState,
+  type Part,
+  type SeenRecord,
+  type SyncState,
+  type UpsertSink,
+  written,
+} from './state.ts';
 
 /**
  * What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in
@@ -108,9 +117,9 @@ export async function syncInto(
  * Calls that are not final. Those of several filters are partly the same: what counts is the part
  * with the most.
  */
-function pendingOf({ parts }: SyncState, { settle }: SyncSettings): number {
-  const counts = parts.map(({ stretches, latest }) => {
-    const from = earlier(latest, settle) ?? '';
+function pendingOf(state: SyncState, { settle }: SyncSettings): number {
+  const counts = partsOf(state).map(({ stretches, latest }) => {
+    const from = latest === null ? -Infinity : latest - settle;
     const young = stretches.filter(({ to }) => to === null || to > from);
     return young.reduce((sum, { open = 0 }) => sum + open, 0);
   });
@@ -152,18 +161,22 @@ export async function* syncCalls(
       if (known === undefined) yield { kind: 'new', call };
       else yield { kind: known[2] === record[2] ? 'same' : 'changed', call };
     }
-    const kept = keptSpans(state, settings);
-    const isKept = (date: string): boolean =>
-      kept.some(({ from, to }) => (from ?? '') <= date && (to === null || date <= to));
+    const kept = keptRanges(state, settings);
+    const isKept = (date: string): boolean => {
+      const at = parseNaive(date);
+      return kept.some(
+        ({ from, to }) => !(from !== null && at < from) && !(to !== null && at > to),
+      );
+    };
     seen = new Map([...seen].filter(([, [, date]]) => isKept(date)));
     await store.save({ ...state, seen: [...seen.values()] });
   }
 }
 
 /** Where calls will be read again, or come again with what lies next to them. */
-const keptSpans = ({ parts }: SyncState, settings: SyncSettings): Span[] =>
-  parts.flatMap(({ stretches, latest }) =>
-    stretches.flatMap((one, i): Span[] => {
+const keptRanges = (state: SyncState, settings: SyncSettings): Range[] =>
+  partsOf(state).flatMap(({ stretches, latest }) =>
+    stretches.flatMap((one, i): Range[] => {
       if (mayChange(one, latest, settings)) return [one];
       const { from, to } = one;
       return [
@@ -172,6 +185,8 @@ const keptSpans = ({ parts }: SyncState, settings: SyncSettings): Span[] =>
       ];
     }),
   );
+
+const partsOf = ({ parts }: SyncState): Part[] => parts.map((part) => written(part, positionOf));
 
 /** A hash of the contents of a call, whatever the order of its fields. */
 function contentHash(call: Call): string {

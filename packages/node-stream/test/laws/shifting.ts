@@ -1,8 +1,8 @@
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Proof } from '../../src/proof.ts';
 import { type CallStreamOptions, createCallStream } from '../../src/read.ts';
+import type { Proof } from '../../src/verdict.ts';
 import {
   byTime,
   type FakeBehaviour,

@@ -3,9 +3,14 @@ import { matcher, toFilter } from '@call-attribution/query-dsl';
 import { Tally } from '@call-attribution/test-tools/drill';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type SyncBatch, type SyncState, type SyncSummary, syncInto } from '../../src/index.ts';
-import type { Stretch, Stretches } from '../../src/proof.ts';
-import { copyVerdict } from '../../src/sync/verdict.ts';
+import {
+  type SyncBatch,
+  type SyncState,
+  type SyncStretch,
+  type SyncSummary,
+  syncInto,
+} from '../../src/index.ts';
+import { copyVerdict } from '../../src/sync/copy-verdict.ts';
 import { type FakeRecord, FakeServer } from '../fake-server.ts';
 
 const start = Date.UTC(2026, 0, 1);
@@ -422,7 +427,7 @@ function holdsByStretch(
 }
 
 /** A run calls it whole and has counted it, and it is old enough for that. */
-function isCounted({ is, at, to }: Stretch, clock: number): boolean {
+function isCounted({ is, at, to }: SyncStretch, clock: number): boolean {
   return is === 'proved' && at === clock && to !== null && to <= naive(clock - settle);
 }
 
@@ -430,8 +435,8 @@ function isCounted({ is, at, to }: Stretch, clock: number): boolean {
  * Neighbors that a run has counted and calls whole, or has read: one that is read again after it
  * was counted together with others may have hidden what they miss, whatever it is called now.
  */
-function neighbors(stretches: Stretches, clock: number): Stretch[][] {
-  const groups: Stretch[][] = [];
+function neighbors(stretches: readonly SyncStretch[], clock: number): SyncStretch[][] {
+  const groups: SyncStretch[][] = [];
   for (const stretch of stretches) {
     if (!isCounted(stretch, clock) && stretch.read !== clock) continue;
     const last = groups.at(-1);

@@ -1,6 +1,7 @@
 import type { Checkpoint } from '../../src/page.ts';
-import type { Span, Verdict } from '../../src/proof.ts';
-import { type ReadingOptions, takingOf } from '../../src/reading.ts';
+import type { Range } from '../../src/proof.ts';
+import type { ReadingOptions } from '../../src/reading.ts';
+import type { Verdict } from '../../src/verdict.ts';
 import { type Dice, diceOf } from './dice.ts';
 import * as sound from './reader.ts';
 import {
@@ -113,7 +114,7 @@ type Move = 'insert' | 'remove' | 'update';
 
 interface World {
   readonly server: ModelServer;
-  readonly asked: Span<number>;
+  readonly asked: Range;
   readonly rows: number;
   readonly until: number;
   /** Records that were in the list all the time, in every state of it that was shown. */
@@ -189,15 +190,17 @@ function optionsOf(
   source: ModelNetwork,
   dice: Dice,
   checkpoint: Checkpoint | null,
-): ReadingOptions<ModelItem, ModelRecord, number> {
+): ReadingOptions<ModelItem, ModelRecord> {
   return {
     source,
     of: 'a model',
     asked,
-    read: (at) => at,
-    spanOf: ({ from, to }) => ({ from, to }),
+    spanOf: null,
     until: server.traits.clockChange === null ? until : null,
-    take: (items) => takingOf(items.map(({ record }) => record)),
+    *take({ items }) {
+      for (const { record } of items) yield record;
+      return 0;
+    },
     count: (range, signal) => source.count(range, signal),
     // A later run may ask for other numbers of rows than the one it resumes.
     rows: dice.chance(0.2) ? rows + 3 : rows,
@@ -480,7 +483,7 @@ function judgeCounts(
   )
     violations.push('whole without a count at the end');
 
-  const inside = (a: Span<number>, b: Span<number>): boolean =>
+  const inside = (a: Range, b: Range): boolean =>
     (b.from ?? 0) <= (a.from ?? 0) && (a.to ?? 9e15) <= (b.to ?? 9e15);
   for (const [i, { range, found }] of isOneWay && twins.size === 0 ? counts.entries() : []) {
     if (counts.some((other, j) => j > i && inside(other.range, range))) continue;

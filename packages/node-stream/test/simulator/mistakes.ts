@@ -190,13 +190,13 @@ const planted: Readonly<Record<string, Mistake>> = {
   ],
   'a checkpoint is a slice behind': [
     'reading.ts',
-    'const place = commit();',
-    'const place = placeOf(this.options.of, this.#state); commit();',
+    'const all = [...items]; const place = this.#placeOf();',
+    'const place = this.#placeOf(); const all = [...items];',
   ],
   'a checkpoint is a slice ahead': [
     'reading.ts',
-    'stretches.reduce<readonly Stretch<P>[]>(add, before.stretches)',
-    'stretches.map((one) => ({ ...one, to: one.to === null ? null : (((one.to as number) + 9000) as P) })).reduce<readonly Stretch<P>[]>(add, before.stretches)',
+    'withLost(slice.stretches ?? [], all).reduce(',
+    'withLost(slice.stretches ?? [], all).map((one) => ({ ...one, to: one.to === null ? null : one.to + 9000 })).reduce(',
   ],
 };
 
@@ -223,7 +223,7 @@ const ofCopies: Readonly<Record<string, Mistake>> = {
   ],
   'a clock tells which calls lie at the end of a stretch': [
     'sync/take.ts',
-    'dates.filter((at) => at === border).length',
+    'ats.filter((at) => at === border).length',
     'times.filter((at) => at === border).length',
   ],
   'what is young and another run has read is not counted': [
@@ -232,7 +232,7 @@ const ofCopies: Readonly<Record<string, Mistake>> = {
     '() => false)',
   ],
   'what was read and not counted is whole': [
-    'sync/verdict.ts',
+    'sync/copy-verdict.ts',
     "one.is === 'proved' && one.at === null ? { ...one, is: 'unproven', why: 'uncounted' } : one",
     'one',
   ],
@@ -253,7 +253,7 @@ const ofCopies: Readonly<Record<string, Mistake>> = {
   ],
   'a range that maxPages cuts counts as read': [
     'sync/run.ts',
-    'isDone = slice.stretches !== null && slice.to === numberOf(range.to);',
+    'isDone = slice.stretches !== null && slice.to === range.to;',
     'isDone = true;',
   ],
   'a run that maxPages ends counts as one that has read everything': [

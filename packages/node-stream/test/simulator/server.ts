@@ -1,4 +1,4 @@
-import type { Span } from '../../src/proof.ts';
+import type { Range } from '../../src/proof.ts';
 import type { Answer, Ask, Item, ListSource } from '../../src/reader/list.ts';
 import type { PageTotal, Rows, Totals } from '../../src/totals.ts';
 import type { Dice } from './dice.ts';
@@ -97,7 +97,7 @@ export class ModelServer {
   readonly #middle: ModelRecord | undefined;
   #answers = 0;
   /** What it counted when it was asked for totals alone. */
-  readonly counts: { readonly range: Span<number>; readonly found: number | null }[] = [];
+  readonly counts: { readonly range: Range; readonly found: number | null }[] = [];
 
   constructor(records: readonly ModelRecord[], traits: Traits, dice: Dice) {
     this.traits = traits;
@@ -128,7 +128,7 @@ export class ModelServer {
   }
 
   /** Whether a range covers a record, as this server reads its bounds. */
-  covers({ from, to }: Span<number>, { instant }: ModelRecord): boolean {
+  covers({ from, to }: Range, { instant }: ModelRecord): boolean {
     const first = this.#instantOf(from);
     const last = this.#instantOf(to);
     return (first === null || instant >= first) && (last === null || instant <= last);
@@ -200,7 +200,7 @@ export class ModelServer {
     return at < 0 ? matches.length : at;
   }
 
-  #total(count: number, range: Span<number>, ofPage: number): number | null {
+  #total(count: number, range: Range, ofPage: number): number | null {
     switch (this.traits.totals) {
       case 'none':
         return null;
@@ -225,7 +225,7 @@ export class ModelServer {
     return whim > 0 && rows > 1 && this.#dice.chance(whim) ? 1 + this.#dice.below(rows) : rows;
   }
 
-  #matching(records: readonly ModelRecord[], range: Span<number>): ModelRecord[] {
+  #matching(records: readonly ModelRecord[], range: Range): ModelRecord[] {
     return records.filter((record) => this.traits.ignoresRanges || this.covers(range, record));
   }
 
@@ -288,8 +288,8 @@ export class ModelNetwork implements ListSource<ModelItem> {
   }
 
   /** One row of a list, as the reader of calls asks for it. */
-  #rowsOf(range: Span<number>, signal: AbortSignal): Rows {
-    const row = async (of: Span<number>, page: number): Promise<PageTotal> => {
+  #rowsOf(range: Range, signal: AbortSignal): Rows {
+    const row = async (of: Range, page: number): Promise<PageTotal> => {
       this.requests += 1;
       await this.#turn();
       signal.throwIfAborted();
@@ -317,7 +317,7 @@ export class ModelNetwork implements ListSource<ModelItem> {
     return answer;
   }
 
-  async count(range: Span<number>, signal: AbortSignal): Promise<number | null> {
+  async count(range: Range, signal: AbortSignal): Promise<number | null> {
     const found = await this.#totals.count(this.#rowsOf(range, signal));
     this.#server.counts.push({ range, found });
     return found;

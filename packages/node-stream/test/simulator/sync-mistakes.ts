@@ -2,6 +2,7 @@
 // copies and exports must find each of them.
 
 type Proof = typeof import('../../src/proof.ts');
+type Verdicts = typeof import('../../src/verdict.ts');
 type Plan = typeof import('../../src/sync/plan.ts');
 type State = typeof import('../../src/sync/state.ts');
 type Sync = typeof import('../../src/sync/sync.ts');
@@ -75,5 +76,5 @@ export const exportMistakes: Mistakes = {
         exportMonths(source, target, { ...options, since: 0 }),
     })),
   'a month that is not whole is kept': (plant) =>
-    plant<Proof>('proof.ts', () => ({ proofOf: () => 'whole' as const })),
+    plant<Verdicts>('verdict.ts', () => ({ proofOf: () => 'whole' as const })),
 };

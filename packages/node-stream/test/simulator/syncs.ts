@@ -2,7 +2,7 @@ import type { Call } from '@call-attribution/core';
 import { toFilter } from '@call-attribution/query-dsl';
 import type { SyncBatch, SyncOptions, SyncOutcome, SyncState } from '../../src/index.ts';
 import * as sound from '../../src/index.ts';
-import { copyVerdict } from '../../src/sync/verdict.ts';
+import { copyVerdict } from '../../src/sync/copy-verdict.ts';
 import {
   type Account,
   accountOf,
