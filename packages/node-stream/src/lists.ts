@@ -188,7 +188,7 @@ export function createListReader<T>(list: List<T>, options: ListReaderOptions = 
     into: (sink) => through<T>(reader).into(sink),
     checkpoint: () => reading.place.checkpoint,
     async *[Symbol.asyncIterator]() {
-      for await (const { items } of reading.parts()) yield* items;
+      for await (const { items } of reading.slices()) yield* items;
     },
   };
   return reader;

@@ -28,7 +28,7 @@ import {
   verdictMethod,
 } from './page.ts';
 import type { Slice } from './reader/slices.ts';
-import { type Part, type Place, type Progress, Reading, type Taking } from './reading.ts';
+import { type DeliveredSlice, type Place, type Progress, Reading, type Taking } from './reading.ts';
 import { inTimes, rangeOf, spanOf } from './times.ts';
 import type { Span, Verdict } from './verdict.ts';
 
@@ -139,7 +139,7 @@ class Stream<T> extends Readable implements CallStream<T> {
   readonly verdict: VerdictMethod<Verdict>;
   readonly #reading: Reading<PageItem, T>;
   #readAs: 'items' | 'pages' | null = null;
-  #parts: AsyncGenerator<Part<T>, void, void> | null = null;
+  #slices: AsyncGenerator<DeliveredSlice<T>, void, void> | null = null;
   #items: Iterator<T, void, void> | null = null;
   #isFilling = false;
   #place: Place;
@@ -181,7 +181,7 @@ class Stream<T> extends Readable implements CallStream<T> {
 
   override [Symbol.asyncIterator](): NodeJS.AsyncIterator<T> {
     this.#claim('items', null);
-    const parts = this.#ended(this.#reading.parts());
+    const slices = this.#ended(this.#reading.slices());
     const end = { done: true, value: undefined } as const;
     let items: Iterator<T, void, void> | null = null;
 
@@ -192,12 +192,12 @@ class Stream<T> extends Readable implements CallStream<T> {
         return item?.done === false ? Promise.resolve(item) : more();
       } catch (error) {
         items = null;
-        return parts.throw(error).then(() => end);
+        return slices.throw(error).then(() => end);
       }
     };
 
     const more = async (): Promise<IteratorResult<T, undefined>> => {
-      const { done, value } = await parts.next();
+      const { done, value } = await slices.next();
       if (done === true) return end;
       items = value.items;
       return next();
@@ -205,7 +205,7 @@ class Stream<T> extends Readable implements CallStream<T> {
 
     const leave = async (): Promise<IteratorResult<T, undefined>> => {
       items = null;
-      await parts.return();
+      await slices.return();
       return end;
     };
 
@@ -231,20 +231,20 @@ class Stream<T> extends Readable implements CallStream<T> {
 
   override _read(): void {
     if (this.#isFilling) return;
-    if (this.#parts === null) {
+    if (this.#slices === null) {
       this.#claim('items', null);
-      this.#parts = this.#reading.parts();
+      this.#slices = this.#reading.slices();
     }
 
     this.#isFilling = true;
-    this.#fill(this.#parts).catch((error: unknown) =>
+    this.#fill(this.#slices).catch((error: unknown) =>
       this.destroy(error instanceof Error ? error : new Error(String(error))),
     );
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#reading.stop();
-    void this.#parts?.return().catch(() => {});
+    void this.#slices?.return().catch(() => {});
     done(error);
   }
 
@@ -256,14 +256,14 @@ class Stream<T> extends Readable implements CallStream<T> {
   }
 
   /** Pushes items until the reader has enough. */
-  async #fill(parts: AsyncGenerator<Part<T>, void, void>): Promise<void> {
+  async #fill(slices: AsyncGenerator<DeliveredSlice<T>, void, void>): Promise<void> {
     while (!this.destroyed) {
       const item = this.#items?.next();
       if (item?.done === false) {
         if (this.push(item.value)) continue;
         break;
       }
-      const { done, value } = await parts.next();
+      const { done, value } = await slices.next();
       // All that was pushed has been taken, unless a number of bytes is read at a time.
       if (this.readableLength === 0) this.#place = this.#reading.place;
       if (done === true) {

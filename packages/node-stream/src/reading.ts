@@ -57,10 +57,10 @@ const mostStretches = 64;
 type Phase = 'unread' | 'reading' | 'left' | 'failed' | 'ended';
 
 /** Items that are delivered together. */
-export interface Part<T> {
+export interface DeliveredSlice<T> {
   /** Where they lie; null where positions are no times. */
   readonly range: Span | null;
-  /** They count as delivered when the next part is asked for, if all of them were taken. */
+  /** They count as delivered when the next slice is asked for, if all of them were taken. */
   readonly items: Generator<T, void, void>;
 }
 
@@ -81,7 +81,7 @@ export class Reading<R extends Item, T> {
     options.signal?.addEventListener('abort', this.#abort, { once: true });
   }
 
-  /** Where to go on: after the last part of which everything was taken. */
+  /** Where to go on: after the last slice of which everything was taken. */
   get place(): Place {
     return this.#place;
   }
@@ -113,7 +113,7 @@ export class Reading<R extends Item, T> {
 
   /** Whole pages. */
   async *pages(from: Checkpoint | null = null): AsyncGenerator<Page<T>, void, void> {
-    for await (const { range, items } of this.parts(from)) {
+    for await (const { range, items } of this.slices(from)) {
       const all = [...items];
       const place = this.#placeOf();
       yield {
@@ -126,8 +126,8 @@ export class Reading<R extends Item, T> {
     }
   }
 
-  /** What is read, part by part. */
-  async *parts(from: Checkpoint | null = null): AsyncGenerator<Part<T>, void, void> {
+  /** What is read, slice by slice. */
+  async *slices(from: Checkpoint | null = null): AsyncGenerator<DeliveredSlice<T>, void, void> {
     const { asked, checkpoint, signal, source, spanOf } = this.options;
     this.#phase = 'reading';
     try {
