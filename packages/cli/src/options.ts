@@ -96,7 +96,8 @@ export const allowRetractions = {
 export const ruleOptions = {
   '--value <amount>': 'value of each conversion, with its currency: 25USD',
   '--rules <file>':
-    'JSON file with more rules: valueRules, unanswered, firstCallOnly, oncePerCaller, clickWindow, minAge, consent',
+    'JSON file with more rules: where, valueRules, unanswered, firstCallOnly, oncePerCaller, clickWindow, minAge, consent',
+  ...exclusion,
 } as const;
 
 /** Where a push notes what was sent. */

@@ -42,6 +42,7 @@ const final: ReadonlySet<Change['why']> = new Set<LeftOutReason>([
   'repeat_caller',
   'caller_counted',
   'no_value',
+  'not_chosen',
   'wrong_form',
   'cancelled',
   'not_in_files',
@@ -110,6 +111,7 @@ export function uncorrected({ kind, entry, why }: Change): Correction | null {
   if (kind !== 'left-out' || entry === null) return null;
   const isThere = entry.action !== 'retract';
   if (final.has(why)) return isThere ? 'no_conversion' : null;
+  if (why === 'excluded') return isThere ? 'now_excluded' : null;
   if (why === 'no_consent' || why === 'consent_denied') return isThere ? 'consent_withdrawn' : null;
   return Object.hasOwn(correctionTexts, String(why)) ? (why as Correction) : null;
 }

@@ -57,8 +57,13 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       `${title} takes calls without a value: it has no place for outcomes`,
     );
 
-  checkValue(value);
-  checkConsent(rules.consent);
+  checkValue(value, rules);
+  checkConsent(rules);
+  for (const option of ['where', 'exclude'] as const) {
+    const text = rules[option];
+    const problem = text === undefined ? null : conditionProblem(text, rules.definitions);
+    if (problem !== null) throw new RulesError(option, `${option} has a mistake: ${problem}`);
+  }
 
   if (needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new RulesError(
@@ -100,7 +105,7 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
     throw new RulesError('from', 'from must be a time such as 2026-11-01 00:00:00');
 }
 
-function checkValue(value: ConversionRules['value']): void {
+function checkValue(value: ConversionRules['value'], { definitions }: ConversionRules): void {
   if (value === undefined || typeof value === 'function') return;
   const isAmount = (one: unknown): boolean => Number.isFinite(one) && Number(one) >= 0;
   const isTable = typeof value === 'object' && value !== null && Array.isArray(value.rules);
@@ -112,8 +117,7 @@ function checkValue(value: ConversionRules['value']): void {
 
   if (typeof value !== 'object') return;
   for (const [at, rule] of value.rules.entries()) {
-    const problem =
-      rule.where === undefined ? null : conditionProblem(rule.where, value.definitions);
+    const problem = rule.where === undefined ? null : conditionProblem(rule.where, definitions);
     if (problem !== null)
       throw new RulesError('value', `value.rules[${at}].where has a mistake: ${problem}`);
     if (!isAmount(rule.value))
@@ -121,9 +125,9 @@ function checkValue(value: ConversionRules['value']): void {
   }
 }
 
-function checkConsent(consent: ConversionRules['consent']): void {
+function checkConsent({ consent, definitions }: ConversionRules): void {
   if (consent === undefined || typeof consent === 'function') return;
-  const problem = consentProblem(consent);
+  const problem = consentProblem(consent, definitions);
   if (problem !== null) throw new RulesError('consent', problem);
 }
 

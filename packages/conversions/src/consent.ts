@@ -35,8 +35,6 @@ export interface ConsentRules {
    * out.
    */
   readonly otherwise?: 'leave-out' | 'unknown' | undefined;
-  /** Conditions with a name, which may stand in the others. */
-  readonly definitions?: Definitions | undefined;
 }
 
 /** Judges the consent of one call after the other. */
@@ -48,8 +46,7 @@ export interface ConsentJudge {
 }
 
 /** Makes a judge of rules. Throws a `QuestionError` for a condition with a mistake. */
-export function consentJudge(rules: ConsentRules): ConsentJudge {
-  const { definitions } = rules;
+export function consentJudge(rules: ConsentRules, definitions?: Definitions): ConsentJudge {
   const conditions: CallCondition[] = [];
 
   const read = (where: string | undefined): CallCondition | null => {
@@ -81,11 +78,11 @@ export function consentJudge(rules: ConsentRules): ConsentJudge {
 }
 
 /** What is wrong with a condition of the rules, and where; null when all can be read. */
-export function consentProblem(rules: ConsentRules): string | null {
+export function consentProblem(rules: ConsentRules, definitions?: Definitions): string | null {
   for (const name of ['adUserData', 'adPersonalization'] as const) {
     const rule = rules[name];
     for (const [status, where] of typeof rule === 'string' ? [] : Object.entries(rule)) {
-      const problem = where === undefined ? null : conditionProblem(where, rules.definitions);
+      const problem = where === undefined ? null : conditionProblem(where, definitions);
       if (problem !== null) return `consent.${name}.${status} has a mistake: ${problem}`;
     }
   }

@@ -19,20 +19,15 @@ import {
 import type { Consent } from './consent.ts';
 import { toE164 } from './phone.ts';
 import type { LeftOutReason } from './reasons.ts';
-import { type Agreement, type RulesRead, readRules, type Worth } from './rules-read.ts';
+import { type ConditionalRules, type RulesRead, readRules } from './rules-read.ts';
 import type { CallerFacts } from './value-rules.ts';
 
 /** What the user decides for all conversions of a run. */
-export interface ConversionRules {
+export interface ConversionRules extends ConditionalRules {
   /** Time zone the API writes its times in. Null leaves every call out as `zone_missing`. */
   readonly timeZone: string | null;
   /** Conversion action, goal or type, spelled as in the tool. Empty for tools that have none. */
   readonly conversionName: string;
-  /**
-   * Value of each call, a table of rules by condition, or a function that says it, null when no
-   * rule applies. Without it, conversions carry no value.
-   */
-  readonly value?: Worth | undefined;
   /** Currency of the values, such as `USD`. */
   readonly currency?: string | undefined;
   /** The present, in milliseconds since 1970: when the conversions are uploaded. */
@@ -61,11 +56,6 @@ export interface ConversionRules {
    * rules about callers: they are neither conversions nor left out. Default: all calls are judged.
    */
   readonly from?: string | undefined;
-  /**
-   * What callers agreed to: by conditions, for all calls, or a function that says it. Default:
-   * nothing is said about consent.
-   */
-  readonly consent?: Agreement | undefined;
   /**
    * What calls became: these are the conversions then, with their own time and value, and what the
    * rules say of the talk, of callers and of values does not apply. Default: calls are.
@@ -210,6 +200,7 @@ export function judgeCall(
 ): Judged {
   const { rules } = read;
   const { timeZone } = rules;
+  if (read.isExcluded(call)) return { reason: 'excluded' };
   if (timeZone === null) return { reason: 'zone_missing' };
   const mayNumber = accepts.matchBy.includes('caller number');
   const clickIds = clickIdsOf(call);
@@ -224,6 +215,7 @@ export function judgeCall(
   if (short) return { reason: short };
   if (accepts.needsFinalStatus && !isFinalStatus(call.ppc_status))
     return { reason: 'status_not_final' };
+  if (!read.isChosen(call)) return { reason: 'not_chosen' };
 
   const started = instantOf(call.date_added, timeZone, rules);
   if ('reason' in started) return started;

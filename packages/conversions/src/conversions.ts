@@ -152,7 +152,9 @@ function createJudge(
     const found = judgeCall(call, accepts, read, {
       isFirstCall: key === null ? null : !isKnown,
     });
-    if (key === null) return found;
+
+    // What is excluded says nothing about its caller either.
+    if (key === null || ('reason' in found && found.reason === 'excluded')) return found;
     const countedAt = callers.get(key) ?? null;
     if (!isKnown) callers.set(key, null);
 

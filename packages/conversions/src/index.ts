@@ -5,6 +5,7 @@
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { type CallChange, type Change, changesToSend } from './changes.ts';
 export { checkRules, isCurrency, RulesError } from './check-rules.ts';
+export { conditionProblem } from './condition.ts';
 export {
   type Consent,
   type ConsentRule,
@@ -43,6 +44,7 @@ export { type Correction, correctionTexts, type LeftOutReason, reasonTexts } fro
 export {
   type Agreement,
   type ConditionalRules,
+  conditionsOf,
   rulesNeedCallers,
   type Worth,
 } from './rules-read.ts';

@@ -130,7 +130,7 @@ export function createOutcomeJudge(
           account: String(call.acct_id),
           time: parseTime(String(call.date_added))?.millis ?? Number.NaN,
           sid: String(call.sid),
-          isExcluded: outcomes.isExcluded(call),
+          isExcluded: outcomes.isExcluded(call) || read.isExcluded(call),
           it: call,
         });
       }

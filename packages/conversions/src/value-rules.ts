@@ -31,8 +31,6 @@ export interface ValueRules {
   readonly rules: readonly ValueRule[];
   /** Value when no rule applies; without it such calls are left out. */
   readonly otherwise?: number | undefined;
-  /** Conditions with a name, which may stand in those of the rules. */
-  readonly definitions?: Definitions | undefined;
 }
 
 /** What people know a rule by: its name, else its condition. */
@@ -53,8 +51,7 @@ export async function readValueRules(
   source: string,
   definitions?: Definitions,
 ): Promise<ValueRules> {
-  const table: ValueRules = readJsonInput(await tableSchema(definitions), text, source);
-  return definitions === undefined ? table : { ...table, definitions };
+  return readJsonInput(await tableSchema(definitions), text, source);
 }
 
 async function tableSchema(definitions: Definitions | undefined) {

@@ -2,6 +2,8 @@ import {
   type ConversionRules,
   conversions,
   createTally,
+  type Delivered,
+  type LedgerEntry,
   readValueRules,
   sheetFormats,
   summaryLines,
@@ -21,9 +23,13 @@ const base: ConversionRules = {
 };
 
 /** What each call is worth, or why it is left out. */
-async function worth(calls: readonly Call[], value: ConversionRules['value']): Promise<unknown[]> {
+async function worth(
+  calls: readonly Call[],
+  value: ConversionRules['value'],
+  more: Partial<ConversionRules> = {},
+): Promise<unknown[]> {
   const found: unknown[] = [];
-  for await (const { conversion, why } of conversions(calls, { ...base, value }, clicks))
+  for await (const { conversion, why } of conversions(calls, { ...base, ...more, value }, clicks))
     found.push(conversion?.value ?? why);
   return found;
 }
@@ -77,10 +83,68 @@ test('a definition stands wherever a condition may', async () => {
     callWith({ sid: '2', ppc_gclid: 'abc_2', ppc_keywords: 'plumber', talk_minutes: '3.0' }),
     callWith({ sid: '3', ppc_gclid: 'abc_3', ppc_keywords: 'emergency', talk_minutes: '1.0' }),
   ];
-  expect(await worth(calls, value)).toEqual([120, 40, 'no_value']);
+  expect(await worth(calls, value, { definitions })).toEqual([120, 40, 'no_value']);
+  expect(() => conversions(calls, { ...base, value }, clicks)).toThrow(/emergency/);
   await expect(readValueRules(text, 'rules.json')).rejects.toThrow(
     /^rules\.json: rules\[0\]\.where has a mistake: .*emergency/,
   );
+});
+
+test('"where" says which calls count, and one that does not any more is taken back', async () => {
+  const calls = [callWith({ talk_minutes: '1.0' })];
+  const definitions = { lead: 'talk_minutes >= 2' };
+  const kindOf = async (rules: Partial<ConversionRules>, delivered?: Delivered) => {
+    const changes = conversions(calls, { ...base, definitions, ...rules }, clicks, delivered);
+    for await (const change of changes) return change;
+    return null;
+  };
+
+  const added = await kindOf({});
+  expect(added).toMatchObject({ kind: 'add' });
+  const delivered = new Map([[String(added?.entry?.key), added?.entry as LedgerEntry]]);
+  expect(await kindOf({ where: 'lead' })).toMatchObject({ kind: 'left-out', why: 'not_chosen' });
+  expect(await kindOf({ where: 'lead' }, delivered)).toMatchObject({
+    kind: 'retract',
+    why: 'not_chosen',
+  });
+  expect(() => conversions([], { ...base, where: 'leed', definitions }, clicks)).toThrow(
+    /where has a mistake: .*lead/,
+  );
+});
+
+test('what is excluded is left out and says nothing of its caller, and what was sent of it stays and is listed', async () => {
+  const ani = '2025550147';
+  const calls = [
+    callWith({ sid: '1', ani, talk_minutes: '0.5' }),
+    callWith({ sid: '2', ani, date_added: '2026-11-19 10:00:00', ppc_gclid: 'abc_2' }),
+  ];
+  const definitions = { office: 'talk_minutes < 1' };
+  const rules = { ...base, firstCallOnly: true, definitions };
+  const changesOf = async (more: Partial<ConversionRules>, delivered?: Delivered) => {
+    const tally = createTally();
+    const kinds: unknown[] = [];
+    for await (const change of conversions(calls, { ...rules, ...more }, clicks, delivered)) {
+      tally.add(change);
+      kinds.push([change.call?.sid, change.kind, change.why, change.entry]);
+    }
+    return { kinds, summary: tally.summary() };
+  };
+
+  const before = await changesOf({});
+  expect(before.kinds).toEqual([
+    ['1', 'add', null, expect.anything()],
+    ['2', 'left-out', 'repeat_caller', null],
+  ]);
+  const [[, , , entry]] = before.kinds as [[string, string, null, LedgerEntry]];
+  const now = await changesOf({ exclude: 'office' }, new Map([[entry.key, entry]]));
+  expect(now.kinds).toEqual([
+    ['1', 'left-out', 'excluded', entry],
+    ['2', 'add', null, expect.anything()],
+  ]);
+  expect(now.summary).toMatchObject({
+    changes: { add: 1, retract: 0 },
+    uncorrected: [{ sid: '1', what: 'now_excluded' }],
+  });
 });
 
 test('a rule on the sequence of a caller compares all calls that are read', async () => {

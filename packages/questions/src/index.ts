@@ -26,6 +26,7 @@ export {
   type ConditionProblem,
   type ConditionProblemCode,
   type ConditionResult,
+  definitionsIn,
   spelledOut,
 } from './conditions/parse.ts';
 export {

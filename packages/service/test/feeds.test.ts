@@ -79,6 +79,34 @@ async function serving(feeds: object[] = [feed], at = {}, options = {}) {
 }
 
 describe('a feed', () => {
+  test('"where" and what is excluded are conditions in the words of definitions, and are counted', async () => {
+    const configured = {
+      definitions: { early: 'hour = 10', lead: 'NOT early', office: "sid = '1002'" },
+      exclude: 'office',
+    };
+    const made = (where: string, more = {}) =>
+      feedsOf([{ ...feed, where }], { shared: { timeZone: 'UTC' }, configured, ...more });
+    const leftOut = async (feeds: Awaited<ReturnType<typeof made>>) => {
+      const service = createService({ store, feeds, clock: { now: () => time } });
+      const { url } = await service.listen();
+      const headers = { ...basic(), accept: 'application/json' };
+      const lines = (await (await fetch(`${url}/feeds/clicks.csv`, { headers })).text()).trim();
+      const status = (await (await fetch(`${url}/feeds`, { headers })).json()) as {
+        readonly feeds: readonly { readonly leftOut: object }[];
+      };
+      await service.close();
+      return [lines.split('\r\n').length - 1, status.feeds[0]?.leftOut];
+    };
+    const others = { status_not_final: 1, unanswered: 1 };
+    expect(await leftOut(await made('early'))).toEqual([1, { ...others, excluded: 1 }]);
+    expect(
+      await leftOut(await made('lead', { configured: { ...configured, exclude: undefined } })),
+    ).toEqual([1, { ...others, not_chosen: 1 }]);
+    await expect(made('leed')).rejects.toThrow(
+      /^feeds\.json: feeds\[0\]: where has a mistake: .*lead/,
+    );
+  });
+
   test('it has the headings in the first row and the calls of its window that count', async () => {
     const { get, log } = await serving();
     const response = await get();

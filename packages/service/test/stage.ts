@@ -34,12 +34,13 @@ export const feed = { ...openFeed, user: 'google', passwordEnv: 'CALLS_FEED_PASS
 /** Feeds as the service reads them from a file. */
 export const feedsOf = (
   feeds: object[],
-  { folder = '.', shared = { timeZone: 'UTC' } as object } = {},
+  { folder = '.', shared = { timeZone: 'UTC' } as object, configured = {} } = {},
 ) =>
   readFeeds(JSON.stringify({ ...shared, feeds }), {
     source: 'feeds.json',
     folder,
     env: { CALLS_FEED_PASSWORD: password },
+    configured,
   });
 
 /** A clock whose timers wait until a test lets them go. */

@@ -387,3 +387,29 @@ test('the same conversions come from a store without a command line', async () =
   expect(Buffer.concat(lines).toString()).toBe(stdout);
   expect(lines).toHaveLength(4);
 });
+
+test('"where" and "exclude" of the configuration: what was sent is taken back by one, and listed by the other', async () => {
+  const cwd = stage.folder();
+  const configured = async (config: object, rules: object, ...args: string[]) => {
+    writeFileSync(join(cwd, 'calls.config.json'), JSON.stringify(config));
+    rmSync(join(cwd, 'microsoft-ads.csv'), { force: true });
+    rmSync(join(cwd, 'microsoft-ads-adjustments.csv'), { force: true });
+    const options = ['--config', 'calls.config.json', '--ledger', 'l', ...rulesIn(cwd, rules)];
+    const run = sheet('microsoft-ads', ...options, ...args);
+    return stage.quick(run, { cwd, env, now });
+  };
+  const definitions = { lead: 'talk_minutes >= 2', office: "sid = '1'" };
+  const loose = { minAge: '0h', repeatedHour: 'first' };
+  expect((await configured({ definitions }, loose)).stderr).toMatch(/: [1-9] new conversions;/);
+
+  const excluded = await configured({ definitions, exclude: 'office' }, loose);
+  expect(excluded.stderr).toMatch(/1 {2}excluded: the configuration excludes it/);
+  expect(excluded.stderr).toMatch(/cannot be corrected in .*: 1 call\n.*excludes the call now/);
+  expect(excluded.stderr).toMatch(/0 new conversions/);
+  const all = await configured({ definitions, exclude: 'office' }, loose, '--no-exclude');
+  expect(all.stderr).not.toMatch(/exclude/);
+
+  const chosen = await configured({ definitions }, { ...loose, where: 'lead' });
+  expect(chosen.stderr).toMatch(/^rules\.json uses lead of .*calls\.config\.json\n/);
+  expect(chosen.stderr).toMatch(/1 adjustment \(0 restated, 1 retracted\)/);
+});

@@ -514,6 +514,28 @@ export const namesIn = (text: string): readonly string[] =>
     .map(({ written }) => nameOf(written));
 
 /**
+ * The definitions that conditions name, and those that these name in turn.
+ *
+ * @example
+ * definitionsIn(['lead AND missed'], { lead: 'talk_minutes >= 2', office: 'missed' }); // ['lead']
+ */
+export function definitionsIn(
+  texts: readonly string[],
+  definitions: Readonly<Record<string, string>>,
+): string[] {
+  const found = new Set<string>();
+  const waiting = [...texts];
+  for (const text of waiting)
+    for (const name of namesIn(text)) {
+      if (!Object.hasOwn(definitions, name) || found.has(name)) continue;
+      found.add(name);
+      waiting.push(String(definitions[name]));
+    }
+
+  return [...found];
+}
+
+/**
  * A condition in which the names of definitions are replaced by what they stand for, so that it
  * means the same without them.
  *

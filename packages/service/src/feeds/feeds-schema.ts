@@ -50,6 +50,7 @@ const rules = z
     oncePerCaller: days('30d or 4w'),
     history: days('90d or 12w'),
     repeatedHour: z.enum(['leave-out', 'first', 'second']),
+    where: condition,
     consent: z.strictObject({
       adUserData: consent,
       adPersonalization: consent,

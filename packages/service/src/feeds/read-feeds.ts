@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ConversionRules, Ledger } from '@call-attribution/conversions';
+import type { ConditionalRules, ConversionRules, Ledger } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, durationMillis } from '@call-attribution/core/time';
@@ -18,8 +18,11 @@ export interface FeedsContext {
   readonly env: Environment;
   /** Time zone of feeds that name none. */
   readonly timeZone?: string | null;
-  /** Conditions with a name, which may stand in those of rules. */
-  readonly definitions?: Definitions | undefined;
+  /**
+   * Conditions with a name, which may stand in those of rules, and calls that do not count, as the
+   * configuration file has them.
+   */
+  readonly configured?: Pick<ConditionalRules, 'definitions' | 'exclude'> | undefined;
 }
 
 /** Days before the window that are read to know who has called before. */
@@ -35,7 +38,7 @@ const firstCallDays = 90;
  * folder: '.', env: process.env }); const service = createService({ store, feeds });
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
-  const { source, folder, env, timeZone = null, definitions } = context;
+  const { source, folder, env, timeZone = null, configured = {} } = context;
   const { feedsSchema } = await import('./feeds-schema.ts');
   const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
@@ -43,7 +46,7 @@ export async function readFeeds(text: string, context: FeedsContext): Promise<Fe
     const read: Feed[] = [];
     for (const [at, fields] of feeds.entries())
       read.push(
-        await feedOf(fields, { place: `${source}: feeds[${at}]`, folder, definitions }, opened),
+        await feedOf(fields, { place: `${source}: feeds[${at}]`, folder, configured }, opened),
       );
     return read;
   } catch (error) {
@@ -58,7 +61,7 @@ interface Place {
   readonly place: string;
   /** Folder that paths start from. */
   readonly folder: string;
-  readonly definitions: Definitions | undefined;
+  readonly configured: NonNullable<FeedsContext['configured']>;
 }
 
 async function feedOf(
@@ -66,7 +69,7 @@ async function feedOf(
   where: Place,
   opened: Map<string, Promise<Ledger>>,
 ): Promise<Feed> {
-  const { place, folder } = where;
+  const { place, folder, configured } = where;
   const { sheetFormats, openLedger } = await import('@call-attribution/conversions');
   const { path, account, access, window, once, ledger: file, timeZone } = fields;
   const { conversionName = '', minTalk } = fields;
@@ -79,7 +82,7 @@ async function feedOf(
     once: null,
     format: sheetFormats[fields.format],
     days: durationMillis(window, 'window') / day,
-    rules: { ...rules, timeZone, conversionName, minTalk },
+    rules: { ...rules, ...configured, timeZone, conversionName, minTalk },
   };
   if (once === undefined || file === undefined) return feed;
   const name = resolve(folder, file);
@@ -106,6 +109,7 @@ export type CountingRules = Pick<
   | 'oncePerCaller'
   | 'repeatedHour'
   | 'consent'
+  | 'where'
 >;
 
 /**
@@ -136,20 +140,27 @@ export async function readRulesFile(
 ): Promise<RulesFile> {
   const { rulesSchema } = await import('./feeds-schema.ts');
   const fields = readJsonInput(rulesSchema, text, source);
-  return rulesOf(fields, { place: source, folder, definitions });
+  return rulesOf(fields, { place: source, folder, configured: { definitions } });
 }
 
 async function rulesOf(fields: RuleFields, where: Place): Promise<RulesFile> {
   const { currency, minAge, clickWindow, unanswered, firstCallOnly, oncePerCaller } = fields;
   const { repeatedHour, history } = fields;
-  const { place, definitions } = where;
-  const { consentProblem, rulesNeedCallers } = await import('@call-attribution/conversions');
+  const { place, configured } = where;
+  const { definitions } = configured;
+  const { conditionProblem, consentProblem, rulesNeedCallers } = await import(
+    '@call-attribution/conversions'
+  );
   const value = await readValue(fields, where);
-  const consent = fields.consent && { ...fields.consent, definitions };
-  const problem = consent === undefined ? null : consentProblem(consent);
-  if (problem !== null) throw new ConfigurationError('invalid_option', `${place}: ${problem}`);
+  const { consent, where: chosen } = fields;
+  const refuse = (problem: string | null): void => {
+    if (problem !== null) throw new ConfigurationError('invalid_option', `${place}: ${problem}`);
+  };
 
-  const needsCallers = rulesNeedCallers({ value, consent });
+  refuse(consent === undefined ? null : consentProblem(consent, definitions));
+  const mistake = chosen === undefined ? null : conditionProblem(chosen, definitions);
+  refuse(mistake === null ? null : `where has a mistake: ${mistake}`);
+  const needsCallers = rulesNeedCallers({ ...configured, value, consent, where: chosen });
   const daysOf = (span: typeof history): number => durationMillis(span ?? 0, 'history') / day;
   const usual = Math.max(firstCallOnly || needsCallers ? firstCallDays : 0, daysOf(oncePerCaller));
   return {
@@ -163,6 +174,7 @@ async function rulesOf(fields: RuleFields, where: Place): Promise<RulesFile> {
       oncePerCaller,
       repeatedHour,
       consent,
+      where: chosen,
     },
     history: history === undefined ? usual : daysOf(history),
   };
@@ -170,7 +182,7 @@ async function rulesOf(fields: RuleFields, where: Place): Promise<RulesFile> {
 
 async function readValue(
   { value, valueRules }: RuleFields,
-  { place, folder, definitions }: Place,
+  { place, folder, configured: { definitions } }: Place,
 ): Promise<CountingRules['value']> {
   if (valueRules === undefined) return value;
   const at = `${place}.valueRules`;

@@ -1,10 +1,16 @@
 import { dirname } from 'node:path';
-import { type ConversionRules, checkRules, type Tool } from '@call-attribution/conversions';
+import {
+  type ConversionRules,
+  checkRules,
+  conditionsOf,
+  type Tool,
+} from '@call-attribution/conversions';
 import { textOf } from '@call-attribution/core/time';
+import { definitionsIn } from '@call-attribution/questions';
 import type { RulesFile } from '@call-attribution/service';
 import { type Args, interval } from '../../args.ts';
 import { noTimeZone, UsageError } from '../../errors.ts';
-import { type Io, readText } from '../../io.ts';
+import { type Io, readText, say } from '../../io.ts';
 import { askedPeriod, type FilterContext } from '../typed/filter.ts';
 
 /**
@@ -18,7 +24,7 @@ export async function readRules(
   conversionName: string,
   io: Io,
 ): Promise<{ readonly rules: ConversionRules; readonly history: number }> {
-  const { timeZone } = context;
+  const { timeZone, definitions, exclude } = context;
   if (timeZone === null) throw noTimeZone(tool.title);
   const { from } = textOf(await askedPeriod(args, context));
   const minTalk = interval(args, 'min-talk', { min: 0 });
@@ -28,6 +34,8 @@ export async function readRules(
     conversionName,
     now: io.clock.now(),
     ...file.rules,
+    definitions,
+    ...(exclude === null || args.flag('no-exclude') ? {} : { exclude }),
     ...readValue(args, file),
     ...(minTalk === null ? {} : { minTalk }),
     ...(from === null ? {} : { from }),
@@ -38,14 +46,17 @@ export async function readRules(
 
 async function readRuleFile(
   args: Args,
-  { definitions }: FilterContext,
+  { definitions, configFile }: FilterContext,
   io: Io,
 ): Promise<RulesFile> {
   const file = args.text('rules');
   if (file === null) return { rules: {}, history: 0 };
   const { path, text } = await readText('rules', file, io);
   const { readRulesFile } = await import('@call-attribution/service');
-  return readRulesFile(text, file, dirname(path), definitions);
+  const read = await readRulesFile(text, file, dirname(path), definitions);
+  const used = definitionsIn(conditionsOf(read.rules), definitions);
+  if (used.length > 0) say(io, `${file} uses ${used.join(', ')} of ${configFile}`);
+  return read;
 }
 
 /** `25`, `25USD` or `"25 USD"`. */

@@ -186,7 +186,10 @@ async function readFeedFile(file: string | null, settings: Settings, io: Io): Pr
     folder: dirname(path),
     env: io.env,
     timeZone: settings.timeZone?.value ?? null,
-    definitions: settings.file?.definitions,
+    configured: {
+      definitions: settings.file?.definitions,
+      exclude: settings.file?.exclude ?? undefined,
+    },
   });
 }
 
@@ -234,7 +237,7 @@ function refuseStrangeViewers(
 
 /** Prints the line of --ready-json, for which programs wait, and says what people need to know. */
 async function sayReady(
-  { args, io, at, feeds, password, viewers, warnings, isLog, notify, log }: Serving,
+  { args, io, at, feeds, password, viewers, warnings, isLog, notify, log, settings }: Serving,
   url: string,
   accounts: readonly object[],
   lines: readonly string[],
@@ -254,12 +257,16 @@ async function sayReady(
     else notify(`note: ${line}`);
   }
 
-  for (const { path, format, account, days, access } of feeds) {
+  if (feeds.length === 0) return;
+  const { conditionsOf } = await import('@call-attribution/conversions');
+  const { definitionsIn } = await import('@call-attribution/questions');
+  for (const { path, format, account, days, access, rules } of feeds) {
     const by = access === null ? 'no password' : `user ${access.user}`;
     notify(`feed ${url}${path}: ${format.title}, account ${account}, last ${days} days, ${by}`);
+    const used = definitionsIn(conditionsOf(rules), rules.definitions ?? {});
+    if (used.length > 0) notify(`  it uses ${used.join(', ')} of ${settings.file?.path}`);
   }
 
-  if (feeds.length === 0) return;
   notify(`how they are doing: ${url}/feeds`);
 }
 

@@ -84,6 +84,8 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
     timeZone: settings.timeZone?.value ?? null,
     version: settings.apiVersion.value,
     definitions: settings.file?.definitions ?? {},
+    exclude: settings.file?.exclude ?? null,
+    configFile: settings.file?.path ?? '',
   };
 }
 

@@ -12,7 +12,10 @@ export async function chosenCalls(args: Args, settings: Settings): Promise<Chose
   const where = args.text('where');
   const definitions = await checkedDefinitions(settings);
   const exclude = settings.file?.exclude ?? null;
-  const isExcluding = exclude !== null && args.has('no-exclude') && !args.flag('no-exclude');
+
+  // Rules of conversions exclude by themselves: they say what a tool has already.
+  const leavesOut = args.has('no-exclude') && !args.has('rules');
+  const isExcluding = exclude !== null && leavesOut && !args.flag('no-exclude');
   return {
     ...(where === null ? {} : { where }),
     ...(Object.keys(definitions).length === 0 ? {} : { definitions }),

@@ -76,6 +76,10 @@ export interface FilterContext extends Present {
   readonly version: 'v2' | 'v3';
   /** Conditions with a name, of the configuration file. */
   readonly definitions: Definitions;
+  /** Calls that do not count, by the configuration file; null for none. */
+  readonly exclude: string | null;
+  /** The path of that file; empty without one. */
+  readonly configFile: string;
 }
 
 /**
