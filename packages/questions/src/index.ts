@@ -95,3 +95,4 @@ export {
   splitList,
   withoutValues,
 } from './question/resolve.ts';
+export { readSpend } from './spend/read-spend.ts';

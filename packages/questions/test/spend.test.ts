@@ -32,6 +32,7 @@ const file = (
 ): Spend => ({
   called: 'google.csv',
   said: '',
+  currency: null,
   fields: ['ppc_campaign'],
   covers: null,
   amounts: rows.map(([name, period, amount], i) => ({

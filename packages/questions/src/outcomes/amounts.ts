@@ -20,30 +20,37 @@ function decimalIn(digits: string): Decimal | 'unclear' | null {
   return /[.,]\d{3}$/.test(digits) ? 'unclear' : last;
 }
 
+/** What is said of amounts that cannot be taken. */
+interface AmountWords {
+  readonly negative: string;
+  readonly missing: string;
+}
+
+const ofSales: AmountWords = {
+  negative:
+    'its value is negative: write what was sold as an amount, and take a sale back by its status, such as refunded',
+  missing: 'it has no value: write what it is worth, or 0 to take it back',
+};
+
 /**
  * Reads the amounts of one file. Whether a comma comes before the cents is told by a row in which it
  * can be nothing else, otherwise refused: 1,250 may be a thousand and something, or one and a quarter.
  */
 export function readAmounts(
   cells: readonly Placed[],
+  words: AmountWords = ofSales,
 ): readonly (Pick<Outcome, 'value'> & { readonly currency: string | null })[] {
   const read = cells.map((cell) => {
     const { place, text } = cell;
     const trimmed = text.trim();
-    if (/^\(.*\)$|^[^\d]*[-−]\s*[^\d]*\d/.test(trimmed))
-      throw refuseRow(
-        place,
-        `its value is negative: write what was sold as an amount, and take a sale back by its status, such as refunded`,
-      );
+    if (/^\(.*\)$|^[^\d]*[-−]\s*[^\d]*\d/.test(trimmed)) throw refuseRow(place, words.negative);
 
     const found = written.exec(trimmed);
     const [, code, sign, digits = '', codeAfter, signAfter] = found ?? [];
     if (found === null)
       throw refuseRow(
         place,
-        trimmed === ''
-          ? 'it has no value: write what it is worth, or 0 to take it back'
-          : 'its value is no amount such as 1250.00 or 1250.00 USD',
+        trimmed === '' ? words.missing : 'its value is no amount such as 1250.00 or 1250.00 USD',
       );
 
     const mark = sign ?? signAfter;

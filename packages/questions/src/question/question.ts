@@ -67,6 +67,8 @@ export interface Spend {
   readonly called: string;
   /** What should be known of how it was read, as a sentence. */
   readonly said: string;
+  /** Their currency; null where the file does not name it. */
+  readonly currency: string | null;
   /** What the names of its amounts are of: some of `ppc_campaign`, `ppc_adgroup`, `ppc_keywords`. */
   readonly fields: readonly string[];
   /** The days that it says it is of; null where it does not say. */

@@ -99,6 +99,7 @@ export function planSpend(
     throw refuse`${option('spend')} goes with campaign, ad_group or keyword in ${option('groupBy')}, alone or with one of day, week and month.`;
   const of = field as ReadField;
   const all: readonly Spend[] = Array.isArray(given) ? given : [listed(of, given as object)];
+  refuseCurrencies(all);
   const laid = all.map((spend) => laySpend(spend, of, time, asked));
   const hasPast = laid.every(({ past }) => past !== null);
   const rows = laid.reduce((sum, { outside }) => sum + outside.rows, 0);
@@ -114,6 +115,14 @@ export function planSpend(
   };
 }
 
+function refuseCurrencies(all: readonly Spend[]): void {
+  const named = all.filter(({ currency }) => currency !== null);
+  const [first] = named;
+  const other = named.find(({ currency }) => currency !== first?.currency);
+  if (first !== undefined && other !== undefined)
+    throw refuse`${first.called} is in ${first.currency ?? ''} and ${other.called} in ${other.currency ?? ''}: amounts of two currencies never add up. Ask about one of them.`;
+}
+
 /** Spend that was written as names and amounts. */
 function listed({ name }: ReadField, amounts: object): Spend {
   const all = Object.entries(amounts).map(([each, amount], i) => ({
@@ -122,7 +131,7 @@ function listed({ name }: ReadField, amounts: object): Spend {
     period: null,
     amount: Number(amount),
   }));
-  return { called: '', said: '', fields: [name], covers: null, amounts: all };
+  return { called: '', said: '', currency: null, fields: [name], covers: null, amounts: all };
 }
 
 function laySpend(
