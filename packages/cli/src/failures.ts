@@ -94,6 +94,7 @@ const renamed = new Map([
     (name) => [name, `--${name}`] as const,
   ),
   ['groupBy', '--by'],
+  ['spend', '--spend'],
   ['timeZone', '--time-zone'],
 ]);
 

@@ -15,6 +15,7 @@ import {
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Annotation, readAnnotations } from './annotations.ts';
+import { readSpendFiles, type SpendFile } from './spend-files.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
@@ -48,6 +49,14 @@ export interface FileContent {
   readonly values: Values;
   /** The accounts under `"accounts"`, by name. */
   readonly accounts: ReadonlyMap<string, Values>;
+  /** What is under `"spend"` of the file and, by their names, of its accounts. */
+  readonly spend: SpendFiles;
+}
+
+/** Files of spend by their names. */
+interface SpendFiles {
+  readonly ofAll: ReadonlyMap<string, SpendFile>;
+  readonly ofAccounts: ReadonlyMap<string, ReadonlyMap<string, SpendFile>>;
 }
 
 /** Takes a problem in. */
@@ -96,6 +105,7 @@ export function readConfigFile(
     file: { path, isExposed: false, ...noSections, ...noDefinitions },
     values: new Map(),
     accounts: new Map(),
+    spend: { ofAll: new Map(), ofAccounts: new Map() },
   };
   let json: unknown;
   let isReadable: boolean;
@@ -126,7 +136,8 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, page, reports, annotations, definitions, exclude, ...plain } = json;
+  const { accounts, service, page, reports, annotations, definitions, exclude, spend, ...plain } =
+    json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
@@ -143,7 +154,20 @@ export function readConfigFile(
     },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
+    spend: readSpendIn(spend, accounts, path, report),
   };
+}
+
+function readSpendIn(spend: unknown, accounts: unknown, path: string, report: Report): SpendFiles {
+  const reportIn = (at: string) => (message: string, hint: string) =>
+    report('file', `${at}: ${message}`, hint);
+  const entries = Object.entries(isObject(accounts) ? accounts : {});
+  const ofAccounts = entries.map(([account, entry]) => {
+    const own = isObject(entry) ? entry.spend : undefined;
+    const at = `${path}: account ${quoted(account)}`;
+    return [account, readSpendFiles(own, path, reportIn(at))] as const;
+  });
+  return { ofAll: readSpendFiles(spend, path, reportIn(path)), ofAccounts: new Map(ofAccounts) };
 }
 
 const noDefinitions = { definitions: {}, exclude: null } as const;
@@ -158,6 +182,7 @@ const sections = [
   'annotations',
   'definitions',
   'exclude',
+  'spend',
 ];
 
 /** The definitions of a file, and which of them is excluded. */
@@ -201,7 +226,7 @@ function stringsOf(
   report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
-  const known = kind === 'file' ? [...namesOf.file, ...sections] : namesOf.account;
+  const known = kind === 'file' ? [...namesOf.file, ...sections] : [...namesOf.account, 'spend'];
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {
       if (typeof value === 'string') values.set(name, value);
@@ -286,7 +311,8 @@ function readAccount(
   at: string,
   report: Report,
 ): Values {
-  const others = { ...entry };
+  const { spend: _, ...own } = entry;
+  const others: Record<string, unknown> = own;
   for (const name of Object.keys(secretSettings)) {
     if (!Object.hasOwn(entry, name)) continue;
     report(

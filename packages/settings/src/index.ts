@@ -16,3 +16,4 @@ export {
   type SettingsSource,
   secretCommand,
 } from './read-settings.ts';
+export type { SpendFile } from './spend-files.ts';

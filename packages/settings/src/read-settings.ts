@@ -29,6 +29,7 @@ import {
   userConfigFile,
   type Values,
 } from './config-file.ts';
+import type { SpendFile } from './spend-files.ts';
 
 /** One of the accounts in the configuration file. */
 export interface ConfiguredAccount {
@@ -64,6 +65,8 @@ export interface Settings extends PlainSettings {
    * of `accounts`.
    */
   readonly account: ConfiguredAccount | null;
+  /** Files of what ads cost, by their names: those of the account come first. */
+  readonly spend: ReadonlyMap<string, SpendFile>;
   /** All accounts of the configuration file, in its order. */
   readonly accounts: readonly ConfiguredAccount[];
   /** What is wrong with the settings that are there, in the order in which they are read. */
@@ -259,6 +262,10 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
     ...(isMeant ? { apiVersion: { ...read.apiVersion, value: 'v2' } } : {}),
     file: content?.file ?? null,
     account,
+    spend: new Map([
+      ...(content?.spend.ofAll ?? []),
+      ...(content?.spend.ofAccounts.get(account?.name ?? '') ?? []),
+    ]),
     accounts,
     problems: found,
     secret: (secret) => secrets.get(secret)?.() ?? null,

@@ -32,6 +32,10 @@ export const report = command({
       'a condition on measures: only groups that meet it are shown, and then the exit status is 9',
     '--expect <values>':
       "values of the group that have a row even without a call, with 0, separated by commas: Brand,'Houston, TX'",
+    '--spend <files>':
+      'what was spent, by campaign, ad group or keyword: a file of Google Ads, Microsoft Advertising or another (CSV, .xlsx, ZIP), or its name under "spend" of calls.config.json; adds spend and cost_per_call, and cost_per(condition) may be measured',
+    '--spend-columns <columns>':
+      'headings of that file which are not in English: campaign=Kampagne,cost=Kosten,day=Tag; dates=dmy says the order of its dates',
     '--title <text>': 'title of the page',
     '--list': 'list the reports of calls.config.json',
     '--json-definition': 'print what was typed as a report to paste into calls.config.json',
@@ -51,6 +55,8 @@ export const report = command({
     'calls report --by campaign --period "last week" --fail-if "missed_rate > 0.2 OR calls < 10"':
       'for cron: campaigns to look at, and status 9 when there are any',
     'calls report weekly': 'the report "weekly" of calls.config.json',
+    'calls report --by campaign --period "last month" --spend google.csv':
+      'what calls cost, and where money brought none',
     'calls report --by channel -o report.html': 'a page to pass on',
     'calls report --by campaign,month --store sqlite:calls.db':
       'the same from a copy, without asking the API',

@@ -4,6 +4,9 @@ import { type Outcome, refuseRow } from './outcome.ts';
 /** The order of day, month and year in a file. */
 export type DateOrder = 'dmy' | 'mdy' | 'ymd';
 
+/** How an order is typed, for messages. */
+type TypedAs = (order: DateOrder) => string;
+
 /** A text with the place that it was read from. */
 export interface Placed {
   readonly place: string;
@@ -33,7 +36,7 @@ function partsOf({ place, text }: Placed) {
  * The order of the dates of one file. It is told by a row in which only one order is a date, and
  * otherwise refused: 3/4/2026 is two days.
  */
-function orderOf(cells: readonly Placed[], typed: DateOrder | null, typedWith: string): DateOrder {
+function orderOf(cells: readonly Placed[], typed: DateOrder | null, typedAs: TypedAs): DateOrder {
   if (typed !== null) return typed;
   let asked: Placed | null = null;
   const told = new Map<DateOrder, Placed>();
@@ -57,7 +60,7 @@ function orderOf(cells: readonly Placed[], typed: DateOrder | null, typedWith: s
   if (monthFirst !== undefined || asked === null) return monthFirst === undefined ? 'ymd' : 'mdy';
   throw refuseRow(
     asked.place,
-    `${asked.text} may begin with the day or the month, and so may each date of the file: say which with ${typedWith} dmy or mdy`,
+    `${asked.text} may begin with the day or the month, and so may each date of the file: say which with ${typedAs('dmy')} or mdy`,
   );
 }
 
@@ -68,16 +71,16 @@ function orderOf(cells: readonly Placed[], typed: DateOrder | null, typedWith: s
 export function readTimes(
   cells: readonly Placed[],
   { dates, timeZone }: { readonly dates: DateOrder | null; readonly timeZone: string | null },
-  typedWith = '--outcome-dates',
+  typedAs: TypedAs = (typed) => `--outcome-dates ${typed}`,
 ): readonly Pick<Outcome, 'time' | 'until' | 'instant'>[] {
-  const order = orderOf(cells, dates, typedWith);
+  const order = orderOf(cells, dates, typedAs);
   return cells.map((cell) => {
     const { place, text } = cell;
     const { found, isYearFirst } = partsOf(cell);
     const [, first = '', , middle = '', last = '', hours, minutes = '00', seconds, half, offset] =
       found;
     if (!isYearFirst && order === 'ymd')
-      throw refuseRow(place, `${text} does not begin with the year, as ${typedWith} ymd says`);
+      throw refuseRow(place, `${text} does not begin with the year, as ${typedAs('ymd')} says`);
     const dayFirst = { year: last, month: middle, date: first };
     const monthFirst = { year: last, month: first, date: middle };
     const yearFirst = { year: first, month: middle, date: last };

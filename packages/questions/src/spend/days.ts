@@ -65,7 +65,11 @@ export function readDays(
   order: DateOrder | null,
 ): readonly (number | null)[] {
   const inNumbers = texts.filter(({ text }) => numeric.test(text));
-  const times = readTimes(inNumbers, { dates: order, timeZone: null }, '--spend-columns dates=');
+  const times = readTimes(
+    inNumbers,
+    { dates: order, timeZone: null },
+    (typed) => `--spend-columns dates=${typed}`,
+  );
   const begins = new Map(inNumbers.map(({ text }, i) => [text, times[i]?.time ?? null]));
   return texts.map(({ text }) => begins.get(text) ?? dayInWords(text));
 }

@@ -17,6 +17,7 @@ import {
   sayPeriod,
 } from '../typed/filter.ts';
 import { expectedIn } from '../typed/named-report.ts';
+import { spendOf } from '../typed/spend.ts';
 
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 
@@ -42,6 +43,11 @@ export async function questionOf(
   });
   const { period, selection } = await selectionOf(args, accounts, io);
   const { from, to } = textOf(period);
+  const spend = await spendOf(
+    args,
+    accounts.map(({ settings }) => settings),
+    io,
+  );
   const typed = args.text('compare');
   const compare = typed ?? (having === null ? null : usualComparison(by, period));
   const question: Question = {
@@ -52,6 +58,8 @@ export async function questionOf(
     ...(having === null ? {} : { having }),
     ...(expect.length === 0 ? {} : { expect }),
     ...selection,
+    // Calls through call extensions were paid for, too.
+    ...(spend === undefined ? {} : { spend, calls: 'all' }),
     // What nobody asked to compare keeps its end: today, too.
     ...(typed === null ? fixedPeriod(from, to) : typedPeriod(args)),
     personal: 'show',

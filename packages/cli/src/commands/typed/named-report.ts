@@ -33,6 +33,8 @@ const texts = [
   'from',
   'to',
   'compare',
+  'spend',
+  'spend-columns',
   'account',
 ];
 const flags = ['include-extensions', 'no-exclude'];
