@@ -210,7 +210,7 @@ describe('an account is known by its ID and by its name', () => {
 
     test('a name that none has is said', async () => {
       const { stderr } = await calls(['count', '--where', "account = 'bostn'", ...place()]);
-      expect(stderr).toMatch(/account is never 'bostn'; nearest: 'boston' \(\d+ calls\)/);
+      expect(stderr).toMatch(/account is never 'bostn'; nearest: 'boston'\./);
     });
   });
 
@@ -233,9 +233,7 @@ test.each([
   [['report']],
 ])('a value that no call has is said over the API: %j', async (args) => {
   const { stderr } = await calls([...args, '--where', "campaign = 'Brand'"]);
-  expect(stderr).toMatch(
-    /ppc_campaign is never 'Brand'; nearest: '[^']*Brand[^']*' \(\d+ calls?\)/,
-  );
+  expect(stderr).toMatch(/ppc_campaign is never 'Brand'; nearest: '[^']*Brand[^']*'\./);
   const met = await calls([...args, '--where', "campaign like '%Brand%'"]);
   expect(met.stderr).not.toContain('is never');
 });

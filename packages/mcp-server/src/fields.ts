@@ -1,6 +1,11 @@
 import { type FieldSpec, fields, type Version } from '@call-attribution/core';
 import { nearest } from '@call-attribution/query-dsl';
-import { type QuestionField, questionFields, touches } from '@call-attribution/questions';
+import {
+  absentSentence,
+  type QuestionField,
+  questionFields,
+  touches,
+} from '@call-attribution/questions';
 import { measures } from '@call-attribution/questions/measures';
 import { hiddenMark, isPseudonym, type MaskedCall, numberForm } from './privacy/mask.ts';
 import { cleanText, cutText, fence, quotable } from './privacy/text.ts';
@@ -106,6 +111,8 @@ function unknownField(
     );
 
   const known = available.flatMap((spec) => [spec.name, ...(spec.otherNames ?? [])]);
+  const missing = absentSentence(name);
+  const absent = missing === null ? null : ` ${missing}`;
   const meant = nearest(name, [
     ...fieldGroups,
     ...known,
@@ -116,7 +123,7 @@ function unknownField(
     'unknown_field',
     isElsewhere
       ? `The field "${quotable(name)}" does not exist in ${version} of the API.`
-      : `There is no field "${quotable(name)}".${didYouMean(meant)}`,
+      : `There is no field "${quotable(name)}".${absent ?? didYouMean(meant)}`,
     `Use field names or the groups ${fieldGroups.join(', ')}; describe_data lists every field.`,
   );
 }

@@ -29,6 +29,7 @@ export {
   definitionsIn,
   spelledOut,
 } from './conditions/parse.ts';
+export { absentSentence } from './conditions/unknown-name.ts';
 export {
   type AnswerOptions,
   answerQuestion,

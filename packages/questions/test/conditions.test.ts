@@ -25,7 +25,7 @@ const wrong: readonly (readonly [
     'Did you mean talk_minutes?',
     'talk_minutes >= 2',
   ],
-  ['zzz = 1', 'unknown_field', 'zzz', 'Some of the fields: sid, acct_id'],
+  ['zzz = 1', 'unknown_field', 'zzz', 'Some of the fields: campaign, keyword'],
   ['>= 2', 'expected_field', '>=', 'Expected the name of a field, found ">=".'],
   ["page = '/'", 'ambiguous_field', 'page', 'may mean landing_page or conversion_page'],
   [

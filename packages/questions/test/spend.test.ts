@@ -71,7 +71,7 @@ describe('spend of a file', () => {
     ]);
     expect(answer.total).toEqual({ calls: 5, spend: 1030.3, cost_per_call: 1030.3 / 4 });
     expect(saidIn(answer)).toEqual([
-      "spend_without_calls: There was spend but no call for 'Implants' (1000; nearest: 'Brand' (3 calls), 'Generic' (1 call)). Each is a row with 0 calls, and counts in the total.",
+      "spend_without_calls: There was spend but no call for 'Implants' (1000; no group). Each is a row with 0 calls, and counts in the total.",
     ]);
   });
   test('counts in the total where there is no call at all', async () => {

@@ -33,7 +33,12 @@ export const fields = command({
     if (found.length === 0)
       throw new CliError(`no field has ${JSON.stringify(typed)} in its name or meaning`, {
         exitCode: exitCodes.notFound,
-        hints: [...(await inReports(word)), ...near(word, all), 'calls fields lists all of them'],
+        hints: [
+          ...(await inReports(word)),
+          ...(await notInData(word)),
+          ...near(word, all),
+          'calls fields lists all of them',
+        ],
       });
 
     const target = output.targetOf(args, output.rowFormats);
@@ -99,6 +104,13 @@ function versionsOf({ v2, v3 }: FieldSpec): string {
   if (v2 === null) return 'v3';
   if (v3 === null) return 'v2';
   return v2 === v3 ? 'both' : `v2: ${v2}`;
+}
+
+/** That calls do not say it, with the way to bring it. */
+async function notInData(word: string): Promise<string[]> {
+  const { absentSentence } = await import('@call-attribution/questions');
+  const sentence = absentSentence(word);
+  return sentence === null ? [] : [sentence];
 }
 
 /** What has the name in reports and conditions, and is no field of a record: `missed`. */

@@ -68,11 +68,11 @@ describe('over v2', () => {
 
 describe('an answer of zero says why', () => {
   it.each([
-    ["campaign = 'Brand'", "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand' ("],
+    ["campaign = 'Brand'", "ppc_campaign is never 'Brand'; nearest: 'Harbor Dental | Brand'."],
     ["campaign LIKE '%generic%'", "No ppc_campaign is like '%generic%'"],
-    ["state = 'Texas'", "state is never 'Texas'; nearest: 'TX' ("],
-    ["ppc_status = 'proces'", "ppc_status is never 'proces'; nearest: 'Processed' ("],
-    ["vt_device = 'mobile'", "vt_device is never 'mobile'; nearest: 'm' ("],
+    ["state = 'Texas'", "state is never 'Texas'; nearest: 'TX'"],
+    ["ppc_status = 'proces'", "ppc_status is never 'proces'; nearest: 'Processed'"],
+    ["vt_device = 'mobile'", "vt_device is never 'mobile'; nearest: 'm'"],
   ])('of the condition %s', async (where, text) => {
     for (const [tool, args] of [
       ['analyze_calls', { measures: ['calls'] }],

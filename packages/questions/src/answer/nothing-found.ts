@@ -1,7 +1,6 @@
-import { formatCounted } from '@call-attribution/core/errors';
 import { fields as callFields } from '@call-attribution/core/record';
 import { nearest } from '@call-attribution/query-dsl';
-import { type Condition, fold, type Value } from '../conditions/condition.ts';
+import { type Condition, compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { allFields } from '../fields/vocabulary.ts';
 import type { PartValue } from '../question/measures.ts';
@@ -85,35 +84,77 @@ export function explainNothing(
     const never =
       condition.kind === 'like' ? `No ${field} is like ${texts}` : `${field} is never ${texts}`;
     const near = nearestValues(wanted[0] ?? '', known);
-    return [near === '' ? `${never}.` : `${never}; nearest: ${near}.`];
+    if (near !== '') return [`${never}; nearest: ${near}.`];
+    const usual = usualValues(known);
+    return [usual === '' ? `${never}.` : `${never}; its values: ${usual}.`];
   });
   return [...new Set(sentences)].slice(0, 5);
 }
 
 const quoted = (text: string): string => `'${text.length > 60 ? `${text.slice(0, 60)}…` : text}'`;
 
-/**
- * Texts that hold a text, or are spelled nearly so, with how often they occur; otherwise the most
- * frequent ones.
- */
+/** Most values that a sentence names. */
+const mostNamed = 3;
+
+/** The texts that are most like a text, the nearest first; none where none is. */
 export function nearestValues(text: string, known: ValueCounts): string {
   const wanted = fold(text.replaceAll('%', ''));
-  const texts: { readonly value: string; readonly calls: number }[] = [];
-  for (const [value, calls] of known)
-    if (typeof value === 'string' && value !== '') texts.push({ value, calls });
-  const spelled = nearest(
-    wanted,
-    texts.map(({ value }) => value),
-  );
-  const near = texts.filter(({ value }) => {
-    const own = fold(value);
-    const isPart =
-      wanted !== '' && (own.includes(wanted) || (own.length > 2 && wanted.includes(own)));
-    return isPart || value === spelled;
+  const texts = textsOf(known);
+  const alike = texts.filter((value) => likeness(fold(value), wanted) < unlike);
+  const spelled = alike.length > 0 ? alike : nearlySpelled(wanted, texts);
+  const near = spelled.length > 0 ? spelled : texts.filter((value) => isShortFor(value, wanted));
+  const order = (value: string): readonly number[] => [
+    likeness(fold(value), wanted),
+    Math.abs(value.length - wanted.length),
+    -(known.get(value) ?? 0),
+  ];
+  return inOrder(near, order).slice(0, mostNamed).map(quoted).join(', ');
+}
+
+const textsOf = (known: ValueCounts): string[] =>
+  [...known.keys()].filter((value): value is string => typeof value === 'string' && value !== '');
+
+/** The texts that occur most. */
+const usualValues = (known: ValueCounts): string => {
+  const most = inOrder(textsOf(known), (value) => [-(known.get(value) ?? 0)]);
+  return most.slice(0, mostNamed).map(quoted).join(', ');
+};
+
+/** Texts by some numbers, the least first; where these are the same, by the alphabet. */
+function inOrder(texts: readonly string[], order: (text: string) => readonly number[]): string[] {
+  const keyed = texts.map((text) => ({ text, by: order(text) }));
+  keyed.sort((a, b) => {
+    const at = a.by.findIndex((number, i) => number !== b.by[i]);
+    return at < 0 ? compareValues(a.text, b.text) : (a.by[at] ?? 0) - (b.by[at] ?? 0);
   });
-  return (near.length > 0 ? near : texts)
-    .sort((a, b) => b.calls - a.calls || (a.value < b.value ? -1 : 1))
-    .slice(0, 3)
-    .map(({ value, calls }) => `${quoted(value)} (${formatCounted(calls, 'call')})`)
-    .join(', ');
+  return keyed.map(({ text }) => text);
+}
+
+const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '');
+const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+const unlike = 3;
+
+/** How like a text is to the one that is wanted: `Brand` is a part of `Harbor Dental | Brand`. */
+function likeness(text: string, wanted: string): number {
+  if (lettersOf(wanted) === '') return unlike;
+  if (lettersOf(text) === lettersOf(wanted)) return 0;
+  if (text.includes(wanted)) return 1;
+  return text.length > 2 && wanted.includes(text) ? 2 : unlike;
+}
+
+/** Is a text of a letter or two short for another one, as TX is for Texas? */
+function isShortFor(value: string, wanted: string): boolean {
+  const [first, second = '', ...others] = fold(value);
+  return others.length === 0 && first === wanted[0] && wanted.includes(second, 1);
+}
+
+/** The texts in which some words are spelled nearly so. */
+function nearlySpelled(wanted: string, texts: readonly string[]): readonly string[] {
+  const count = wordsOf(wanted).length;
+  const runs = (text: string): readonly string[] => {
+    const words = wordsOf(fold(text));
+    return words.map((_, at) => words.slice(at, at + count).join(' '));
+  };
+  const spelled = nearest(wanted, texts.flatMap(runs));
+  return spelled === undefined ? [] : texts.filter((text) => runs(text).includes(spelled));
 }

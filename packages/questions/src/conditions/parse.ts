@@ -4,6 +4,7 @@ import { nearestTime } from '../nearest-time.ts';
 import type { Condition, Literal, Operator, Term, Vocabulary } from './condition.ts';
 import { ambiguousNames, fold, nameOf, quote, wordList } from './condition.ts';
 import { conditionText, selectedBy } from './filter.ts';
+import { explainUnknown } from './unknown-name.ts';
 
 /** What can be wrong with a condition. */
 export type ConditionProblemCode =
@@ -383,11 +384,9 @@ class Reader {
     }
 
     if (own === undefined) {
-      const names = [...this.#vocabulary.keys()];
-      const meant = nearest(written, names);
-      const some =
-        meant === undefined ? ` Some of the fields: ${names.slice(0, 8).join(', ')}.` : '';
-      throw this.#wrong('unknown_field', expected, `There is no field ${written}.${some}`, meant);
+      const { said, meant } = explainUnknown(written, [...this.#vocabulary.keys()]);
+      const message = `There is no field ${written}. ${said}`.trimEnd();
+      throw this.#wrong('unknown_field', expected, message, meant);
     }
 
     this.#at += 1;

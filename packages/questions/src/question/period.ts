@@ -16,7 +16,7 @@ import {
 } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
 import { type OptionSentence, option, QuestionError, refuse, sentence } from '../errors.ts';
-import { monthStartOf } from '../fields/calendar.ts';
+import { monthStartOf, weekdayOf } from '../fields/calendar.ts';
 import { nearestTime } from '../nearest-time.ts';
 import type { CallSelection } from './question.ts';
 
@@ -99,6 +99,23 @@ function monthsFrom(year = '', month: number, count: number): Period | null {
   return time && periodOf(time.millis, addMonths(time.millis, count));
 }
 
+const weekdayNames = 'monday tuesday wednesday thursday friday saturday sunday';
+
+/** The place of a day in its week by its name, -1 for another word. */
+const weekdayNamed = (word = ''): number =>
+  word.length < 3
+    ? -1
+    : weekdayNames.split(' ').findIndex((name) => name === word || name.slice(0, 3) === word);
+
+/** A week of a year as ISO 8601 counts them: the first one has the fourth of January. */
+function isoWeek(year = '', week: number): Period | null {
+  const fourth = parseTime(`${year}-01-04`);
+  if (fourth === null || week < 1) return null;
+  const start = startOfWeek(fourth.millis) + (week - 1) * 7 * day;
+  const isOfYear = new Date(start + 3 * day).getUTCFullYear() === Number(year);
+  return isOfYear ? periodOf(start, start + 7 * day) : null;
+}
+
 const toDate = /^(week|month|quarter|year) to date$/;
 
 const wholeSecond = (millis: number): number => Math.floor(millis / second) * second;
@@ -158,6 +175,32 @@ const stretches: readonly PeriodWords[] = [
       monthsFrom(year ?? last, Number(quarter ?? first) * 3 - 2, 3),
   },
   {
+    example: '2026-W47',
+    meaning: 'a week by its number, Monday to Sunday: the first of a year has the 4th of January',
+    form: /^(\d{4})[- ]?w(\d\d?)$/,
+    read: ([year, week]) => isoWeek(year, Number(week)),
+  },
+  {
+    example: 'last weekend',
+    form: /^(this|last) weekend$/,
+    meaning: 'Saturday and Sunday of the week before this one; also this weekend',
+    read([which], now) {
+      const { from } = unitAt('week', now, which === 'last' ? -1 : 0);
+      return periodOf(from + 5 * day, from + 7 * day);
+    },
+  },
+  {
+    example: 'monday',
+    form: /^(last )?([a-z]+)$/,
+    meaning: 'the latest Monday that has begun; last monday is one before today',
+    read([isBefore, name], now) {
+      const weekday = weekdayNamed(name);
+      if (weekday < 0) return null;
+      const ago = (weekdayOf(now.naive) - weekday + 7) % 7;
+      return unitAt('day', now, isBefore !== undefined && ago === 0 ? -7 : -ago);
+    },
+  },
+  {
     example: 'october',
     form: /^([a-z]+)(?: (\d{4}))?$/,
     meaning: 'the latest October that has begun; october 2026 is the one of that year',
@@ -202,7 +245,7 @@ const allWords: readonly PeriodWords[] = [
   },
   {
     example: 'since 2026-10-01',
-    meaning: 'from then on',
+    meaning: 'from then on; also since monday, since october',
     form: /^since (.+)$/,
     read([first = ''], now) {
       const start = readAs(stretches, first, now);

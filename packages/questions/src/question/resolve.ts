@@ -2,6 +2,7 @@ import { nearest } from '@call-attribution/query-dsl';
 import type { Condition, Test, Vocabulary } from '../conditions/condition.ts';
 import { ambiguousNames, nameOf, wordList } from '../conditions/condition.ts';
 import { type Definitions, withDefinitions } from '../conditions/definitions.ts';
+
 import { withJudged } from '../conditions/judged.ts';
 import {
   type ConditionProblem,
@@ -9,6 +10,9 @@ import {
   readCondition,
   withHidden,
 } from '../conditions/parse.ts';
+
+import { absentSentence, explainUnknown } from '../conditions/unknown-name.ts';
+
 import { leavesWithoutValue } from '../conditions/without-value.ts';
 import { option, QuestionError, refuse, sentence } from '../errors.ts';
 import type { ReadField } from '../fields/derived.ts';
@@ -33,8 +37,8 @@ export function readField(written: string, what: string): ReadField {
   const field = allFields.get(name);
   if (field !== undefined) return field;
   const meanings = ambiguousNames.get(name);
-  const names = [...allFields.keys()];
-  const some = meantOr(nearest(name, names), `Some that exist: ${names.slice(0, 10).join(', ')}.`);
+  const { said, meant } = explainUnknown(name, [...allFields.keys()]);
+  const some = meantOr(meant, said);
   throw new QuestionError(
     'unknown_name',
     meanings === undefined
@@ -88,10 +92,8 @@ export function readMeasure(
       throw refuse`${body} is measured of what calls became later: give ${option('outcomes')}.`;
     const names = [...new Set(allMeasures.map(({ name }) => name))];
     const others = meantOr(nearest(called, names), `Measures: ${measureForms.join(', ')}.`);
-    throw new QuestionError(
-      'unknown_name',
-      `There is no measure ${JSON.stringify(body)}. ${others}`,
-    );
+    const more = absentSentence(called) ?? others;
+    throw new QuestionError('unknown_name', `There is no measure ${JSON.stringify(body)}. ${more}`);
   }
 
   const { name, unit, meaning } = measure;
