@@ -511,3 +511,14 @@ test.each([
   expect(error).toMatchObject({ code });
   expect(String((error as Error).message)).not.toContain('hidden');
 });
+
+test('a program that leaves out the account is told so', async () => {
+  const store = await openStore('sqlite::memory:');
+  const missing = undefined as unknown as string;
+  const said = { code: 'invalid_option', message: expect.stringContaining('such as "101"') };
+  await expect(store.count(missing)).rejects.toMatchObject(said);
+  await expect(store.page(missing, whole)).rejects.toMatchObject(said);
+  expect(() => store.calls(missing)).toThrow(expect.objectContaining(said));
+  expect(() => store.columns(missing, ['sid'])).toThrow(expect.objectContaining(said));
+  await store.close();
+});
