@@ -66,11 +66,10 @@ class Model {
   counted: ReadonlySet<string> = new Set<string>();
   #counting = new Set<string>();
   /**
-   * Calls that were away while a count went over their time, in the last run that came to its end
-   * and since: each can hide one that came, also where it is back before another count.
+   * Calls that were away while a count went over their time, since the copy was last compared: each
+   * can hide one that came, also where it is back before another count.
    */
   readonly missed = new Set<string>();
-  #isOver = false;
   /** When each call was. */
   readonly known = new Map<string, string>();
   /**
@@ -140,8 +139,6 @@ class Model {
   begin(happenings: History['rounds'][number]['happenings'], clock: number): void {
     this.#requests = 0;
     this.#counting = new Set(this.counted);
-    if (this.#isOver) this.missed.clear();
-    this.#isOver = false;
     this.happenings = happenings;
     this.clock = clock;
     this.#look(clock);
@@ -158,7 +155,6 @@ class Model {
    */
   ended(): void {
     this.counted = new Set(this.#counting);
-    this.#isOver = true;
   }
 
   /** From now on the server loses nothing, and its lists have what it counts. */
@@ -454,13 +450,14 @@ async function holds(model: Model, copy: Copy, tally: Tally, isKnown = true): Pr
   if (!isKnown || state === null || verdict?.proof !== 'whole') return;
   tally.happened(wholeEvents.whole);
   const missing = missingOf(model, copy, state).filter((sid) => !model.swapped.has(sid));
+  const gone = [...copy.rows.keys()].filter(
+    (sid) => !model.counted.has(sid) || model.missed.has(sid),
+  );
+  model.missed.clear();
   if (missing.length === 0) return;
 
   // As many calls, or more, are in the copy that the server did not count: a swap, which no count
   // can find.
-  const gone = [...copy.rows.keys()].filter(
-    (sid) => !model.counted.has(sid) || model.missed.has(sid),
-  );
   tally.happened(wholeEvents.swapped);
   if (gone.length < missing.length) tally.add({ lost: missing.length });
   expect(missing.length).toBeLessThanOrEqual(gone.length);
