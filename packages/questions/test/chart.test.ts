@@ -251,6 +251,23 @@ test('a second group is stacked: the largest first, then none, then all others, 
   expect(chartSvg(some, { totals })).toContain('All others: 72 calls');
 });
 
+test('weekdays by hours are a grid, the darker the more, with numbers where they fit', async () => {
+  for (const groupBy of [
+    ['weekday', 'hour'],
+    ['hour', 'weekday'],
+  ]) {
+    const answer = await answerQuestion({ groupBy, measures: ['calls'] }, calls);
+    const svg = chartSvg(answer, { width: 900 });
+    expect(count(svg, 'class="cell"')).toBe(7 * 24);
+    expect(svg).toContain('<title>Tue 10:00: 3 calls</title>');
+    expect(count(svg, 'fill-opacity="0.54"')).toBe(1);
+    expect(svg).toMatch(/>3<\/text>/);
+    expect(named(svg)).toMatch(/^Calls by .*; most on Tue 10:00, 3 calls\.$/);
+    expect(chartSvg(answer, { width: 300 })).not.toMatch(/class="value"/);
+    expect(chartLegend(answer)).toBe('');
+  }
+});
+
 test('what does not add up is drawn as lines, and groups as bars, of any measure', async () => {
   const rates = await answerQuestion(
     { groupBy: ['campaign', 'week'], measures: ['missed_rate'] },

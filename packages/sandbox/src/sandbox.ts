@@ -197,7 +197,10 @@ function serviceOptions(
     intercept,
     accounts,
     routes: [...(service.routes ?? []), ...routes],
-    page: service.page !== false && { ...service.page, live: live !== false, accounts },
+    page: service.page !== false && {
+      ...service.page,
+      sandbox: { accounts, live: live !== false },
+    },
   };
 }
 

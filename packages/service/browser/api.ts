@@ -1,8 +1,9 @@
+import type { Answer, AnswerColumn } from '@call-attribution/questions';
 import type { State } from './state.ts';
 
 export type {
+  PageChange,
   PageGroup as Group,
-  PageMeasures as Measures,
   PageSummary as Summary,
 } from '../src/page/question.ts';
 
@@ -27,6 +28,25 @@ export interface Listed {
   readonly calls: readonly CallRecord[];
 }
 
+/** What a team has set up, as far as it is seen: names, and what happened when. */
+export interface Setup {
+  readonly definitions: readonly string[];
+  readonly exclude: string | null;
+  readonly reports: readonly { readonly name: string; readonly title: string }[];
+  readonly annotations: readonly { readonly date: string; readonly text: string }[];
+}
+
+/** A report with a name. */
+export interface Report {
+  readonly title: string;
+  readonly columns: readonly AnswerColumn[];
+  readonly rows: Answer['rows'];
+  readonly total: Answer['total'];
+  readonly period: Answer['period'];
+  readonly compared: Answer['compared'];
+  readonly notes: readonly string[];
+}
+
 /** A failed request; the message is that of the service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -39,10 +59,12 @@ export class ApiError extends Error {
 }
 
 /** The parameters that select calls. */
-export function selection({ q, only }: Pick<State, 'q' | 'only'>): Record<string, string> {
+export function selection({ q, only, definitions, isExcluding }: State): Record<string, string> {
   return {
     ...(q.trim() === '' ? {} : { q: q.trim() }),
     ...(Object.keys(only).length === 0 ? {} : { only: JSON.stringify(only) }),
+    ...(definitions.length === 0 ? {} : { definitions: definitions.join() }),
+    ...(isExcluding ? {} : { exclude: 'no' }),
   };
 }
 

@@ -9,7 +9,7 @@ import {
   partOfBucket,
   withPart,
 } from '@call-attribution/questions/chart';
-import type { Summary } from './api.ts';
+import type { Setup, Summary } from './api.ts';
 import { byId, el } from './dom.ts';
 
 /** Some whole days, the last one included. */
@@ -70,6 +70,7 @@ export function drawChart(
   numbers: Numbers,
   period: Days | null,
   narrow: (days: Days) => void,
+  marks: Setup['annotations'],
 ): void {
   const { buckets, by } = numbers;
   if (buckets.length === 0) {
@@ -89,9 +90,10 @@ export function drawChart(
   drawing.innerHTML = chartSvg(answer, {
     width: place.clientWidth || 900,
     height,
+    marks,
     press: 'Show only these',
   });
-  byId('legend').innerHTML = chartLegend(answer);
+  byId('legend').innerHTML = chartLegend(answer, { marks });
   const tip = el('div', { class: 'tip', 'aria-hidden': 'true' });
   tip.hidden = true;
   listen(drawing, tip, (at) => {
@@ -99,6 +101,16 @@ export function drawChart(
     if (days !== null) narrow(within(days, period));
   });
   place.replaceChildren(drawing, tip, asTable(numbers, parts));
+}
+
+/** Draws when calls come in: a grid of weekdays and hours. */
+export function drawHours(place: HTMLElement, rows: Summary['hours']): void {
+  const columns = [
+    { name: 'weekday', kind: 'group', unit: 'value' },
+    { name: 'hour', kind: 'group', unit: 'time' },
+    { name: 'calls', kind: 'measure', unit: 'calls' },
+  ] as const;
+  place.innerHTML = chartSvg({ columns, rows }, { width: place.clientWidth || 900 });
 }
 
 function within({ first, last }: Days, period: Days | null): Days {
@@ -176,11 +188,15 @@ function asTable(numbers: Numbers, parts: Readonly<Record<string, string>>): HTM
   const table = el('table', {}, el('thead', {}, el('tr', {}, ...heads)), body);
   const attributes = {
     class: 'scroll',
-    role: 'region',
     'aria-label': `Calls by ${by} as a table`,
     tabindex: '0',
   };
-  const details = el('details', {}, el('summary', {}, 'As a table'), el('div', attributes, table));
+  const details = el(
+    'details',
+    {},
+    el('summary', {}, 'As a table'),
+    el('section', attributes, table),
+  );
   details.addEventListener('toggle', () => {
     if (body.childElementCount > 0) return;
     body.append(

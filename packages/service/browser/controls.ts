@@ -8,7 +8,7 @@ import {
   formatPeriod,
 } from '@call-attribution/questions/chart';
 import type { About } from './account.ts';
-import type { Group, Summary } from './api.ts';
+import type { Group, Setup, Summary } from './api.ts';
 import { button, byId, el, panelOf } from './dom.ts';
 import {
   type Change,
@@ -37,6 +37,7 @@ export interface FilterControls {
 export function createControls(
   current: () => State,
   clock: () => About,
+  setup: () => Setup,
   change: (next: Change) => void,
 ): FilterControls {
   let summary: Summary | null = null;
@@ -62,11 +63,13 @@ export function createControls(
           : formatDays(controls.days.first, controls.days.last),
         `talk time ${minutesText(controls.least, controls.most)}`,
         `call extensions ${controls.extensions ? 'included' : 'not included'}`,
+        ...state.definitions,
       ].join(', ');
       const left = found?.extensionsLeftOut ?? 0;
       byId('extensions-note').textContent =
         left > 0 ? `${formatCounted(left, 'call')} not included` : '';
       for (const picker of pickers) picker.show(state);
+      drawSwitches(state, summary, setup(), narrow);
       drawChips(state, narrow);
     },
   };
@@ -285,6 +288,57 @@ function checkBox({ value, calls }: Group, isChosen: boolean, onChange: () => vo
 /** A value of a field, or that there is none. */
 export function shown(value: string | null): HTMLElement {
   return value ? foreign(value) : el('span', { class: 'muted' }, noValue);
+}
+
+/**
+ * A row of switches: definitions, each with its calls, and the one that is excluded, with a way to
+ * leave that out.
+ */
+function drawSwitches(
+  { definitions: chosen, isExcluding }: State,
+  summary: Summary | null,
+  { definitions, exclude }: Setup,
+  change: (next: Change) => void,
+): void {
+  const switches = definitions
+    .filter((name) => !isExcluding || name !== exclude)
+    .map((name) => {
+      const isOn = chosen.includes(name);
+      const next = isOn ? chosen.filter((each) => each !== name) : [...chosen, name];
+      const count = summary?.definitions[name];
+      return button(
+        el(
+          'span',
+          {},
+          `${name.replaceAll('_', ' ')} `,
+          el('small', {}, count === undefined ? '' : formatCount(count)),
+        ),
+        { class: 'switch', 'aria-pressed': String(isOn) },
+        () => change({ definitions: next }),
+      );
+    });
+  const left = summary?.excluded ?? 0;
+  const parts: (HTMLElement | string)[] = [...switches];
+  if (isExcluding && left > 0)
+    parts.push(
+      el(
+        'span',
+        { class: 'muted' },
+        exclude === null ? 'Left out' : `Without ${exclude}`,
+        `: ${formatCounted(left, 'call')}`,
+      ),
+    );
+  if (exclude !== null && (!isExcluding || left > 0))
+    parts.push(
+      button(isExcluding ? 'Count them' : `Leave out ${exclude}`, { class: 'link' }, () =>
+        change({
+          isExcluding: !isExcluding,
+          definitions: chosen.filter((name) => name !== exclude),
+        }),
+      ),
+    );
+  byId('switches').hidden = parts.length === 0;
+  byId('switches').replaceChildren(...parts);
 }
 
 /** What calls are narrowed to, each with a way out. */

@@ -15,7 +15,7 @@ export async function download(
   if (keys === null || opener.disabled) return;
   const label = opener.textContent;
   opener.disabled = true;
-  opener.textContent = 'Preparing CSV';
+  opener.textContent = 'Preparing';
   try {
     const path = what === 'calls' ? 'page/calls.csv' : 'page/groups.csv';
     const of = what === 'calls' ? { fields: state.columns.join() } : { field: what };

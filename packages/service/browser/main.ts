@@ -14,17 +14,20 @@ import {
   getJson,
   type Listed,
   messageOf,
+  type Report,
+  type Setup,
   type Summary,
   selection,
 } from './api.ts';
 import { createColumnChoice, drawCalls, openRecord, rows } from './calls-table.ts';
-import { drawChart } from './chart.ts';
+import { drawChart, drawHours } from './chart.ts';
 import { createControls } from './controls.ts';
 import { byId, debounced } from './dom.ts';
 import { createFilterBox } from './filter-box.ts';
 import { offerFollowing } from './follow.ts';
 import { download, drawShell } from './leave.ts';
 import { drawBreakdowns, drawNumbers } from './numbers.ts';
+import { drawMenu, drawReport } from './report.ts';
 import {
   addressOf,
   type Change,
@@ -41,11 +44,19 @@ import {
 let state: State = initial;
 let keys: Credentials | null = null;
 let summary: Summary | null = null;
+let setup: Setup = { definitions: [], exclude: null, reports: [], annotations: [] };
+/** Whose setup it is. */
+let setupOf: Credentials | null = null;
 let running = new AbortController();
 
 /** The clock of the service, whose days words such as `yesterday` are about. */
 const clock = () => ({ ...about, now: about.now + performance.now() - askedAt });
-const controls = createControls(() => state, clock, go);
+const controls = createControls(
+  () => state,
+  clock,
+  () => setup,
+  go,
+);
 const filter = createFilterBox((q) => go({ q, period: null, page: 0 }));
 const status = byId('status');
 let announcement = '';
@@ -70,11 +81,26 @@ function visible(read: State): State {
 /** Loads what the state says. A newer state cancels an older one. */
 async function load({ quietly = false } = {}): Promise<void> {
   if (keys === null) return;
+  if (setupOf !== keys) void loadSetup();
   running.abort();
   running = new AbortController();
   const { signal } = running;
   showBusy(!quietly);
   try {
+    drawMenu(setup, state);
+    document.body.classList.toggle('reporting', state.report !== '');
+    byId('report').hidden = state.report === '';
+    if (state.report !== '') {
+      const { report } = state;
+      drawReport(
+        await getJson<Report>('page/report.json', { report }, keys, signal),
+        setup.annotations,
+      );
+      showPlace();
+      showBusy(false);
+      return;
+    }
+
     if (state.period !== null)
       state = { ...state, q: withPeriod(state.q, periodAt(state.period, clock())) };
     if (!quietly) showState();
@@ -149,7 +175,7 @@ function showNumbers(numbers: Summary): void {
   byId('findings').hidden = isEmpty;
   byId('nothing-text').textContent =
     numbers.none ??
-    `There are calls, the latest of ${formatDate(String(numbers.latest), true)}, but none in this time with these choices. Choose a longer time, or take choices back.`;
+    `The latest call is of ${formatDate(String(numbers.latest), true)}: none is in this time with these choices. Choose a longer time, or take choices back.`;
   byId('nothing-reset').hidden = numbers.none !== null;
   drawNumbers(numbers, () => go({ q: withMinutes(state.q, 0, 0), page: 0 }));
   byId('by-text').textContent = `Calls by ${numbers.by}`;
@@ -163,9 +189,14 @@ function showNumbers(numbers: Summary): void {
 }
 
 function drawTimes(numbers: Summary): void {
-  drawChart(byId('days'), numbers, controlsOf(state.q).days, (days) =>
-    go({ q: withDays(state.q, days), period: null, by: 'auto', page: 0 }),
+  drawChart(
+    byId('days'),
+    numbers,
+    controlsOf(state.q).days,
+    (days) => go({ q: withDays(state.q, days), period: null, by: 'auto', page: 0 }),
+    setup.annotations,
   );
+  drawHours(byId('hours'), numbers.hours);
 }
 
 function say({ total, buckets }: Summary): void {
@@ -238,9 +269,22 @@ function listen(): void {
 
 function enterAccount(): void {
   const found = chooseAccount(about, state.account, (account) =>
-    go({ account, only: {}, page: 0 }),
+    go({ account, only: {}, definitions: [], isExcluding: true, report: '', page: 0 }),
   );
   if (found !== null) keys = found;
+}
+
+/** Asks what the team has set up for the account; the numbers need not wait for it. */
+async function loadSetup(): Promise<void> {
+  if (keys === null) return;
+  const asked = keys;
+  setupOf = asked;
+  const found = await getJson<Setup>('page/setup.json', {}, asked).catch(() => setup);
+  if (keys !== asked) return;
+  setup = found;
+  drawMenu(setup, state);
+  controls.show(state, summary);
+  if (summary !== null && state.report === '') drawTimes(summary);
 }
 
 state = readAddress(location.hash);

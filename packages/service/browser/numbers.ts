@@ -1,25 +1,16 @@
-import {
-  columnTitle,
-  formatCount,
-  formatDays,
-  formatShare,
-  judgeChange,
-} from '@call-attribution/questions/chart';
-import { measures } from '@call-attribution/questions/measures';
-import type { Measures, Summary } from './api.ts';
+import { columnTitle, formatCount, formatShare } from '@call-attribution/questions/chart';
+import type { PageChange, Summary } from './api.ts';
 import { shown } from './controls.ts';
 import { button, byId, el } from './dom.ts';
 import { type Change, type Dimension, dimensions, type State, toggled } from './state.ts';
-import { foreignText, noValue } from './text.ts';
+import { foreign, foreignText, noValue } from './text.ts';
 
 /** Draws the four numbers on top, each against the period before. */
-export function drawNumbers(
-  { total, part, before, changePerDay, comparedWith, notes }: Summary,
-  showMissed: () => void,
-): void {
+export function drawNumbers(summary: Summary, showMissed: () => void): void {
+  const { total, changes, notes } = summary;
   const mean = (value: number | null) => (value === null ? '–' : `${value.toFixed(1)} min`);
-  const share = ({ missed, calls }: Measures) => (calls === 0 ? 0 : missed / calls);
-  const missed = el('span', {}, `${formatShare(share(total))} of calls`);
+  const share = total.calls === 0 ? 0 : total.missed / total.calls;
+  const missed = el('span', {}, `${formatShare(share)} of calls`);
   if (total.missed > 0 && total.missed < total.calls)
     missed.append(
       el(
@@ -30,50 +21,32 @@ export function drawNumbers(
       ),
     );
 
-  // Of a period that is not over, the same part of both is compared.
-  const now = part ?? total;
   byId('numbers').replaceChildren(
-    tile(
-      'Calls',
-      formatCount(total.calls),
-      null,
-      change('calls', now.calls, before?.calls ?? null, changePerDay.calls),
-    ),
-    tile(
-      'Missed',
-      formatCount(total.missed),
-      missed,
-      change('missed_rate', share(now), before && share(before)),
-    ),
+    tile('Calls', formatCount(total.calls), '', changeOf(changes.calls)),
+    tile('Missed', formatCount(total.missed), missed, changeOf(changes.missed, true)),
     tile(
       'Mean talk time',
       mean(total.talkMean),
-      el('span', {}, 'missed calls included'),
-      change('talk_mean', now.talkMean ?? 0, before?.talkMean ?? null),
+      'missed calls included',
+      changeOf(changes.talkMean),
     ),
     tile(
       'First-time callers',
       formatCount(total.firstTimeCallers),
-      el('span', {}, 'never called before'),
-      change(
-        'first_time_callers',
-        now.firstTimeCallers,
-        before?.firstTimeCallers ?? null,
-        changePerDay.firstTimeCallers,
-      ),
+      'never called before',
+      changeOf(changes.firstTimeCallers),
     ),
   );
-  const compared =
-    comparedWith === null
-      ? 'Choose a time to compare with the one before it.'
-      : `Compared with ${formatDays(comparedWith.first, comparedWith.last)}.`;
-  byId('compared').textContent = [compared, ...notes].join(' ');
+  byId('compared').textContent = notes.join(' ');
+  const glance = byId('glance');
+  glance.hidden = summary.glance === null;
+  glance.replaceChildren(foreign(summary.glance ?? ''));
 }
 
 function tile(
   title: string,
   value: string,
-  note: HTMLElement | null,
+  note: HTMLElement | string,
   difference: HTMLElement | null,
 ): HTMLElement {
   return el(
@@ -81,32 +54,19 @@ function tile(
     { class: 'tile' },
     el('dt', {}, title),
     el('dd', {}, el('span', { class: 'value' }, value), difference),
-    el('dd', { class: 'note muted small' }, note ?? ''),
+    el('dd', { class: 'note muted small' }, note),
   );
 }
 
-/**
- * The change of a measure since the period before, and whether it is good, as reports judge it: of a
- * rate in percentage points, otherwise in percent.
- */
-function change(
-  measure: string,
-  now: number,
-  was: number | null,
-  perDay: number | null = null,
-): HTMLElement | null {
-  const isRate = measure === 'missed_rate';
-  if (was === null || (!isRate && was === 0)) return null;
-  const value = (isRate ? now - was : (now - was) / was) * 100;
-  const rounded = Math.abs(value) < 10 ? Number(value.toFixed(1)) : Math.round(value);
-  const size = Math.abs(rounded).toLocaleString('en');
-  if (rounded === 0) return el('span', { class: 'change' }, 'unchanged');
+/** A change since the period before, and whether it is good. */
+function changeOf(change: PageChange | null, isRate = false): HTMLElement | null {
+  if (change === null) return null;
+  const { size, judged } = change;
+  const shown = Math.abs(size).toLocaleString('en');
+  if (size === 0) return el('span', { class: 'change' }, 'unchanged');
   const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
-  const column = measures.find(({ name }) => name === measure);
-  const judged = judgeChange(column, rounded, perDay ?? rounded);
-
-  const seen = `${rounded > 0 ? '▲' : '▼'} ${size}${unit}`;
-  const said = `${rounded > 0 ? 'up' : 'down'} ${size}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
+  const seen = `${size > 0 ? '▲' : '▼'} ${shown}${unit}`;
+  const said = `${size > 0 ? 'up' : 'down'} ${shown}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
   return el(
     'span',
     { class: judged === null ? 'change' : `change chart-${judged}` },

@@ -25,6 +25,12 @@ export interface State {
    */
   readonly period: string | null;
   readonly only: Readonly<Partial<Record<Dimension, readonly (string | null)[]>>>;
+  /** Definitions that calls have to meet. */
+  readonly definitions: readonly string[];
+  /** Whether calls that do not count are left out. */
+  readonly isExcluding: boolean;
+  /** The report that is shown instead of the numbers; empty for none. */
+  readonly report: string;
   readonly by: 'auto' | 'day' | 'week' | 'month';
   /** The page of the table, from 0. */
   readonly page: number;
@@ -52,6 +58,9 @@ export const initial: State = {
   q: '',
   period: 'last 28 days',
   only: {},
+  definitions: [],
+  isExcluding: true,
+  report: '',
   by: 'auto',
   page: 0,
   columns: usualColumns,
@@ -66,17 +75,23 @@ export function readAddress(hash: string): State {
   const found = new URLSearchParams(hash.replace(/^#/, ''));
   if ([...found.keys()].length === 0) return initial;
   const by = found.get('by');
-  const columns = (found.get('columns') ?? '').split(',').filter((name) => /^\w+$/.test(name));
+  const columns = namesIn(found.get('columns'));
   return {
     q: found.get('q') ?? '',
     period: readWords(found.get('period')),
     only: readOnly(found.get('only')),
+    definitions: namesIn(found.get('definitions')),
+    isExcluding: found.get('exclude') !== 'no',
+    report: found.get('report') ?? '',
     by: by === 'day' || by === 'week' || by === 'month' ? by : 'auto',
     page: Math.max(0, Number.parseInt(found.get('page') ?? '1', 10) - 1 || 0),
     columns: columns.length > 0 ? columns : usualColumns,
     account: found.get('account') ?? '',
   };
 }
+
+const namesIn = (text: string | null): readonly string[] =>
+  (text ?? '').split(',').filter((name) => /^\w+$/.test(name));
 
 /** Words that are no period would be all time, under another name. */
 function readWords(words: string | null): string | null {
@@ -98,6 +113,9 @@ export function addressOf(state: State): string {
   if (state.period !== null) found.set('period', state.period);
   if (q !== '' || state.period === null) found.set('q', q);
   if (Object.keys(state.only).length > 0) found.set('only', JSON.stringify(state.only));
+  if (state.definitions.length > 0) found.set('definitions', state.definitions.join());
+  if (!state.isExcluding) found.set('exclude', 'no');
+  if (state.report !== '') found.set('report', state.report);
   if (state.by !== 'auto') found.set('by', state.by);
   if (state.page > 0) found.set('page', String(state.page + 1));
   if (state.columns.join() !== usualColumns.join()) found.set('columns', state.columns.join());

@@ -31,7 +31,11 @@ export type {
   Certificate,
   ListenOptions,
   PageAccount,
+  PageAnnotation,
   PageOptions,
+  PageReport,
+  PageSandbox,
+  PageSetup,
   ServiceOptions,
 } from './options.ts';
 export { readViewers } from './page/read-viewers.ts';

@@ -4,6 +4,7 @@ import {
   durationMillis,
   systemClock,
 } from '@call-attribution/core/time';
+import type { Definitions, Question } from '@call-attribution/questions';
 import type { Store } from '@call-attribution/store';
 import {
   type LimitOptions,
@@ -36,15 +37,54 @@ export interface PageAccount extends AccountWithKeys {
   readonly records: number;
 }
 
+/** What the page shows of a sandbox. */
+export interface PageSandbox {
+  /** Its accounts, whose test keys the page shows. */
+  readonly accounts: readonly PageAccount[];
+  /** Are new calls coming in? */
+  readonly live: boolean;
+}
+
+/** What a team has set up for its calls, as `calls.config.json` has it. */
+export interface PageSetup {
+  /** Names for conditions: each is a switch of the page. */
+  readonly definitions: Definitions;
+  /** The definition of calls that do not count; null when all do. */
+  readonly exclude: string | null;
+  /** Reports with a name, in the order of the menu. */
+  readonly reports: readonly PageReport[];
+  /** What happened on some days, in their order. */
+  readonly annotations: readonly PageAnnotation[];
+}
+
+/** A report with a name: a question that the page asks of the account that is chosen. */
+export interface PageReport {
+  /** The name, as the address has it. */
+  readonly name: string;
+  /** What it is called in the menu. */
+  readonly title: string;
+  /** IDs or names of the accounts that it is about; null for all. */
+  readonly accounts: readonly string[] | null;
+  /** The question, with its period in words. */
+  readonly question: Question;
+}
+
+/** What happened on a day, such as a new landing page. */
+export interface PageAnnotation {
+  /** The day, as `2026-10-05`. */
+  readonly date: string;
+  /** What happened. */
+  readonly text: string;
+  /** ID or name of the account that it is about; null for all. */
+  readonly account: string | null;
+}
+
 /** What the page at `/` shows. */
 export interface PageOptions {
-  /**
-   * The accounts of a sandbox, whose test keys the page shows. Default none: the page has input
-   * fields for keys.
-   */
-  readonly accounts?: readonly PageAccount[] | undefined;
-  /** Are new calls coming in? Default false. */
-  readonly live?: boolean | undefined;
+  /** The sandbox that the calls are from. Default none: the page has input fields for keys. */
+  readonly sandbox?: PageSandbox | undefined;
+  /** Definitions, reports and annotations. Default none. */
+  readonly setup?: PageSetup | undefined;
   /**
    * The password of the page: with it, people sign in (scripts with HTTP Basic, any user name),
    * whoever has it sees all accounts, and keys do not open the page any more. The API stays as it

@@ -317,7 +317,11 @@ describe('the numbers of the page', () => {
       ] as const;
       const found = await summaryAt('2026-11-28T17:00:00Z', both);
       expect([found.total.calls, found.part?.calls, found.before?.calls]).toEqual([84, 82, 82]);
-      expect(found.comparedWith).toEqual({ first: '2026-10-01', last: '2026-10-28' });
+      expect(found.comparedWith).toEqual({
+        from: '2026-10-01 00:00:00',
+        to: '2026-10-28 12:00:00',
+      });
+      expect(found.changes.calls?.size).toBe(0);
       expect(found.notes[0]).toBe(
         'The period is not over: 2026-11-01 to 2026-11-28 12:00 is compared with 2026-10-01 to 2026-10-28 12:00.',
       );
@@ -330,16 +334,59 @@ describe('the numbers of the page', () => {
       ] as const;
       const found = await summaryAt('2026-11-28T17:00:00Z', both);
       expect([found.total.calls, found.part?.calls, found.before?.calls]).toEqual([84, 84, 93]);
-      expect(found.changePerDay.calls).toBe(0);
+      expect(found.changes.calls).toEqual({ size: -9.7, judged: null });
       expect(found.notes.join(' ')).not.toContain('is not over');
     });
   });
+
+  test.each([
+    [300, 345, 'About as many calls as before: 345, and 300 then.'],
+    [30, 45, 'About as many calls as before: 45, and 30 then.'],
+    [100, 115, 'About as many calls as before: 115, and 100 then.'],
+    [100, 160, '60% more calls than before, most of all with campaign Brand: 110, and 50 then.'],
+    [160, 100, '38% fewer calls than before, most of all with campaign Brand: 50, and 110 then.'],
+  ])(
+    'what happened is a sentence only where it is more than chance: %i calls, then %i',
+    async (before, now, said) => {
+      const own = await openStore('sqlite::memory:');
+      await using first = createService({ store: own, accounts: [accountOf('101')] });
+      const at = await first.listen();
+      const fewest = Math.min(before, now);
+      const days = [
+        ['2026-09-21', 1],
+        ['2026-10-01', before],
+        ['2026-10-11', now],
+      ] as const;
+      for (const [day, count] of days)
+        await own.upsert(
+          '101',
+          Array.from({ length: count }, (_, i) =>
+            callWith({
+              sid: `${day}-${i}`,
+              date_added: `${day} 10:00:00`,
+              landing_page: '/',
+              ppc_campaign: i < fewest / 2 ? 'Generic' : 'Brand',
+              ppc_keywords: null,
+              referrer: null,
+            }),
+          ),
+        );
+
+      // The first calls are of the first day of the period before.
+      await own.upsert('101', [callWith({ sid: 'first', date_added: '2026-09-01 10:00:00' })]);
+      const q = 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}';
+      const url = `${at.url}/page/summary.json?${new URLSearchParams({ q })}`;
+      const summary = (await (await fetch(url, { headers: bearer })).json()) as PageSummary;
+      expect(summary.glance).toBe(said);
+      await own.close();
+    },
+  );
 
   test('what has not changed is not counted again', async () => {
     const parameters = { q: 'date_added:[2026-10-11 00:00:00 TO 2026-10-21 00:00:00}' };
     await store.upsert('101', [callWith({ sid: 'p1', date_added: '2026-10-02 10:00:00' })]);
     const first: PageSummary = await json('summary.json', parameters);
-    expect(first.comparedWith).toEqual({ first: '2026-10-01', last: '2026-10-10' });
+    expect(first.comparedWith).toEqual({ from: '2026-10-01 00:00:00', to: '2026-10-11 00:00:00' });
     expect(await json('summary.json', parameters)).toEqual(first);
     await store.upsert('101', [callWith({ sid: 'p2', date_added: '2026-10-12 10:00:00' })]);
     const after: PageSummary = await json('summary.json', parameters);

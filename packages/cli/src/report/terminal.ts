@@ -24,11 +24,16 @@ export function reportLines(
     0,
   );
   const picture = Math.max(10, Math.min(60, width - taken));
+  const grid = across !== null && report.isGrid ? gridOf(rows, across.axis, picture) : null;
   const over = across === null ? '' : `${across.axis[0] ?? ''}..${across.axis.at(-1) ?? ''}`;
-  const drawn = ({ value, series }: ReportRow) =>
-    across === null ? bar(value, most, picture) : sparkline(series, picture);
+
+  const drawn = ({ value, series }: ReportRow) => {
+    if (grid !== null) return grid.lineOf(series);
+    return across === null ? bar(value, most, picture) : sparkline(series, picture);
+  };
+
   const table = renderTable(
-    [...columns, { title: over, name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
+    [...columns, { title: grid?.head ?? over, name: '', min: 10, rank: Number.POSITIVE_INFINITY }],
     [...rows.map((row) => [...row.cells, drawn(row)]), [...total.cells, '']],
     { width: options.width, style: options.style },
   );
@@ -76,6 +81,34 @@ function bar(value: number, most: number, width: number): string {
   if (value <= 0 || most <= 0) return '';
   const cells = Math.max(1, Math.round((value / most) * width * 8));
   return '█'.repeat(Math.floor(cells / 8)) + (eighths[cells % 8] ?? '');
+}
+
+const shades = ['░', '▒', '▓', '█'];
+
+/**
+ * Cells that are the darker the more calls they stand for, as much in all lines, below the values
+ * that go across. 0 is a dot.
+ */
+function gridOf(rows: readonly ReportRow[], axis: readonly string[], width: number) {
+  const most = Math.max(...rows.flatMap(({ series }) => series), 0);
+  const cell = Math.max(1, Math.min(4, Math.floor(width / Math.max(1, axis.length))));
+  const every = Math.ceil((Math.max(...axis.map((name) => name.length)) + 1) / cell);
+  const names = axis.filter((_, at) => at % every === 0);
+  const head = names
+    .map((name) => name.padEnd(cell * every))
+    .join('')
+    .trimEnd();
+
+  const lineOf = (series: readonly number[]): string =>
+    series
+      .map((value) =>
+        value === 0
+          ? '·'.padEnd(cell)
+          : (shades[Math.ceil((value / most) * shades.length) - 1] ?? '█').repeat(cell),
+      )
+      .join('')
+      .trimEnd();
+  return { head, lineOf };
 }
 
 /**

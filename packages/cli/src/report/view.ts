@@ -29,6 +29,8 @@ export interface Report {
   readonly total: Pick<ReportRow, 'cells' | 'values'>;
   /** How many calls were counted. */
   readonly calls: number;
+  /** Rows and what goes across are weekdays and hours: together they are a grid. */
+  readonly isGrid: boolean;
   /** What goes across: the values of a time, and the calls of each in all rows, shown or not. */
   readonly across: Pick<ReturnType<typeof seriesOf>, 'axis' | 'totals'> | null;
   /** What is drawn, and the answer by time alone where groups are drawn along time. */
@@ -140,6 +142,7 @@ export function reportOf(
     ]),
     total: figuresOf(columns, total, (name) => (name === columns[0]?.name ? 'All calls' : '')),
     calls,
+    isGrid: across !== null && [key, across.name].sort().join() === 'hour,weekday',
     across: across && series,
     chart:
       cells !== undefined && axis !== undefined

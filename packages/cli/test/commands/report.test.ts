@@ -52,6 +52,25 @@ function shown(
   return reportOf(layout, main, answers, { until, annotations: [] });
 }
 
+test('weekdays by hours are a grid, with one shade for as many calls in all lines', () => {
+  const lines = reportLines(shown('weekday,hour', 10, calls, { measures: ['calls'] }), {
+    width: 80,
+    style,
+  });
+  const row = (hour: string) => `${'· '.repeat(10)}${hour}${'· '.repeat(13)}`.trimEnd();
+  expect(lines.map((line) => line.trimEnd())).toEqual([
+    'Weekday    Calls  0   2   4   6   8   10  12  14  16  18  20  22',
+    `Mon            1  ${row('▒▒')}`,
+    `Tue            1  ${row('▒▒')}`,
+    `Wed            0  ${row('· ')}`,
+    `Thu            0  ${row('· ')}`,
+    `Fri            2  ${row('██')}`,
+    `Sat            0  ${row('· ')}`,
+    `Sun            0  ${row('· ')}`,
+    'All calls      4',
+  ]);
+});
+
 test('of two groups time goes across, whichever came first, and none where there is an order', () => {
   for (const by of ['campaign,day', 'day,campaign']) {
     const report = shown(by);

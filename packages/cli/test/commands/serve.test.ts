@@ -34,6 +34,13 @@ async function ready(args: readonly string[], env = {}): Promise<{ ready: Ready;
   return { ready: JSON.parse(line), live };
 }
 
+/** What the page shows of a report, or of what was set up. */
+interface Shown {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly notes: readonly string[];
+  readonly period: object;
+}
+
 const listPath = '/v3/user/bid-management?q=inc_gce:1&rows=1';
 const keysOf = (account: Record<string, string> | undefined) => ({
   access_key: account?.accessKey ?? '',
@@ -72,6 +79,47 @@ describe('calls serve', () => {
     expect(response.headers.get('content-range')).toMatch(/^1-2\//);
     expect(await live.stop('SIGTERM')).toBe(stopped);
     expect(live.said().stderr).toContain('"message":"completed"');
+  });
+
+  test('definitions, reports and annotations of the configuration file are on the page, and refused with a mistake', async () => {
+    const setup = {
+      timeZone: 'UTC',
+      definitions: { lead: 'talk_minutes >= 2', short: 'talk_minutes < 2' },
+      exclude: 'short',
+      reports: {
+        weekly: { title: 'Leads', by: 'channel', measures: 'calls,count(lead)', period: '2026-11' },
+        plain: { by: 'weekday,hour', 'min-talk': '5m', 'no-exclude': true, account: '101' },
+      },
+      annotations: [{ date: '2026-11-05', text: 'new landing page' }],
+    };
+    writeFileSync(join(folder, 'setup.json'), JSON.stringify(setup));
+    const args = ['--records', '200', '--to', '2026-11-21', '--config'];
+    const { ready: sandbox, live } = await ready([...args, 'setup.json']);
+    const ask = async (path: string): Promise<Shown> =>
+      (await (
+        await fetch(`${sandbox.url}/page/${path}`, { headers: keysOf(sandbox.accounts[0]) })
+      ).json()) as Shown;
+    expect(await ask('setup.json')).toEqual({
+      definitions: ['lead', 'short'],
+      exclude: 'short',
+      reports: [
+        { name: 'weekly', title: 'Leads' },
+        { name: 'plain', title: 'By weekday and hour' },
+      ],
+      annotations: setup.annotations,
+    });
+    const { rows, notes, period } = await ask('report.json?report=weekly');
+    expect(rows[0]).toMatchObject({ channel: 'Tracker', calls: rows[0]?.['count(lead)'] });
+    expect(notes.join(' ')).toMatch(/Without short: \d+ calls/);
+    expect(period).toMatchObject({ from: '2026-11-01 00:00:00', to: '2026-12-01 00:00:00' });
+    expect((await ask('report.json?report=plain')).rows.length).toBeGreaterThan(20);
+    expect(await live.stop('SIGTERM')).toBe(stopped);
+
+    const wrong = { ...setup, reports: { weekly: { by: 'campain' } } };
+    writeFileSync(join(folder, 'wrong.json'), JSON.stringify(wrong));
+    const refused = await calls(['serve', ...args, 'wrong.json', '--port', '0']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/wrong\.json: reports\.weekly: .*campain.*campaign/);
   });
 
   test.each([

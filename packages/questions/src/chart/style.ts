@@ -17,7 +17,7 @@ export const chartStyle: string = `
   --chart-missed: light-dark(#d9683f, #e98a63); --chart-none: light-dark(#b3bac1, #515b67); --chart-rest: light-dark(#7d8791, #838e9a); }
 .chart { display: block; width: 100%; height: auto; font-size: 12px; font-variant-numeric: tabular-nums; }
 .chart line { stroke: var(--chart-line); } .chart text { fill: var(--chart-muted); }
-.chart .name, .chart .value { fill: var(--chart-ink); } .chart .hit { fill: transparent; }
+.chart .name, .chart .value { fill: var(--chart-ink); } .chart .cell { fill: var(--chart-1); } .chart .hit { fill: transparent; }
 ${colors.map((name) => `:is(.chart, .chart-legend) .${name} { --c: var(--chart-${name.replace('c', '')}); }`).join('\n')}
 .chart .bar, .chart .dot { fill: var(--c); } .chart .line { fill: none; stroke: var(--c); stroke-width: 2; }
 .chart .part .bar { fill-opacity: 0.4; stroke: var(--c); stroke-dasharray: 3 2; }

@@ -80,7 +80,7 @@ interface Series {
 
 /** A chart before it is drawn. */
 interface Picture {
-  readonly kind: 'columns' | 'lines' | 'bars';
+  readonly kind: 'columns' | 'lines' | 'bars' | 'grid';
   readonly column: ShownColumn;
   /** Such as `Calls by campaign and day`. */
   readonly title: string;
@@ -127,6 +127,9 @@ function pictureOf(
     title: `${columnTitle(column.name, column.unit)} by ${names.join(' and ')}`,
     bucket: time?.name ?? '',
   };
+  if (groups.length === 2 && week.every((name) => groups.some((group) => group.name === name)))
+    return { ...picture, kind: 'grid', ...ofWeek(rows, column), marks: [] };
+
   if (time === undefined) {
     const drawn = rows.slice(0, mostBars);
     const places = drawn.map((row) => ({
@@ -191,6 +194,22 @@ function pictureOf(
     places,
     series: stacked(series, totals && valuesOf(totals.rows)),
     marks: shownMarks,
+  };
+}
+
+/** Two groups that are drawn as a grid: a line for each weekday, with its hours. */
+const week = ['weekday', 'hour'];
+
+function ofWeek(rows: readonly Row[], { name }: ShownColumn): Pick<Picture, 'places' | 'series'> {
+  const hours = Array.from({ length: 24 }, (_, hour) => String(hour));
+  const cells = new Map(rows.map((row) => [`${row.weekday} ${row.hour}`, numberIn(row, name)]));
+  return {
+    places: hours.map((hour) => ({ label: hour, title: `${hour}:00`, part: null, marks: [] })),
+    series: weekdays.map((weekday) => ({
+      name: weekday,
+      color: '',
+      values: hours.map((hour) => cells.get(`${weekday} ${hour}`) ?? null),
+    })),
   };
 }
 
@@ -285,8 +304,8 @@ export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
   if (picture === null) return '';
   const { press, height: asked = 300 } = options;
   const width = Math.max(240, Math.round(options.width ?? 880));
-  const { height, inside } =
-    picture.kind === 'bars' ? bars(picture, width, press) : overTime(picture, width, asked, press);
+  const draw = { bars, grid, columns: overTime, lines: overTime }[picture.kind];
+  const { height, inside } = draw(picture, width, press, asked);
   const role = press === undefined ? 'img' : 'group';
   const label = markup(inWords(picture));
   return `<svg class="chart" viewBox="0 0 ${width} ${height}" role="${role}" aria-label="${label}">\n${inside.join('\n')}\n</svg>`;
@@ -299,7 +318,8 @@ export function chartSvg(answer: Charted, options: ChartOptions = {}): string {
 export function chartLegend(answer: Charted, options: ChartOptions = {}): string {
   const picture = pictureOf(answer, options);
   if (picture === null) return '';
-  const { series, places, bucket, marks } = picture;
+  const { kind, series, places, bucket, marks } = picture;
+  if (kind === 'grid') return '';
   const entries = series.length > 1 ? series.map(({ name, color }) => [color, name]) : [];
   if (places.some(({ part }) => part !== null)) entries.push(['c1 part', `Part of a ${bucket}`]);
   const items = entries.map(
@@ -327,9 +347,17 @@ const sumsOf = ({ series, places }: Picture): (number | null)[] =>
 
 /** The chart in one sentence. */
 function inWords(picture: Picture): string {
-  const { title, places, kind, column } = picture;
+  const { title, places, series, kind, column } = picture;
   const span = ` from ${places[0]?.title ?? ''} to ${places.at(-1)?.title ?? ''}`;
   if (kind === 'lines') return `${title}${span}.`;
+  if (kind === 'grid') {
+    const cells = series.flatMap(({ name, values }) =>
+      values.map((value, at) => ({ name: `${name} ${places[at]?.title}`, value: value ?? 0 })),
+    );
+    const [first] = cells.sort((one, other) => other.value - one.value);
+    return `${title}; most on ${first?.name}, ${valueInWords(column, first?.value ?? null)}.`;
+  }
+
   const values = sumsOf(picture);
   const most = values.indexOf(Math.max(...values.filter((value) => value !== null)));
   const all = column.unit === 'calls' ? `: ${formatCount(sum(values))}` : '';
@@ -404,7 +432,37 @@ function bars(picture: Picture, width: number, press: string | undefined) {
   return { height: places.length * row + 4, inside };
 }
 
-function overTime(picture: Picture, width: number, height: number, press: string | undefined) {
+/** Cells that are the darker the more they stand for, with their numbers where these fit. */
+function grid({ places, series, column }: Picture, width: number) {
+  const left = widest(series.map(({ name }) => name)) + 16;
+  const step = (width - left) / places.length;
+  const row = Math.max(18, Math.min(28, step));
+  const values = series.flatMap((each) => each.values);
+  const most = Math.max(...values.map((value) => value ?? 0)) || 1;
+  const hasNumbers = step >= widest(values.map((value) => formatValue(column, value))) + 4;
+  const inside = series.flatMap(({ name, values: own }, line) => {
+    const y = line * row;
+    const label = `<text class="name" x="${left - 10}" y="${y + row / 2 + 4}" text-anchor="end" aria-hidden="true">${name}</text>`;
+    const cells = own.map((value, at) => {
+      const x = left + at * step;
+      const shade = value === null ? 0.04 : 0.04 + 0.5 * (value / most);
+      const title = `${name} ${places[at]?.title}: ${markup(valueInWords(column, value ?? 0))}`;
+      const text = hasNumbers && value ? markup(formatValue(column, value)) : '';
+      const number = `<text class="value" x="${round(x + step / 2)}" y="${y + row / 2 + 4}" text-anchor="middle" aria-hidden="true">${text}</text>`;
+      return `<g class="place"><title>${title}</title><rect class="cell" x="${round(x + 1)}" y="${y + 1}" width="${round(step - 2)}" height="${row - 2}" rx="3" fill-opacity="${shade.toFixed(2)}"/>${text === '' ? '' : number}</g>`;
+    });
+    return [label, ...cells];
+  });
+  const every = step >= 24 ? 1 : 3;
+  const hours = places.map(({ label }, at) =>
+    at % every === 0
+      ? `<text x="${round(left + (at + 0.5) * step)}" y="${series.length * row + 16}" text-anchor="middle" aria-hidden="true">${label}</text>`
+      : '',
+  );
+  return { height: series.length * row + 22, inside: [...inside, ...hours] };
+}
+
+function overTime(picture: Picture, width: number, press: string | undefined, height: number) {
   const { kind, series, column, places } = picture;
   const values = (
     kind === 'lines' ? series.flatMap((each) => each.values) : sumsOf(picture)

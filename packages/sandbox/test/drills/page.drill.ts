@@ -122,9 +122,12 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       `${mean.toFixed(1)} min`,
     ]);
     expect(await page.locator('#compared').textContent()).toBe(
-      'Compared with 7 Oct to 13 Oct 2026. Calls are known from 2026-10-11 on: who called before that counts as new.',
+      'Compared with 7 Oct to 13 Oct 2026. The first call is from 2026-10-11 01:56:39: nothing is known of the period before it. Calls are known from 2026-10-11 on: who called before that counts as new.',
     );
     expect(await page.locator('#numbers .change').count()).toBe(4);
+
+    // What is not known to have been less has not grown.
+    expect(await page.locator('#glance').isVisible()).toBe(false);
     const left = calls.filter(
       ({ channel, date_added }) => channel !== 'Tracker' && date_added >= '2026-10-14',
     );
@@ -264,6 +267,90 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await again.locator('#shell').textContent()).toContain('only={"ppc_campaign"');
   });
 
+  test('definitions are switches, what is excluded is said, reports have a menu, and the address holds it all', async () => {
+    const own = await startSandbox({
+      ...data,
+      clock,
+      service: {
+        page: {
+          assets,
+          setup: {
+            definitions: { lead: 'talk_minutes >= 2', short: 'talk_minutes < 1', silent: 'missed' },
+            exclude: 'silent',
+            reports: [
+              {
+                name: 'weekly',
+                title: 'Leads by channel',
+                accounts: null,
+                question: {
+                  groupBy: ['channel'],
+                  measures: ['calls', 'count(lead) as leads'],
+                  period: 'last 7 days',
+                  compare: 'previous',
+                },
+              },
+            ],
+            annotations: [{ date: '2026-10-15', text: 'a new landing page', account: null }],
+          },
+        },
+      },
+    });
+    try {
+      const page = await loaded(await open(`${own.url}/#period=last+7+days`));
+      const week = tracked.filter(({ date_added }) => date_added >= '2026-10-14');
+      const answered = week.filter(({ talk_minutes }) => talk_minutes !== '0.0');
+      const leads = week.filter(({ talk_minutes }) => Number(talk_minutes) >= 2);
+      await until(page, ofAll(answered.length));
+      const switches = page.locator('#switches');
+      await switches.getByRole('button', { name: `lead ${leads.length}` }).waitFor();
+      const left = `Without silent: ${week.length - answered.length} calls`;
+      expect(await switches.textContent()).toContain(left);
+      expect(await page.locator('#legend').textContent()).toContain(
+        '15 Oct 2026: a new landing page',
+      );
+      expect(await axeViolations(page)).toEqual([]);
+
+      await switches.getByRole('button', { name: /^lead/ }).click();
+      await until(page, ofAll(leads.length));
+      expect(new URL(page.url()).hash).toBe('#period=last+7+days&definitions=lead');
+      await switches.getByRole('button', { name: /^lead/ }).click();
+      await until(page, ofAll(answered.length));
+      await switches.getByRole('button', { name: 'Count them' }).click();
+      await until(page, ofAll(week.length));
+      await page.goBack();
+      await page.goBack();
+      await until(page, ofAll(leads.length));
+      expect(await switches.getByRole('button', { pressed: true }).count()).toBe(1);
+
+      await page.getByRole('link', { name: 'Leads by channel' }).click();
+      await page.getByRole('heading', { name: 'Leads by channel' }).waitFor();
+      expect(new URL(page.url()).hash).toContain('report=weekly');
+      const cells = await page.locator('#report tfoot td').allTextContents();
+      const all = calls.filter(({ date_added }) => date_added >= '2026-10-14');
+      const before = calls.filter(
+        ({ date_added }) => date_added >= '2026-10-07' && date_added < '2026-10-14',
+      );
+      expect(cells[1]).toMatch(new RegExp(`^${grouped(all.length)}.* from ${before.length}$`));
+      expect(await page.locator('#findings').isVisible()).toBe(false);
+      expect(await axeViolations(page)).toEqual([]);
+      for (const width of [390, 1280, 2560]) {
+        await page.setViewportSize({ width, height: 900 });
+        const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+        expect(over).toBeLessThanOrEqual(0);
+      }
+
+      const again = await open(page.url());
+      await again.getByRole('heading', { name: 'Leads by channel' }).waitFor();
+      await again.getByRole('link', { name: 'Overview' }).click();
+      await loaded(again);
+      expect(await again.locator('#findings').isVisible()).toBe(true);
+    } finally {
+      await shared.setViewportSize({ width: 1280, height: 720 });
+      await leave();
+      await own.close();
+    }
+  });
+
   test('columns can be chosen, and the CSV has what is seen', async () => {
     const page = await loaded(await open(`${sandbox.url}/#period=yesterday`));
     await page.getByRole('button', { name: 'Columns' }).click();
@@ -379,6 +466,8 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
     expect(await page.locator('#days svg').getAttribute('aria-label')).toContain(
       `${sum} from Mon 12 Oct 2026 to Sun 18 Oct 2026`,
     );
+    const busiest = (await page.locator('#hours svg').getAttribute('aria-label')) ?? '';
+    expect(busiest).toMatch(/^Calls by weekday and hour; most on \w{3} \d+:00, \d+ calls\.$/);
     await page.locator('.column').first().hover();
     expect(await page.locator('.tip').textContent()).toContain(`${expected[0]?.[0]} calls`);
     await page.getByRole('combobox', { name: 'Columns' }).selectOption('week');
@@ -410,7 +499,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       store,
       accounts: [account],
       clock,
-      page: { assets, accounts: [{ ...account, records: 1 }] },
+      page: { assets, sandbox: { accounts: [{ ...account, records: 1 }], live: false } },
     });
     const { url } = await service.listen();
     try {
@@ -573,6 +662,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       'Which calls',
       'Numbers',
       'Calls by day',
+      'Calls by weekday and hour',
       'Where the calls come from',
       'Campaign',
       'Keyword',

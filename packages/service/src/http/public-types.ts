@@ -65,8 +65,11 @@ export interface RouteFacts {
   readonly who: 'anyone' | 'keys' | 'viewer' | 'feed';
   /** Whether a request takes one of the places that its account has at a time. */
   readonly takesPlace: boolean;
-  /** What it shows: nothing of the store, names of accounts, numbers of calls, or calls. */
-  readonly shows: 'nothing' | 'accounts' | 'counts' | 'calls';
+  /**
+   * What it shows: nothing of the store, names of accounts, what a team has set up, numbers of
+   * calls, or calls.
+   */
+  readonly shows: 'nothing' | 'accounts' | 'setup' | 'counts' | 'calls';
 }
 
 /** Somebody who may see the page. `readViewers` makes viewers from a configuration file. */

@@ -1,4 +1,4 @@
-import { propertyOf } from '@call-attribution/core/errors';
+import { formatCounted, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -13,12 +13,14 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { PageSetup } from '../options.ts';
 import type { PageGate } from './gate.ts';
+import { glanceOf } from './numbers.ts';
 import type { PageSource } from './page-source.ts';
 import { type PageCalls, type PageQuestion, pageDimensions } from './question.ts';
-import { hiddenFrom, refuseGuess, type Sight, seenValue } from './viewers.ts';
+import { hiddenFrom, refuseGuess, type Sight, seenValue, setupFor } from './viewers.ts';
 
-const selecting = ['q', 'only'] as const;
+const selecting = ['q', 'only', 'definitions', 'exclude'] as const;
 const mostRows = 500;
 const mostValues = 200;
 /** Lines of CSV that are sent together. */
@@ -26,7 +28,7 @@ const linesAtOnce = 500;
 const names = fields.map(({ name }) => name);
 
 /** The numbers and calls that the page shows, as JSON and CSV. */
-export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
+export function pageDataRoutes(source: PageSource, gate: PageGate, setup: PageSetup): AppRoute[] {
   const choice = gate.hasPassword ? ['account'] : [];
 
   const route = (
@@ -43,11 +45,14 @@ export function pageDataRoutes(source: PageSource, gate: PageGate): AppRoute[] {
       const wanted = new URLSearchParams(queryOf(c)).get('account');
       const { account, sight } = await gate.admit(c, wanted);
       const parameters = readParameters(queryOf(c), [...allowed, ...choice]);
-      return answer({ c, source, account, sight, parameters });
+      const seen = setupFor(sight, account, setup);
+      return answer({ c, source, account: account.id, sight, setup, seen, parameters });
     },
   });
 
   return [
+    route('/page/setup.json', 'setup', [], seenSetup),
+    route('/page/report.json', 'counts', ['report'], report),
     route('/page/summary.json', 'counts', [...selecting, 'by'], summary),
     route('/page/groups.csv', 'counts', [...selecting, 'field'], groupsCsv),
     route('/page/calls.json', 'calls', [...selecting, 'fields', 'rows', 'start', 'sid'], calls),
@@ -62,6 +67,9 @@ interface PageRequest {
   readonly account: string;
   /** How much of the calls is seen. */
   readonly sight: Sight;
+  /** What the team has set up, and what of it is seen. */
+  readonly setup: PageSetup;
+  readonly seen: PageSetup;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
@@ -74,10 +82,70 @@ function leftSignal({ env, req }: AppContext): AbortSignal {
   return AbortSignal.any([left.signal, req.raw.signal]);
 }
 
-async function summary({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
-  const question = readQuestion(parameters, sight);
+/** What somebody may choose: names only, since conditions hold numbers of people. */
+async function seenSetup({ c, seen }: PageRequest): Promise<Response> {
+  const { definitions, exclude, reports, annotations } = seen;
+  return jsonReply(
+    c,
+    JSON.stringify({
+      definitions: Object.keys(definitions),
+      exclude,
+      reports: reports.map(({ name, title }) => ({ name, title })),
+      annotations: annotations.map(({ date, text }) => ({ date, text })),
+    }),
+  );
+}
+
+/** A report with a name. */
+async function report({ c, source, account, sight, setup, seen, parameters }: PageRequest) {
+  const wanted = parameters.get('report') ?? '';
+  const found = seen.reports.find(({ name }) => name === wanted);
+  if (found === undefined)
+    throw new Refusal('malformed_parameter', 'There is no report of this name for this account.', {
+      parameter: 'report',
+    });
+
+  const { definitions } = setup;
+  const { columns, rows, leftOut, notes, ...answer } = await source.report(
+    account,
+    { ...found.question, definitions },
+    leftSignal(c),
+  );
+  // A definition that somebody does not see has no name for them.
+  const left = leftOut.map(({ code, count, message }) =>
+    code === 'excluded' && seen.exclude === null
+      ? `${formatCounted(count, 'call')} left out.`
+      : message,
+  );
+
+  // Changes per day have no column here.
+  const said = [...left, ...notes.flatMap((note) => (note.code === 'per_day' ? [] : note.message))];
+  const shown = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, seenValue(sight, name, value)]),
+    ),
+  );
+  const { period, compared, total } = answer;
+  const { title } = found;
+  return jsonReply(
+    c,
+    JSON.stringify({ title, columns, rows: shown, total, period, compared, notes: said }),
+  );
+}
+
+async function summary({
+  c,
+  source,
+  account,
+  sight,
+  parameters,
+  ...asked
+}: PageRequest): Promise<Response> {
+  const question = readQuestion(parameters, sight, asked);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
-  const numbers = await source.summary(account, question, by, leftSignal(c));
+  const { cause, ...numbers } = await source.summary(account, question, by, leftSignal(c));
+  const seen = cause && { ...cause, value: seenValue(sight, cause.field, cause.value) };
+  const glance = glanceOf({ ...numbers, cause: seen });
   const groups = pageDimensions.map((field) => [
     field,
     numbers.groups[field].map((group) => ({
@@ -85,7 +153,7 @@ async function summary({ c, source, account, sight, parameters }: PageRequest): 
       value: seenValue(sight, field, group.value),
     })),
   ]);
-  return jsonReply(c, JSON.stringify({ ...numbers, groups: Object.fromEntries(groups) }));
+  return jsonReply(c, JSON.stringify({ ...numbers, glance, groups: Object.fromEntries(groups) }));
 }
 
 /** All values of a field with their calls, for people. */
@@ -95,10 +163,11 @@ async function groupsCsv({
   account,
   sight,
   parameters,
+  ...asked
 }: PageRequest): Promise<Response> {
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(parameters, 'field', pageDimensions);
-  const question = readQuestion(parameters, sight);
+  const question = readQuestion(parameters, sight, asked);
   const groups = await source.groups(account, question, field, leftSignal(c));
   const lines = groups.map(({ value, calls, missed }) =>
     csvLine([seenValue(sight, field, value), calls, missed], { safe: true }),
@@ -109,7 +178,14 @@ async function groupsCsv({
   });
 }
 
-async function calls({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
+async function calls({
+  c,
+  source,
+  account,
+  sight,
+  parameters,
+  ...asked
+}: PageRequest): Promise<Response> {
   const sid = parameters.get('sid');
   if (sid !== undefined) {
     const call = await source.call(account, sid);
@@ -123,10 +199,8 @@ async function calls({ c, source, account, sight, parameters }: PageRequest): Pr
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
   const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
   const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-  const { total, calls: found } = await source.calls(account, readQuestion(parameters, sight), {
-    offset,
-    limit,
-  });
+  const question = readQuestion(parameters, sight, asked);
+  const { total, calls: found } = await source.calls(account, question, { offset, limit });
   const all: object[] = [];
   for await (const call of found)
     all.push(Object.fromEntries(columns.map((name) => [name, seenIn(call, name, sight)])));
@@ -149,9 +223,16 @@ function seenCall(sight: Sight, call: object): object {
 const seenIn = (call: object, name: string, sight: Sight): unknown =>
   seenValue(sight, name, propertyOf(call, name) ?? null);
 
-async function csv({ c, source, account, sight, parameters }: PageRequest): Promise<Response> {
+async function csv({
+  c,
+  source,
+  account,
+  sight,
+  parameters,
+  ...asked
+}: PageRequest): Promise<Response> {
   const columns = fieldsOf(parameters, sight);
-  const question = readQuestion(parameters, sight);
+  const question = readQuestion(parameters, sight, asked);
   const limit = Number.MAX_SAFE_INTEGER;
   const page = await source.calls(account, question, { offset: 0, limit });
   return streamReply(c, csvLines(page, columns, sight), {
@@ -179,13 +260,35 @@ async function* csvLines(
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
-function readQuestion(parameters: ReadonlyMap<string, string>, sight: Sight): PageQuestion {
+function readQuestion(
+  parameters: ReadonlyMap<string, string>,
+  sight: Sight,
+  { setup, seen }: Pick<PageRequest, 'setup' | 'seen'>,
+): PageQuestion {
   const filter = parsedFilter(parameters, 'v3');
   const selection = selectionFor(filter, 'v3');
   const { period = everything } = selection;
   const only = readOnly(parameters.get('only'));
   refuseGuess(sight, only);
-  return { filter, selection, period, only };
+
+  const known = Object.keys(seen.definitions);
+  const chosen = (parameters.get('definitions') ?? '').split(',').filter((name) => name !== '');
+  if (chosen.some((name) => !known.includes(name)))
+    throw new Refusal(
+      'malformed_parameter',
+      `The parameter definitions names something that is no definition.${known.length === 0 ? '' : ` There are ${known.join(', ')}.`}`,
+      { parameter: 'definitions' },
+    );
+
+  const isExcluding = choiceOf(parameters, 'exclude', ['yes', 'no']) === 'yes';
+  if (!isExcluding && seen.exclude === null)
+    throw new Refusal('malformed_parameter', 'There is no exclusion that you may leave out.', {
+      parameter: 'exclude',
+    });
+  const exclude = isExcluding ? setup.exclude : null;
+  const switches = known.filter((name) => name !== exclude);
+  const { definitions } = setup;
+  return { filter, selection, period, only, definitions, chosen, switches, exclude };
 }
 
 /** The values to keep of each field, such as `{"ppc_campaign":["Brand",null]}`. */

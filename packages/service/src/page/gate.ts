@@ -7,7 +7,7 @@ import { type Try, unauthorized } from '../http/passwords.ts';
 import type { Viewer } from '../http/public-types.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { SessionCookie, Sessions } from './sessions.ts';
-import { accountFor, everythingSeen, type Sight } from './viewers.ts';
+import { type Account, accountFor, everythingSeen, type Sight } from './viewers.ts';
 
 /** Who may see the page, and which calls. */
 export interface PageGate {
@@ -21,21 +21,31 @@ export interface PageGate {
    * Lets a request for calls through: the account whose calls they are, and how much of them is
    * seen. `wanted` is the parameter `account`.
    */
-  admit(
-    c: AppContext,
-    wanted: string | null,
-  ): Promise<{ readonly account: string; readonly sight: Sight }>;
+  admit(c: AppContext, wanted: string | null): Promise<Admitted>;
 }
 
-/** Everybody may see the page, and the keys of an account open its calls. */
-export function keysGate(admission: Admission): PageGate {
+/** What somebody may see. */
+interface Admitted {
+  /** The account whose calls they are. */
+  readonly account: Account;
+  readonly sight: Sight;
+}
+
+/**
+ * Everybody may see the page, and the keys of an account open its calls. Whoever holds those of the
+ * only account sees all that the page has.
+ */
+export function keysGate(admission: Admission, store: Store): PageGate {
   return {
     hasPassword: false,
     visitor: async () => null,
     enter: async () => null,
     async admit(c) {
-      const account = await admission.admit(c, readCredential(c.req.raw, 'v3'));
-      return { account, sight: everythingSeen };
+      const id = await admission.admit(c, readCredential(c.req.raw, 'v3'));
+      const known = await store.accounts();
+      const account = known.find((each) => each.id === id) ?? { id, name: id };
+      const accounts = known.length > 1 ? [id] : null;
+      return { account, sight: { ...everythingSeen, accounts } };
     },
   };
 }
@@ -78,9 +88,9 @@ export function viewersGate(
     enter,
     async admit(c, wanted) {
       const viewer = await enter(c);
-      const { id } = accountFor(viewer, await store.accounts(), wanted);
-      await admission.takePlace(c, id);
-      return { account: id, sight: viewer };
+      const account = accountFor(viewer, await store.accounts(), wanted);
+      await admission.takePlace(c, account.id);
+      return { account, sight: viewer };
     },
   };
 }

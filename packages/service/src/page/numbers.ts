@@ -1,18 +1,20 @@
-import {
-  formatNaive,
-  type Period,
-  parseNaive,
-  periodBefore,
-  second,
-  textOf,
-} from '@call-attribution/core/time';
+import { formatNaive, type Period, parseNaive, textOf } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { type Answer, type AnswerValue, type Question, quote } from '@call-attribution/questions';
 import {
+  columnTitle,
+  formatCount,
+  formatPeriod,
+  judgeChange,
+} from '@call-attribution/questions/chart';
+import {
   type PageBucket,
+  type PageCause,
+  type PageChange,
   type PageDimension,
   type PageGroup,
   type PageMeasures,
+  type PageNumbers,
   type PageQuestion,
   type PageSummary,
   pageDimensions,
@@ -21,11 +23,14 @@ import {
 // The questions that the page asks, and what it makes of the answers.
 
 /**
- * The condition that calls have one of the values to keep of each field but one; none when nothing
- * is narrowed.
+ * Which calls a question is about: those of the definitions that were chosen, and with one of the
+ * values to keep of each field but one.
  */
-function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Question, 'where'> {
-  const parts: string[] = [];
+export function keptCalls(
+  { only, chosen, definitions, exclude }: PageQuestion,
+  except?: PageDimension,
+): Pick<Question, 'where' | 'definitions' | 'exclude'> {
+  const parts: string[] = [...chosen];
   for (const [field, values] of only) {
     if (field === except) continue;
     const tests = values.map(
@@ -34,52 +39,60 @@ function keptValues(only: PageQuestion['only'], except?: PageDimension): Pick<Qu
     parts.push(`(${tests.join(' OR ')})`);
   }
 
-  return parts.length === 0 ? {} : { where: parts.join(' AND ') };
-}
-
-/**
- * The questions about the measures of all calls: compared with the period before, where there is
- * one. `isCut`: only a part of the period is compared, so that the whole is another question.
- */
-export function pageTotals(question: PageQuestion, isCut: boolean): Question[] {
-  const total: Question = {
-    ...callsOf(question),
-    measures: ['calls', 'missed', 'talk_mean', 'first_time_callers'],
-    ...keptValues(question.only),
+  return {
+    definitions,
+    ...(exclude === null ? {} : { exclude }),
+    ...(parts.length === 0 ? {} : { where: parts.join(' AND ') }),
   };
-  if (!isComparable(question)) return [total];
-  const compared: Question = { ...total, compare: 'previous' };
-  return isCut ? [compared, total] : [compared];
 }
 
 /** The calls of the period. None are in one that ends where it begins, whatever its days. */
-function callsOf({ filter, selection, period }: PageQuestion): Question {
+function callsOf(question: PageQuestion, except?: PageDimension): Question {
+  const { filter, selection, period } = question;
   const { from, to } = isEmpty(period) ? { from: null, to: null } : textOf(period);
   return {
     calls: selection.extensions === false ? 'website' : 'all',
     q: printFilter({ clauses: filter.clauses.filter(({ field }) => field !== 'date_added') }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),
+    ...keptCalls(question, except),
   };
 }
+
+/**
+ * The questions about the measures of all calls: compared with the period before, where there is
+ * one. `isCut`: only a part of the period is compared, so that the whole is another question.
+ */
+function pageTotals(question: PageQuestion, isCut: boolean): Question[] {
+  const total: Question = {
+    ...callsOf(question),
+    measures: ['calls', 'missed', 'missed_rate', 'talk_mean', 'first_time_callers'],
+  };
+  const beside = { ...total, ...compared(question) };
+  return isCut ? [beside, total] : [beside];
+}
+
+/** The calls of each definition that can be chosen. */
+const pageSwitches = (question: PageQuestion): Question => ({
+  ...callsOf(question),
+  measures: ['calls', ...question.switches.map((name) => `count(${name}) as ${name}`)],
+});
 
 /** Does it end before it begins? */
 export const isEmpty = ({ from, to }: Period): boolean =>
   from !== null && to !== null && from >= to;
 
-/** The questions of the page about the calls of its period: first that of the chart. */
-export function pageQuestions(question: PageQuestion, by: PageBucket): Question[] {
-  return [
-    {
-      ...callsOf(question),
-      groupBy: [by],
-      measures: ['calls', 'missed'],
-      limit: mostBuckets,
-      ...keptValues(question.only),
-    },
-    ...pageDimensions.map((name) => pageGroups(question, name, shownValues)),
-  ];
-}
+/** The questions of the page about the calls of its period, in the order of their answers. */
+export const pageQuestions = (
+  question: PageQuestion,
+  { by, isCut }: { readonly by: PageBucket; readonly isCut: boolean },
+): Question[] => [
+  pageSwitches(question),
+  { ...callsOf(question), groupBy: [by], measures: ['calls', 'missed'], limit: mostBuckets },
+  { ...callsOf(question), groupBy: ['weekday', 'hour'], measures: ['calls'] },
+  ...pageDimensions.map((name) => pageGroups(question, name, shownValues)),
+  ...pageTotals(question, isCut),
+];
 
 /**
  * The question about the most frequent values of a field. The values to keep of a field do not
@@ -90,50 +103,122 @@ export const pageGroups = (
   name: PageDimension,
   limit: number,
 ): Question => ({
-  ...callsOf(question),
+  ...callsOf(question, name),
   groupBy: [name],
   measures: ['calls', 'missed'],
   limit,
-  ...keptValues(question.only, name),
 });
 
+/** The questions about what changed: the calls of each value of a field, in both periods. */
+export const causeQuestions = (question: PageQuestion): Question[] =>
+  pageDimensions.map((name) => ({
+    ...callsOf(question),
+    groupBy: [name],
+    measures: ['calls'],
+    ...compared(question),
+  }));
+
 /**
- * The numbers of the page, made of the answers to `pageQuestions` and `pageTotals`, and of what is
- * known of all calls.
+ * The numbers of the page, made of the answers to `pageQuestions`, and of what is known of all
+ * calls.
  */
 export function pageSummary(
+  question: PageQuestion,
   by: PageBucket,
-  [chart, ...groups]: readonly Answer[],
+  [switches, chart, hours, ...groups]: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
-): Omit<PageSummary, 'only'> {
-  const [compared, whole = compared] = groups.splice(pageDimensions.length);
-  const past = compared?.compared ?? null;
-  const { calls_change_per_day: calls, first_time_callers_change_per_day: callers } =
-    compared?.total ?? {};
+): Omit<PageNumbers, 'only' | 'cause'> {
+  const [beside, whole = beside] = groups.splice(pageDimensions.length);
+  const comparedWith = beside?.compared ?? null;
   return {
-    total: measuresOf(whole),
-    part: past && measuresOf(compared),
-    before: past && measuresOf(compared, '_before'),
-    changePerDay: {
-      calls: typeof calls === 'number' ? calls : null,
-      firstTimeCallers: typeof callers === 'number' ? callers : null,
+    total: measuresOf(whole, ''),
+    part: comparedWith && measuresOf(beside, ''),
+    before: comparedWith && measuresOf(beside, '_before'),
+    comparedWith,
+    changes: {
+      calls: changeOf(beside, 'calls'),
+      missed: changeOf(beside, 'missed_rate'),
+      talkMean: changeOf(beside, 'talk_mean'),
+      firstTimeCallers: changeOf(beside, 'first_time_callers'),
     },
-    comparedWith: past && {
-      first: past.from.slice(0, 10),
-      last: formatNaive(parseNaive(past.to) - second).slice(0, 10),
-    },
-    notes: notesOf([compared, chart]),
+    notes: [...comparisonOf(beside), ...notesOf([chart, beside])],
+    definitions: Object.fromEntries(
+      question.switches.map((name) => [name, Number(switches?.total[name] ?? 0)]),
+    ),
+    excluded: whole?.leftOut.find(({ code }) => code === 'excluded')?.count ?? 0,
     extensionsLeftOut: chart?.extensions.leftOut ?? 0,
     by,
     buckets: (chart?.rows ?? [])
       .filter((row) => typeof row[by] === 'string')
       .map((row) => ({ from: String(row[by]), ...countsOf(row) })),
+    hours: (hours?.rows ?? []).flatMap(({ weekday, hour, calls }) =>
+      weekday == null || !calls
+        ? []
+        : [{ weekday: String(weekday), hour: Number(hour), calls: Number(calls) }],
+    ),
     groups: perDimension((name, i) => groupsOf(groups[i], name)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
     none,
     earliest,
     latest,
   };
+}
+
+/**
+ * Whether there are many more or fewer calls than before: by more than a tenth, by more than 20, and
+ * by more than twice what chance makes of such numbers.
+ */
+export function isChanged({ part, before }: Pick<PageNumbers, 'part' | 'before'>): boolean {
+  if (part === null || before === null || before.calls === 0) return false;
+  return isLarge(part.calls, before.calls);
+}
+
+function isLarge(calls: number, before: number): boolean {
+  const change = Math.abs(calls - before);
+  return change > before / 10 && change > 20 && change > 2 * Math.sqrt(calls + before);
+}
+
+/**
+ * The group that changed most in the direction of all calls. One that has all calls of both periods
+ * explains nothing, nor do calls that have no value.
+ */
+export function causeOf(answers: readonly Answer[]): PageCause | null {
+  const found = pageDimensions.flatMap((field, i) => {
+    const { rows = [], total = {} } = answers[i] ?? {};
+    const all = { calls: Number(total.calls), before: Number(total.calls_before) };
+    const groups = rows.flatMap((row): PageCause[] => {
+      const value = shownText(row[field]);
+      const numbers = { calls: Number(row.calls), before: Number(row.calls_before) };
+      return value === null ? [] : [{ field, value, ...numbers }];
+    });
+    return groups.filter(
+      ({ calls, before }) =>
+        isLarge(calls, before) &&
+        calls > before === all.calls > all.before &&
+        (calls < all.calls || before < all.before),
+    );
+  });
+  const size = ({ calls, before }: PageCause) => Math.abs(calls - before);
+  return found.sort((one, other) => size(other) - size(one))[0] ?? null;
+}
+
+/**
+ * What happened since the period before, in a sentence; null when nothing is compared, or the calls
+ * begin within that period.
+ */
+export function glanceOf(numbers: PageNumbers): string | null {
+  const { part, before, cause, comparedWith, earliest } = numbers;
+  if (part === null || before === null || before.calls === 0) return null;
+  if (String(earliest).slice(0, 10) > String(comparedWith?.from).slice(0, 10)) return null;
+  const then = ({ calls, before: past }: { readonly calls: number; readonly before: number }) =>
+    `${formatCount(calls)}, and ${formatCount(past)} then.`;
+  const all = { calls: part.calls, before: before.calls };
+  if (!isChanged(numbers)) return `About as many calls as before: ${then(all)}`;
+  const percent = Math.round((100 * Math.abs(all.calls - all.before)) / all.before);
+  const changed = `${percent}% ${all.calls > all.before ? 'more' : 'fewer'} calls than before`;
+  if (cause === null) return `${changed}: ${then(all)}`;
+  const field = columnTitle(cause.field).toLowerCase();
+  return `${changed}, most of all with ${field} ${cause.value}: ${then(cause)}`;
 }
 
 /** The values of a field, of the answer about them. */
@@ -145,9 +230,15 @@ const countsOf = (row: Answer['total']) => ({
   missed: Number(row.missed ?? 0),
 });
 
+/** What the numbers are compared with, in a sentence. */
+function comparisonOf(total: Answer | undefined): string[] {
+  if (total?.compared == null) return ['Choose a time to compare with the one before it.'];
+  const part = total.notes.find(({ code }) => code === 'part_compared');
+  return [part?.message ?? `Compared with ${formatPeriod(total.compared)}.`];
+}
+
 /** Notes that the page shows; on days without calls it has the chart. */
 const shownNotes: ReadonlySet<string> = new Set([
-  'part_compared',
   'first_call',
   'last_call',
   'new_callers',
@@ -161,16 +252,31 @@ function notesOf(answers: readonly (Answer | undefined)[]): string[] {
   return [...new Set(said)].slice(0, 3);
 }
 
-/** The measures of the answer about all calls; `end`: of the period compared with. */
-function measuresOf(answer: Answer | undefined, end: '' | '_before' = ''): PageMeasures {
-  const of = (name: string): AnswerValue => answer?.total[`${name}${end}`] ?? null;
-  const mean = of('talk_mean');
+/** The measures of the answer about all calls; `_before` gives those of the period before. */
+function measuresOf(answer: Answer | undefined, of: '' | '_before'): PageMeasures {
+  const found = (measure: string) => answer?.total[`${measure}${of}`] ?? null;
+  const mean = found('talk_mean');
   return {
-    calls: Number(of('calls') ?? 0),
-    missed: Number(of('missed') ?? 0),
+    calls: Number(found('calls')),
+    missed: Number(found('missed')),
     talkMean: typeof mean === 'number' ? mean : null,
-    firstTimeCallers: Number(of('first_time_callers') ?? 0),
+    firstTimeCallers: Number(found('first_time_callers')),
   };
+}
+
+/** How a measure has changed since the period before. */
+function changeOf(answer: Answer | undefined, name: string): PageChange | null {
+  const { columns = [], total = {} } = answer ?? {};
+  const column = columns.find((each) => each.name === name);
+  const change = total[`${name}_change`];
+  const before = total[`${name}_before`];
+  if (typeof change !== 'number' || typeof before !== 'number') return null;
+  const perDay = total[`${name}_change_per_day`];
+  const judged = judgeChange(column, change, typeof perDay === 'number' ? perDay : change);
+  const base = column?.unit === 'share' ? 1 : before;
+  const size = (100 * change) / base;
+  const digits = Math.abs(size) < 10 ? 1 : 0;
+  return base === 0 ? null : { size: Number(size.toFixed(digits)), judged };
 }
 
 const shownText = (value: AnswerValue | undefined): string | null =>
@@ -236,7 +342,8 @@ function daysBetween(first: string, last: string): number {
 
 const firstYear = parseNaive('0001-01-01 00:00:00');
 
-/** Is there a period before it that can be written? */
-function isComparable({ period: { from, to } }: Pick<PageQuestion, 'period'>): boolean {
-  return from !== null && to !== null && from < to && periodBefore(from, to).from >= firstYear;
+/** Compares with the period before; with none where it is open, or that one cannot be written. */
+function compared({ period: { from, to } }: PageQuestion): Pick<Question, 'compare'> {
+  const isClosed = from !== null && to !== null && from < to && 2 * from - to >= firstYear;
+  return isClosed ? { compare: 'previous' } : {};
 }

@@ -3,14 +3,14 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '@call-attribution/core';
 import { propertyOf } from '@call-attribution/core/errors';
-import { machineZone } from '@call-attribution/questions';
+import { machineZone, planCalls, planQuestion } from '@call-attribution/questions';
 import type { Store } from '@call-attribution/store';
 import { passwordAccess } from '../http/access.ts';
 import type { Admission } from '../http/admission.ts';
 import { type AppContext, type AppRoute, jsonReply, wholeReply } from '../http/context.ts';
 import type { Try } from '../http/passwords.ts';
 import type { Viewer } from '../http/public-types.ts';
-import type { PageOptions } from '../options.ts';
+import type { PageOptions, PageSetup } from '../options.ts';
 import { pageDataRoutes } from './data-routes.ts';
 import { keysGate, notSignedIn, viewersGate } from './gate.ts';
 import { PageSource } from './page-source.ts';
@@ -48,7 +48,9 @@ const keyless = { records: null, accessKey: '', secretKey: '', bearerToken: '' }
  * numbers and calls.
  */
 export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
-  const { assets = built } = options;
+  const { assets = built, setup = noSetup } = options;
+  const timeZone = zoneOf(options);
+  checkSetup(setup);
   const { store, clock, admission, tryPassword } = parts;
   const viewers = viewersOf(options);
   const sessions = createSessions(clock);
@@ -56,7 +58,7 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
   // Without viewers everybody may see the page, and keys open the calls of their account.
   const gate =
     viewers.length === 0
-      ? keysGate(admission)
+      ? keysGate(admission, store)
       : viewersGate(viewers, { store, admission, tryPassword, sessions });
   const open = { who: 'anyone', takesPlace: false, shows: 'nothing' } as const;
   return [
@@ -91,7 +93,7 @@ export function pageRoutes(options: PageOptions, parts: PageParts): AppRoute[] {
         return jsonReply(c, JSON.stringify(await aboutPage(options, parts, viewer)));
       },
     },
-    ...pageDataRoutes(new PageSource(store, clock, zoneOf(options)), gate),
+    ...pageDataRoutes(new PageSource(store, { now: () => clock.now(), timeZone }), gate, setup),
   ];
 }
 
@@ -101,25 +103,33 @@ function viewersOf({ viewers = [], password }: PageOptions): readonly Viewer[] {
   return [...viewers, { access: passwordAccess('', password), accounts: null, personal: true }];
 }
 
-/** The zone of the calls, where it is known: that of generated ones is UTC. */
-const zoneOf = ({ accounts = [], timeZone }: PageOptions): string | null =>
-  timeZone ?? (accounts.length > 0 ? 'UTC' : null);
+const noSetup: PageSetup = { definitions: {}, exclude: null, reports: [], annotations: [] };
+
+/** Refuses definitions and reports with a mistake, before anybody opens the page. */
+function checkSetup({ definitions, exclude, reports }: PageSetup): void {
+  planCalls({ definitions, ...(exclude === null ? {} : { exclude }) });
+  for (const { question } of reports) planQuestion({ ...question, definitions });
+}
+
+/** The zone of the calls' times; null when nobody has said which it is. */
+const zoneOf = ({ timeZone, sandbox }: PageOptions): string | null =>
+  timeZone ?? (sandbox === undefined ? null : 'UTC');
 
 /** What the page has to know of the service, and of who looks at it. */
 async function aboutPage(options: PageOptions, { store, clock }: PageParts, viewer: Viewer | null) {
-  const { accounts = [], live = false } = options;
+  const { sandbox } = options;
   const timeZone = zoneOf(options);
   const seen =
     viewer === null
-      ? accounts
+      ? (sandbox?.accounts ?? [])
       : accountsFor(viewer, await store.accounts()).map(({ id, name }) => ({
           id,
           name,
           ...keyless,
         }));
   return {
-    kind: accounts.length > 0 ? 'sandbox' : 'mirror',
-    live,
+    kind: sandbox === undefined ? 'mirror' : 'sandbox',
+    live: sandbox?.live ?? false,
     hasPassword: viewer !== null,
     user: viewer?.access.user ?? '',
     hidden: hiddenFrom(viewer ?? everythingSeen),

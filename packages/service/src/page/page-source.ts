@@ -1,30 +1,41 @@
-import type { Clock } from '@call-attribution/core';
 import { dated, minute, naiveAt } from '@call-attribution/core/time';
 import { describe } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
 import { ask, type Store } from '@call-attribution/store';
 import {
+  causeOf,
+  causeQuestions,
   groupsOf,
+  isChanged,
   isEmpty,
+  keptCalls,
   pageBucket,
   pageGroups,
   pageQuestions,
   pageSummary,
-  pageTotals,
 } from './numbers.ts';
 import type {
   PageBucket,
   PageCalls,
   PageDimension,
+  PageGroup,
+  PageNumbers,
   PageQuestion,
-  PageSummary,
 } from './question.ts';
 
 /** Answers that are remembered until the calls of their account change. */
 const mostKept = 64;
 /** Most calls that are turned around in memory. */
 const mostTurned = 500;
+/** What words such as `last month`, and a period that is not over, are about. */
+export interface PageClock {
+  /** The time in milliseconds. */
+  readonly now: () => number;
+  /** The zone of the calls' times; null when nobody has said which it is. */
+  readonly timeZone: string | null;
+}
+
 /** Values of a field that a file has. */
 const mostGroups = 1_000_000;
 
@@ -34,14 +45,12 @@ const mostGroups = 1_000_000;
  */
 export class PageSource {
   readonly #store: Store;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #timeZone: string | null;
-  readonly #kept = new Map<string, { readonly revision: number; readonly summary: PageSummary }>();
+  readonly #clock: PageClock;
+  readonly #kept = new Map<string, { readonly revision: number; readonly summary: PageNumbers }>();
 
-  constructor(store: Store, clock: Pick<Clock, 'now'>, timeZone: string | null) {
+  constructor(store: Store, clock: PageClock) {
     this.#store = store;
     this.#clock = clock;
-    this.#timeZone = timeZone;
   }
 
   /** The numbers of the page. */
@@ -50,10 +59,11 @@ export class PageSource {
     question: PageQuestion,
     by: PageBucket | 'auto',
     signal: AbortSignal,
-  ): Promise<PageSummary> {
+  ): Promise<PageNumbers> {
+    const { filter, chosen, switches, exclude } = question;
+    const chosenCalls = [printFilter(filter), [...question.only], chosen, switches, exclude];
     const end = await this.#endOf(account, question);
-    const text = printFilter(question.filter);
-    const key = JSON.stringify([account, text, [...question.only], by, end]);
+    const key = JSON.stringify([account, ...chosenCalls, by, end]);
     const revision = await this.#store.revision(account);
     const only = await this.#scopeOf(account, question);
     const known = this.#kept.get(key);
@@ -75,9 +85,9 @@ export class PageSource {
    */
   async #endOf(account: string, { period }: PageQuestion): Promise<number | null> {
     const { machineZone } = await import('@call-attribution/questions');
+    const { now, timeZone } = this.#clock;
     const synced = (await this.#store.note(account))?.notedAt ?? Number.POSITIVE_INFINITY;
-    const known = Math.min(this.#clock.now(), synced);
-    const end = naiveAt(known, this.#timeZone ?? machineZone());
+    const end = naiveAt(Math.min(now(), synced), timeZone ?? machineZone());
     return period.to === null || period.to <= end ? null : Math.floor(end / minute);
   }
 
@@ -88,7 +98,12 @@ export class PageSource {
   }
 
   /** All values of a field with their calls, the most frequent first. */
-  async groups(account: string, question: PageQuestion, field: PageDimension, signal: AbortSignal) {
+  async groups(
+    account: string,
+    question: PageQuestion,
+    field: PageDimension,
+    signal: AbortSignal,
+  ): Promise<PageGroup[]> {
     const [answer] = await this.#ask(account, [pageGroups(question, field, mostGroups)], signal);
     return groupsOf(answer, field);
   }
@@ -96,10 +111,13 @@ export class PageSource {
   /** The calls of the table, newest first. */
   async calls(
     account: string,
-    { selection, only }: PageQuestion,
+    question: PageQuestion,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<PageCalls> {
     const store = this.#store;
+    const { selection, only, chosen, exclude } = question;
+    if (chosen.length > 0 || exclude !== null)
+      return { total: null, calls: this.#judged(account, question, { offset, limit }) };
     if (only.size > 0 || limit > mostTurned) {
       const part = { offset, limit, newestFirst: true, only };
       return { total: null, calls: store.calls(account, selection, part) };
@@ -114,6 +132,36 @@ export class PageSource {
     return { total, calls };
   }
 
+  /** The calls that meet the definitions, newest first: a part of them. */
+  async *#judged(
+    account: string,
+    question: PageQuestion,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): AsyncGenerator<object> {
+    const { planCalls, selectCalls } = await import('@call-attribution/questions');
+    const names = (await this.#store.accounts()).filter(({ id }) => id === account);
+    const namesOf = () => names.map(({ name }) => name);
+    const plan = planCalls(keptCalls(question));
+    const selector = selectCalls(plan, { namesOf });
+    if (plan.otherCalls !== 'none')
+      for await (const call of this.#store.calls(account)) selector.learn(call, account);
+
+    let at = 0;
+    const { selection, only } = question;
+    for await (const call of this.#store.calls(account, selection, { newestFirst: true, only })) {
+      if (selector.judge(call, account) !== 'selected') continue;
+      at += 1;
+      if (at > offset) yield call;
+      if (at >= offset + limit) return;
+    }
+  }
+
+  /** The answer to a question with a period in words. */
+  async report(account: string, question: Question, signal: AbortSignal): Promise<Answer> {
+    const [answer] = await this.#ask(account, [question], signal);
+    return answer as Answer;
+  }
+
   /** One call as a record of v3, or null. */
   readonly call = (account: string, sid: string) => this.#store.document(account, sid, 'v3');
 
@@ -126,7 +174,7 @@ export class PageSource {
     question: PageQuestion,
     { by, isCut }: { readonly by: PageBucket | 'auto'; readonly isCut: boolean },
     signal: AbortSignal,
-  ): Promise<Omit<PageSummary, 'only'>> {
+  ): Promise<Omit<PageNumbers, 'only'>> {
     const store = this.#store;
     let none: string | null = null;
     const calls = await store.count(account);
@@ -137,12 +185,16 @@ export class PageSource {
     const earliest = await this.#timeOf(account, false);
     const latest = await this.#timeOf(account, true);
     const bucket = pageBucket(question, by, { earliest, latest });
-    const asked = [...pageQuestions(question, bucket), ...pageTotals(question, isCut)];
     const asking = isEmpty(question.period) ? null : account;
-    const syncedAt = note === null ? null : new Date(note.notedAt).toISOString();
+    const syncedAt = note && new Date(note.notedAt).toISOString();
     const known = { calls, first: earliest, last: latest, storedAt: syncedAt, syncedAt };
-    const answers = await this.#ask(asking, asked, signal, [{ account, ...known }]);
-    return pageSummary(bucket, answers, { none, earliest, latest });
+    const statuses = [{ account, ...known }];
+    const asked = pageQuestions(question, { by: bucket, isCut });
+    const answers = await this.#ask(asking, asked, signal, statuses);
+    const summary = pageSummary(question, bucket, answers, { none, earliest, latest });
+    if (!isChanged(summary)) return { ...summary, cause: null };
+    const compared = await this.#ask(asking, causeQuestions(question), signal, statuses);
+    return { ...summary, cause: causeOf(compared) };
   }
 
   /** Answers questions about the calls of an account, or about no calls at all. */
@@ -154,9 +206,9 @@ export class PageSource {
   ): Promise<readonly Answer[]> {
     // A service whose page nobody opens starts without it.
     const { planQuestion } = await import('@call-attribution/questions');
-    const now = this.#clock.now();
-    const zone = this.#timeZone === null ? {} : { timeZone: this.#timeZone };
-    const plans = questions.map((question) => planQuestion({ ...question, ...zone }, { now }));
+    const { now, timeZone } = this.#clock;
+    const zone = timeZone === null ? {} : { timeZone };
+    const plans = questions.map((each) => planQuestion({ ...each, ...zone }, { now: now() }));
     const copies = account === null ? [] : [{ store: this.#store, account }];
     return ask(plans, copies, { signal, statuses });
   }

@@ -1,5 +1,6 @@
 import type { Period } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
+import type { Definitions } from '@call-attribution/questions';
 import type { Selection } from '@call-attribution/store';
 
 /** The fields that the page breaks calls down by, and narrows them with. */
@@ -30,6 +31,14 @@ export interface PageQuestion {
    * Calls have to match all fields.
    */
   readonly only: ReadonlyMap<PageDimension, readonly (string | null)[]>;
+  /** Names for conditions. */
+  readonly definitions: Definitions;
+  /** Definitions that calls have to meet. */
+  readonly chosen: readonly string[];
+  /** Definitions whose calls are counted, since they can be chosen. */
+  readonly switches: readonly string[];
+  /** The definition of calls that do not count; null when all do. */
+  readonly exclude: string | null;
 }
 
 /** What is measured of calls. */
@@ -42,6 +51,24 @@ export interface PageMeasures {
   readonly talkMean: number | null;
   /** Callers whose first call to the account is among the calls. */
   readonly firstTimeCallers: number;
+}
+
+/** How a measure has changed. */
+export interface PageChange {
+  /** In percent of what it was, of a share in percentage points; rounded. */
+  readonly size: number;
+  /** Whether that is good; null where nobody can say. */
+  readonly judged: 'better' | 'worse' | null;
+}
+
+/** A group of calls that explains a change. */
+export interface PageCause {
+  /** The field, and its value. */
+  readonly field: PageDimension;
+  readonly value: string;
+  /** Its calls, and those of the period before. */
+  readonly calls: number;
+  readonly before: number;
 }
 
 /** The calls of one value of a field. */
@@ -62,11 +89,20 @@ export interface PageSummary {
   readonly part: PageMeasures | null;
   /** The same of the period before, up to the same part; null when the period is open. */
   readonly before: PageMeasures | null;
-  /** What has changed by the days of each, of months; null where their length is the same. */
-  readonly changePerDay: Readonly<Record<'calls' | 'firstTimeCallers', number | null>>;
-  /** The first and the last day of what of the period before is compared. */
-  readonly comparedWith: { readonly first: string; readonly last: string } | null;
-  /** What the numbers are counted of, where that could mislead: sentences, three at most. */
+  /** What of the period before is compared, half-open. */
+  readonly comparedWith: { readonly from: string; readonly to: string } | null;
+  /** How each measure has changed; null where there is nothing to compare. */
+  readonly changes: Readonly<Record<keyof PageMeasures, PageChange | null>>;
+  /** What happened since the period before, in a sentence; null when nothing is compared. */
+  readonly glance: string | null;
+  /** The calls of each definition that can be chosen, by its name. */
+  readonly definitions: Readonly<Record<string, number>>;
+  /** Calls that match but for the definition that is excluded. */
+  readonly excluded: number;
+  /**
+   * What the numbers are compared with, and what they are counted of where that could mislead:
+   * sentences.
+   */
   readonly notes: readonly string[];
   /** Calls that match but for having come through a call extension. */
   readonly extensionsLeftOut: number;
@@ -77,6 +113,12 @@ export interface PageSummary {
     readonly from: string;
     readonly calls: number;
     readonly missed: number;
+  }[];
+  /** Calls by weekday and hour, where there are any. */
+  readonly hours: readonly {
+    readonly weekday: string;
+    readonly hour: number;
+    readonly calls: number;
   }[];
   /**
    * The most frequent values of each field. Values to keep of a field do not apply to its own
@@ -93,6 +135,15 @@ export interface PageSummary {
   readonly earliest: string | null;
   /** Time of the last call; null without calls. */
   readonly latest: string | null;
+}
+
+/** The numbers of the page before somebody looks at them. */
+export interface PageNumbers extends Omit<PageSummary, 'glance'> {
+  /**
+   * The group that changed most where there are many more or fewer calls than before, if one stands
+   * out.
+   */
+  readonly cause: PageCause | null;
 }
 
 /** Calls of the table: as many of them as were requested, newest first, and how many there are. */

@@ -1,7 +1,7 @@
 import { everything, type Period, textOf } from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
-import { accountCalled } from '@call-attribution/settings';
+import { accountCalled, type ConfiguredAccount } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { leavesExtensions } from '../../input/filter.ts';
@@ -31,16 +31,7 @@ export async function questionOf(
   io: Io,
 ): Promise<AskedQuestion> {
   const by = args.list('by');
-  const measures = args.text('measures');
-  const order = args.text('order');
-  const limit = args.integer('limit');
   const having = args.text('fail-if');
-  const isByAccount = by.some((name) => name.toLowerCase() === 'account');
-  const expect = expectedIn(args).map((name) => {
-    // Calls are counted under the ID of their account.
-    const configured = isByAccount ? (accounts[0]?.settings.accounts ?? []) : [];
-    return accountCalled(name, configured)?.id ?? name;
-  });
   const { period, selection } = await selectionOf(args, accounts, io);
   const { from, to } = textOf(period);
   const spend = await spendOf(
@@ -51,12 +42,7 @@ export async function questionOf(
   const typed = args.text('compare');
   const compare = typed ?? (having === null ? null : usualComparison(by, period));
   const question: Question = {
-    groupBy: by.length > 0 ? by : ['day'],
-    measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
-    ...(order === null ? {} : { order }),
-    ...(limit === null ? {} : { limit }),
-    ...(having === null ? {} : { having }),
-    ...(expect.length === 0 ? {} : { expect }),
+    ...groupsOf(args, accounts[0]?.settings.accounts ?? []),
     ...selection,
     // Calls through call extensions were paid for, too.
     ...(spend === undefined ? {} : { spend, calls: 'all' }),
@@ -74,7 +60,29 @@ export async function questionOf(
   return { question: asked, plan, read };
 }
 
-const typedPeriod = (args: Args): Partial<Question> =>
+/** The groups and measures that the options name, with what is shown of them. */
+export function groupsOf(args: Args, configured: readonly ConfiguredAccount[]): Question {
+  const by = args.list('by');
+  const measures = args.text('measures');
+  const order = args.text('order');
+  const limit = args.integer('limit');
+  const having = args.text('fail-if');
+  const isByAccount = by.some((name) => name.toLowerCase() === 'account');
+
+  // Calls are counted under the ID of their account.
+  const idOf = (name: string) => (isByAccount ? accountCalled(name, configured)?.id : null) ?? name;
+  const expect = expectedIn(args).map(idOf);
+  return {
+    groupBy: by.length > 0 ? by : ['day'],
+    measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
+    ...(order === null ? {} : { order }),
+    ...(limit === null ? {} : { limit }),
+    ...(having === null ? {} : { having }),
+    ...(expect.length === 0 ? {} : { expect }),
+  };
+}
+
+export const typedPeriod = (args: Args): Partial<Question> =>
   Object.fromEntries(
     (['period', 'from', 'to'] as const).flatMap((name) => {
       const text = args.text(name);

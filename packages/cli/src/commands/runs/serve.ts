@@ -11,6 +11,7 @@ import {
   hashPassword,
   type ListenOptions,
   type LogEntry,
+  type PageSetup,
   readFeeds,
   type Viewer,
 } from '@call-attribution/service';
@@ -28,6 +29,7 @@ import { askHidden, canAsk } from '../../terminal/prompt.ts';
 import { progressLine, stopped } from '../../terminal/waiting.ts';
 import { sayRetry } from '../typed/repeat.ts';
 import { readFileSettings } from '../typed/settings.ts';
+import { pageSetupOf } from './page-setup.ts';
 import { openSync, type Sync, saySync } from './sync.ts';
 
 const ofSandbox = ['records', 'seed', 'accounts', 'to', 'live'];
@@ -45,6 +47,8 @@ interface Serving {
   readonly password: string | null;
   /** People who sign in to the page with a name. */
   readonly viewers: readonly Viewer[];
+  /** Definitions, reports and annotations, which the page shows. */
+  readonly setup: PageSetup;
   /** What is not as safe as it could be. */
   readonly warnings: readonly string[];
   /** Is stderr a log for programs? */
@@ -141,6 +145,7 @@ export const serve: Handler = async (args, io) => {
     at,
     password,
     viewers,
+    setup: await pageSetupOf(args, settings, io),
     warnings,
     isLog,
     service: {
@@ -332,6 +337,7 @@ async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise
       page: {
         password,
         viewers,
+        setup: serving.setup,
         ...(settings.timeZone === null ? {} : { timeZone: settings.timeZone.value }),
       },
       ...(sync === null
@@ -386,7 +392,7 @@ async function serveSandbox(serving: Serving, store: string | null): Promise<num
     ...endOfSandbox(args.text('to'), io.clock),
     ...(store === null ? {} : { store }),
     ...at,
-    service: { ...serving.service, page: { password, viewers } },
+    service: { ...serving.service, page: { password, viewers, setup: serving.setup } },
   };
   const sandbox = await startShown(options, progressLine(io, 'generated calls'), io.signal).catch(
     explainListening,

@@ -1,6 +1,6 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { Args } from '../../args.ts';
-import { listIn } from '../../args.ts';
+import { argsOf, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { readFileSettings } from './settings.ts';
@@ -91,6 +91,15 @@ function readReport(report: unknown, place: string): Report {
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The options of a report, as if they were typed alone. */
+export const typedOf = (report: Report): Args =>
+  argsOf(
+    'report',
+    [],
+    known,
+    new Map(Object.entries(report).map(([name, text]) => [name, [text]])),
+  );
 
 /** What was typed, with the options of the report that it names; these come second. */
 export function withReport(args: Args, io: Io): Args {

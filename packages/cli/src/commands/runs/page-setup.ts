@@ -1,0 +1,68 @@
+import { printFilter } from '@call-attribution/query-dsl';
+import { planQuestion, type Question, QuestionError } from '@call-attribution/questions';
+import type { PageReport, PageSetup } from '@call-attribution/service';
+import { accountCalled, type Settings } from '@call-attribution/settings';
+import type { Args } from '../../args.ts';
+import { UsageError } from '../../errors.ts';
+import { leavesExtensions } from '../../input/filter.ts';
+import type { Io } from '../../io.ts';
+import { contextOf } from '../typed/accounts.ts';
+import { checkedDefinitions } from '../typed/chosen-calls.ts';
+import { conditionsOf } from '../typed/filter.ts';
+import { readReports, typedOf } from '../typed/named-report.ts';
+import { groupsOf, typedPeriod } from './report-question.ts';
+
+/** What the configuration file has set up for the page. What has a mistake is refused with it. */
+export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promise<PageSetup> {
+  const definitions = await checkedDefinitions(settings);
+  const { exclude = null, annotations = [] } = settings.file ?? {};
+  const { path, all } = readReports(args, io);
+  const idOf = (called: string) => accountCalled(called, settings.accounts)?.id ?? called;
+  const reports = [...all].map(([name, report]): PageReport => {
+    const typed = typedOf(report);
+    const accounts = typed.text('account') === null ? null : typed.list('account').map(idOf);
+    const question = questionOf(typed, settings, io);
+    try {
+      const { columns } = planQuestion({ ...question, definitions }, { now: io.clock.now() });
+      const title =
+        report.title ??
+        `By ${columns
+          .filter(({ kind }) => kind === 'group')
+          .map((each) => each.name.replaceAll('_', ' '))
+          .join(' and ')}`;
+      return { name, title, accounts, question };
+    } catch (error) {
+      if (!(error instanceof QuestionError)) throw error;
+      throw new UsageError(`${path}: reports.${name}: ${error.message}`);
+    }
+  });
+  return {
+    definitions,
+    exclude,
+    reports,
+    annotations: annotations.map(({ date, text, account }) => ({
+      date,
+      text,
+      account: account === null ? null : idOf(account),
+    })),
+  };
+}
+
+/** The question of a report, with its period in words. */
+function questionOf(typed: Args, settings: Settings, io: Io): Question {
+  const context = contextOf(settings, io);
+  const filter = conditionsOf(typed, context);
+  const where = typed.text('where');
+  const compare = typed.text('compare');
+  const exclude = typed.flag('no-exclude') ? null : (settings.file?.exclude ?? null);
+  return {
+    ...groupsOf(typed, settings.accounts),
+    ...typedPeriod(typed),
+    q: printFilter(filter),
+    calls: leavesExtensions(filter, context.version) ? 'website' : 'all',
+    ...(where === null ? {} : { where }),
+    ...(compare === null ? {} : { compare: compare.trim().toLowerCase() }),
+    ...(exclude === null ? {} : { exclude }),
+    personal: 'show',
+  };
+}
