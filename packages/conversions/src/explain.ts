@@ -1,6 +1,9 @@
+import type { Call } from '@call-attribution/core/record';
 import { durationMillis, formatNaive, naiveAt, second } from '@call-attribution/core/time';
 import { type CallChange, type Change, uncorrected } from './changes.ts';
 import type { ConversionRules } from './conversion.ts';
+import { conversions } from './conversions.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { correctionTexts, reasonTexts } from './reasons.ts';
 import type { Tool } from './sheet-format.ts';
 
@@ -15,6 +18,54 @@ export interface ExplainOptions {
    * when no ledger was asked.
    */
   readonly sentAt?: number | null | undefined;
+}
+
+/** How a tool judges a call, and what it has of it. */
+export interface JudgedCall {
+  /** What the call changes of what the tool has. */
+  readonly change: CallChange;
+  /** See `ExplainOptions`. */
+  readonly sentAt: number | null | undefined;
+  /** The same as plain data. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Judges one call as a sheet with the same rules would. Null when it is not among `calls`.
+ *
+ * @param calls the call, after the earlier calls of its caller where the rules compare them.
+ * @param ledger undefined when none is asked, null for one that does not exist yet.
+ */
+export async function judgeOne(
+  call: Call,
+  calls: readonly Call[],
+  {
+    tool,
+    rules: given,
+  }: { readonly tool: Tool & { readonly name: string }; readonly rules: ConversionRules },
+  ledger: Pick<Ledger, 'delivered' | 'sentAt'> | null | undefined,
+): Promise<JudgedCall | null> {
+  const rules = { ...given, from: String(call.date_added) };
+  const destination = `${tool.name} ${rules.conversionName}`.trim();
+  let change: CallChange | null = null;
+  for await (const each of conversions(calls, rules, tool, ledger?.delivered(destination)))
+    if (each.call?.sid === call.sid) change = each;
+  if (change === null) return null;
+
+  const { kind, why, conversion, entry } = change;
+  const key = entry?.key ?? String(call.sid);
+  const sentAt = ledger === undefined ? undefined : (ledger?.sentAt(destination, key) ?? null);
+  const data = {
+    sid: call.sid,
+    tool: tool.name,
+    counts: conversion !== null,
+    kind,
+    why,
+    value: conversion?.value ?? null,
+    currency: conversion?.currency ?? null,
+    sentAt: typeof sentAt === 'number' ? new Date(sentAt).toISOString() : null,
+  };
+  return { change, sentAt, data };
 }
 
 /**
@@ -32,6 +83,9 @@ export function explainChange(change: CallChange, options: ExplainOptions): stri
   if (conversion === null) {
     lines.push(`no conversion for ${title}: ${textOf(why)}`);
     if (why === 'too_short') lines.push(talkText(call?.talk_minutes, options));
+    const { where: chosen, exclude } = options.rules;
+    if (why === 'not_chosen') lines.push(`not true of it: ${chosen}`);
+    if (why === 'excluded') lines.push(`true of it: ${exclude}`);
     if (why === 'no_value' && typeof options.rules.value === 'object')
       for (const { name, where } of options.rules.value.rules)
         lines.push(`not true of it: ${name === undefined ? '' : `${name}: `}${where}`);

@@ -22,7 +22,7 @@ export {
 } from './conversion.ts';
 export { conversions, type Delivered, toConversions } from './conversions.ts';
 export type { LedgerEntry } from './entry.ts';
-export { type ExplainOptions, explainChange } from './explain.ts';
+export { type ExplainOptions, explainChange, type JudgedCall, judgeOne } from './explain.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
 export {
   adjustmentsPath,
@@ -41,6 +41,13 @@ export {
   type Taken,
 } from './ledger/ledger.ts';
 export { type Correction, correctionTexts, type LeftOutReason, reasonTexts } from './reasons.ts';
+export {
+  type CountingRules,
+  type RulesFile,
+  type RulesPlace,
+  readRulesFile,
+  rulesIn,
+} from './rules-file.ts';
 export {
   type Agreement,
   type ConditionalRules,

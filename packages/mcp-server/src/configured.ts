@@ -9,6 +9,7 @@ import {
   planCalls,
   withoutValues,
 } from '@call-attribution/questions';
+import type { NamedRules } from '@call-attribution/settings';
 import { findField, shownAs } from './fields.ts';
 import { agentsSee, type MaskCalls, type MaskedCall, type Reveal } from './privacy/mask.ts';
 
@@ -22,7 +23,12 @@ export interface Configured {
   readonly definitions: Definitions;
   /** The name of the definition of calls that do not count; null for none. */
   readonly exclude: string | null;
+  /** Rules for conversions by their names. */
+  readonly rules: Readonly<Record<string, NamedRules>>;
 }
+
+/** Nothing. */
+export const nothingConfigured: Configured = { definitions: {}, exclude: null, rules: {} };
 
 /** The names of an operator as tools use them. */
 export interface Words {
@@ -31,6 +37,11 @@ export interface Words {
   readonly exclude: string | undefined;
   /** What each means, with `…` for what agents must not see. */
   readonly shown: ReadonlyMap<string, string>;
+  readonly rules: ReadonlyMap<string, NamedRules>;
+  /** The definitions as they are written, for calls as they were sent. */
+  readonly written: Definitions;
+  /** A condition of the operator with `…` for what agents must not see. */
+  shownText(condition: string): string;
   /** What was judged; copies that were made by something else are others. */
   readonly judged: string;
   /** Masks calls, and notes on each what was judged of it before. */
@@ -39,7 +50,7 @@ export interface Words {
 
 /** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
 export function readWords(
-  { definitions: written, exclude }: Configured,
+  { definitions: written, exclude, rules }: Configured,
   reveal: ReadonlySet<Reveal>,
 ): Words {
   const names = Object.keys(written);
@@ -49,11 +60,14 @@ export function readWords(
     const spec = shownAs(fields, name);
     return spec === undefined || agentsSee(spec, reveal) === 'shown';
   };
-  const textOf = (name: string): string => scrub(withoutValues(written[name] ?? '', isShown));
+  const shownText = (condition: string): string => scrub(withoutValues(condition, isShown));
   return {
     definitions: names.length === 0 ? undefined : definitions,
     exclude: exclude ?? undefined,
-    shown: new Map(names.map((name) => [name, textOf(name)])),
+    shown: new Map(names.map((name) => [name, shownText(written[name] ?? '')])),
+    rules: new Map(Object.entries(rules)),
+    written,
+    shownText,
     judged: JSON.stringify(tests),
     masking: (mask) => (calls) => {
       const masked = calls.map(mask);

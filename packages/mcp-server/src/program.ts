@@ -16,7 +16,7 @@ import {
   readSettings,
   type Settings,
 } from '@call-attribution/settings';
-import { type Configured, readWords } from './configured.ts';
+import { type Configured, nothingConfigured, readWords } from './configured.ts';
 import type { HttpOptions } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
@@ -212,13 +212,13 @@ export async function serveProgram(
 
 /** What the configuration file gives names to. A mistake in it is refused with the file. */
 function configuredIn(file: Settings['file'], reveal: readonly Reveal[]): Configured {
-  const { definitions = {}, exclude = null, path = '' } = file ?? {};
+  const configured = file ?? nothingConfigured;
   try {
-    readWords({ definitions, exclude }, new Set(reveal));
-    return { definitions, exclude };
+    readWords(configured, new Set(reveal));
+    return configured;
   } catch (error) {
     if (!CallsError.is(error)) throw error;
-    throw wrong(`${path}: ${redactError(error)}`);
+    throw wrong(`${file?.path}: ${redactError(error)}`);
   }
 }
 

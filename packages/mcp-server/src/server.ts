@@ -22,7 +22,7 @@ import {
 import * as z from 'zod';
 import { appResource } from './app/app.ts';
 import { conditionsResource } from './conditions-document.ts';
-import { type Configured, readWords, type Words } from './configured.ts';
+import { type Configured, nothingConfigured, readWords, type Words } from './configured.ts';
 import { Copy } from './copy/copy.ts';
 import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
 import { createTurns } from './copy/turns.ts';
@@ -141,14 +141,6 @@ export interface CallsMcpServer {
   close(): Promise<void>;
 }
 
-/**
- * Everything that belongs to one account: its client, masks and copy. Nothing of it is shared with
- * another one.
- */
-interface Opened extends AskedAccount {
-  readonly timeZone: string | undefined;
-}
-
 /** What tools may use, whatever call they run for. */
 type SharedContext = Omit<ToolContext, 'signal' | 'progress' | 'folder'>;
 
@@ -169,7 +161,7 @@ export function createServer(
   checkNames(options, optionNames);
   const { clock = systemClock, log = () => undefined, exportFolder, tools: added = [] } = options;
   const reveal = new Set(options.reveal);
-  const words = readWords(options.configured ?? { definitions: {}, exclude: null }, reveal);
+  const words = readWords(options.configured ?? nothingConfigured, reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
   const opened = accountsOf(client, options).map((account) =>
@@ -178,10 +170,10 @@ export function createServer(
 
   const inTurn = createTurns();
 
-  const contextOf = (chosen: readonly Opened[]): SharedContext => {
+  const contextOf = (chosen: readonly AskedAccount[]): SharedContext => {
     const [{ version: spoken, client: open, timeZone, mask }] = chosen as readonly [
-      Opened,
-      ...Opened[],
+      AskedAccount,
+      ...AskedAccount[],
     ];
     return {
       version: spoken,
@@ -370,7 +362,7 @@ function openAccount(
   reveal: ReadonlySet<Reveal>,
   words: Words,
   clock: Pick<Clock, 'now'>,
-): Opened {
+): AskedAccount {
   const { client, timeZone, name, id } = account;
   const spoken = account.version ?? (typeof client === 'function' ? 'v3' : client.version);
   let made: Promise<Client> | undefined;
@@ -411,8 +403,8 @@ function openAccount(
  */
 function ownTool(
   tool: Tool,
-  opened: readonly Opened[],
-  contextOf: (opened: readonly Opened[]) => SharedContext,
+  opened: readonly AskedAccount[],
+  contextOf: (opened: readonly AskedAccount[]) => SharedContext,
 ): Callable {
   const { title, description, output, meta } = tool;
   const { shape } = tool.input as z.ZodObject;
@@ -460,7 +452,7 @@ function ownTool(
   };
 }
 
-function accountNamed(name: string, opened: readonly Opened[]): Opened {
+function accountNamed(name: string, opened: readonly AskedAccount[]): AskedAccount {
   const found =
     opened.find((each) => each.name === name || each.id === name) ??
     opened.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type CallsMcpOptions, callTool, createServer } from '../src/index.ts';
+import { type CallsMcpOptions, type Configured, callTool, createServer } from '../src/index.ts';
 import { ask } from './support/ask.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
@@ -47,8 +47,15 @@ const newFolder = (): string => {
   return folder;
 };
 
-const serverWith = (configured: CallsMcpOptions['configured'], options: CallsMcpOptions = {}) =>
-  createServer(fakeClient(calls), { configured, pseudonymKey: 'key', ...options });
+const serverWith = (
+  configured: Pick<Configured, 'definitions' | 'exclude'>,
+  options: CallsMcpOptions = {},
+) =>
+  createServer(fakeClient(calls), {
+    configured: { ...configured, rules: {} },
+    pseudonymKey: 'key',
+    ...options,
+  });
 const server = serverWith({ definitions, exclude: null });
 const all = { calls: 'all' };
 

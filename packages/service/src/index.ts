@@ -3,13 +3,7 @@
 // starts one over generated calls.
 export type { LimitOptions, Shape, ShapeOptions } from './defaults.ts';
 export type { Feed, Once } from './feeds/feed.ts';
-export {
-  type CountingRules,
-  type FeedsContext,
-  type RulesFile,
-  readFeeds,
-  readRulesFile,
-} from './feeds/read-feeds.ts';
+export { type FeedsContext, readFeeds } from './feeds/read-feeds.ts';
 export { type Access, hashPassword } from './http/access.ts';
 export type {
   Fetch,

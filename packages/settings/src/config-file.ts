@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { codeOf } from '@call-attribution/core/errors';
 import {
   accountNameWords,
@@ -32,12 +32,24 @@ export interface ConfigFile {
   readonly exclude: string | null;
   /** What is under `"reports"`, unread: reports by their names. Undefined when there is nothing. */
   readonly reports: unknown;
+  /** Rules for conversions by their names, under `"rules"`. The files are not read here. */
+  readonly rules: Readonly<Record<string, NamedRules>>;
   /** What is under `"annotations"`, in the order of their days. */
   readonly annotations: readonly Annotation[];
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
   readonly page: unknown;
   /** It holds a credential, and other users of this machine can read it. */
   readonly isExposed: boolean;
+}
+
+/** Rules for conversions that have a name. */
+export interface NamedRules {
+  /** Absolute path of their file. */
+  readonly file: string;
+  /** Absolute path of the ledger of what was sent by them; null where none is named. */
+  readonly ledger: string | null;
+  /** The name of the conversion, as the sheet has it; empty where none is named. */
+  readonly conversionName: string;
 }
 
 /** Strings by their names. */
@@ -136,8 +148,18 @@ export function readConfigFile(
     return nothing;
   }
 
-  const { accounts, service, page, reports, annotations, definitions, exclude, spend, ...plain } =
-    json;
+  const {
+    accounts,
+    service,
+    page,
+    reports,
+    annotations,
+    rules,
+    definitions,
+    exclude,
+    spend,
+    ...plain
+  } = json;
   const values = stringsOf(plain, 'file', path, report);
   const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
   return {
@@ -150,6 +172,7 @@ export function readConfigFile(
       annotations: readAnnotations(annotations, (message, hint) =>
         report('file', `${path}: ${message}`, hint),
       ),
+      rules: readRulesIn(rules, path, report),
       ...readDefinitionsIn(definitions, exclude, path, report),
     },
     values,
@@ -172,7 +195,13 @@ function readSpendIn(spend: unknown, accounts: unknown, path: string, report: Re
 
 const noDefinitions = { definitions: {}, exclude: null } as const;
 
-const noSections = { service: undefined, page: undefined, reports: undefined, annotations: [] };
+const noSections = {
+  service: undefined,
+  page: undefined,
+  reports: undefined,
+  annotations: [],
+  rules: {},
+};
 
 const sections = [
   'accounts',
@@ -180,10 +209,54 @@ const sections = [
   'page',
   'reports',
   'annotations',
+  'rules',
   'definitions',
   'exclude',
   'spend',
 ];
+
+/** The rules of a file by their names: a path from the file each, or one with its ledger. */
+function readRulesIn(
+  section: unknown,
+  path: string,
+  report: Report,
+): Readonly<Record<string, NamedRules>> {
+  const example =
+    'they look like "rules": { "leads": "rules.json" } or { "leads": { "file": "rules.json", "ledger": "uploads.ledger", "conversionName": "Lead" } }';
+  const named: Record<string, NamedRules> = {};
+  if (section === undefined) return named;
+  if (!isObject(section)) {
+    report('file', `${path}: "rules" must be an object of files by their names`, example);
+    return named;
+  }
+
+  const folder = dirname(path);
+  for (const [name, entry] of Object.entries(section)) {
+    const fields = typeof entry === 'string' ? { file: entry } : entry;
+    const texts = isObject(fields) ? Object.entries(fields) : [];
+    const isRead = texts.every(
+      ([key, value]) => ruleNames.includes(key) && typeof value === 'string' && value !== '',
+    );
+    const {
+      file,
+      ledger,
+      conversionName = '',
+    } = Object.fromEntries(texts) as Record<string, string>;
+    if (!isRead || file === undefined || !isAccountName(name)) {
+      report('file', `${path}: rules.${name} must name a file`, example);
+      continue;
+    }
+    named[name] = {
+      file: resolve(folder, file),
+      ledger: ledger === undefined ? null : resolve(folder, ledger),
+      conversionName,
+    };
+  }
+
+  return named;
+}
+
+const ruleNames = ['file', 'ledger', 'conversionName'];
 
 /** The definitions of a file, and which of them is excluded. */
 function readDefinitionsIn(

@@ -2,7 +2,7 @@
 // configuration file with its accounts. Names, checks and defaults of all settings are in
 // `@call-attribution/core/settings`, since `createClient()` reads the same variables.
 export type { Annotation } from './annotations.ts';
-export { type ConfigFile, userConfigFile } from './config-file.ts';
+export { type ConfigFile, type NamedRules, userConfigFile } from './config-file.ts';
 export {
   type AnnotatedNumbers,
   accountCalled,

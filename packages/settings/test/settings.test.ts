@@ -521,3 +521,40 @@ describe('annotations', () => {
     expect(problem?.hint).toMatch(/it looks like \{ "date": "2026-10-05"/);
   });
 });
+
+describe('rules with a name', () => {
+  const rulesIn = (rules: unknown) => {
+    const cwd = folder({ 'calls.config.json': JSON.stringify({ rules }) });
+    const { file, problems } = readSettings({ config: 'calls.config.json', cwd, env: {} });
+    return { cwd, rules: file?.rules, problems: problems.map(({ message }) => message) };
+  };
+
+  test('are files beside the configuration file, each with what belongs to it', () => {
+    const { cwd, rules, problems } = rulesIn({
+      leads: 'rules.json',
+      sent: { file: '/etc/rules.json', ledger: 'uploads.ledger', conversionName: 'Lead' },
+    });
+    expect(problems).toEqual([]);
+    expect(rules).toEqual({
+      leads: { file: join(cwd, 'rules.json'), ledger: null, conversionName: '' },
+      sent: {
+        file: '/etc/rules.json',
+        ledger: join(cwd, 'uploads.ledger'),
+        conversionName: 'Lead',
+      },
+    });
+  });
+
+  test.each([
+    ['rules.json', /"rules" must be an object of files by their names/],
+    [{ leads: 3 }, /rules\.leads must name a file/],
+    [{ leads: '' }, /rules\.leads must name a file/],
+    [{ leads: { ledger: 'x' } }, /rules\.leads must name a file/],
+    [{ leads: { file: 'x', path: 'y' } }, /rules\.leads must name a file/],
+    [{ 'a b': 'rules.json' }, /rules\.a b must name a file/],
+  ])('are refused otherwise: %j', (wrong, message) => {
+    const { rules, problems } = rulesIn(wrong);
+    expect(rules).toEqual({});
+    expect(problems).toEqual([expect.stringMatching(message)]);
+  });
+});

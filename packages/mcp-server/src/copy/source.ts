@@ -48,10 +48,17 @@ export interface AskedAccount {
   /** Its ID, where it is known before its calls are. */
   readonly id?: string | undefined;
   readonly version: 'v2' | 'v3';
+  readonly timeZone: string | undefined;
   client(): Promise<Client>;
   /** Masks a call that was read from the API. */
   mask(call: Call): MaskedCall;
   readonly copy: Copy;
+}
+
+/** A call as it was sent, which nobody else gets, and what belongs to it. */
+export interface SentCall {
+  readonly call: Call;
+  readonly account: AskedAccount;
 }
 
 /** Where an answer comes from, and what to say about it. */
@@ -294,22 +301,26 @@ export class Source {
   }
 
   /** Asks the API for one call. */
-  async get(sid: string, run: Waiting): Promise<Listed & Pick<Origin, 'notes'>> {
+  async get(sid: string, run: Waiting): Promise<Listed> {
+    const { call, account } = await this.sent(sid, run);
+    return { account: account.name, call: account.mask(call) };
+  }
+
+  /** The same as it was sent, for what judges it. Whatever is said of it has to be masked. */
+  async sent(sid: string, run: Waiting): Promise<SentCall> {
     let missing: CallsError | null = null;
-    const { found, failed } = await this.askEach(run, async ({ name, client, mask }) => {
+    const { found, failed } = await this.askEach(run, async (account) => {
+      const client = await account.client();
       try {
-        return {
-          account: name,
-          call: mask(await (await client()).getCall(sid, { signal: run.signal })),
-        };
+        return { account, call: await client.getCall(sid, { signal: run.signal }) };
       } catch (error) {
         if (!CallsError.is(error, 'not_found')) throw error;
         missing = error;
-        return name;
+        return account.name;
       }
     });
     const one = found.find((each) => typeof each !== 'string');
-    if (typeof one === 'object') return { ...one, notes: [] };
+    if (typeof one === 'object') return one;
     const [first] = failed;
     if (first === undefined && missing !== null)
       throw apiError(
@@ -567,7 +578,7 @@ const fenced = <Said extends { readonly code: string; readonly message: string }
     : said;
 
 /** Passes some fields of the calls of periods, one call after the other. */
-async function eachCall(
+export async function eachCall(
   { store, account }: KeptCalls,
   periods: readonly Period[],
   names: readonly string[],

@@ -1,13 +1,15 @@
-import { isCurrency, type SheetFormatName, sheetFormats } from '@call-attribution/conversions';
-import { accountNameForm } from '@call-attribution/core/settings';
+import { type SheetFormatName, sheetFormats } from '@call-attribution/conversions';
 import {
-  type Duration,
-  day,
-  durationMillis,
-  hour,
-  isTimeZone,
-  parseDuration,
-} from '@call-attribution/core/time';
+  checked,
+  days,
+  isDuration,
+  keepOne,
+  ruleFields,
+  span,
+  twoValues,
+} from '@call-attribution/conversions/rules';
+import { accountNameForm } from '@call-attribution/core/settings';
+import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import * as z from 'zod';
 import {
   accessFields,
@@ -19,47 +21,10 @@ import {
   text,
 } from '../http/access-schema.ts';
 
-// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` and `readRulesFile`
-// import it.
+// What a file of feeds may hold. zod is loaded with this, so only `readFeeds` imports
+// it.
 
-const checked = (isGood: (text: string) => boolean, expected: string) =>
-  z.string(expected).refine(isGood, expected);
-const span = (isGood: (text: string) => boolean, expected: string) =>
-  z.custom<Duration>((value) => typeof value === 'string' && isGood(value), expected);
-const amount = z.number('must be a number, 0 or greater').min(0, 'must be a number, 0 or greater');
-const isDays = (days: string) => /^(?=.*[1-9])\d+(?:\.\d+)?[hdw]$/.test(days);
-const days = (example: string) => span(isDays, `must be a duration such as 36h, ${example}`);
-const isDuration = (time: string) => parseDuration(time) >= 0;
-/** A condition. Names that are defined are only known when it is used, and then refused or not. */
-const condition = z.string().min(1);
-const consent = z.union([
-  z.enum(['granted', 'denied']),
-  z.strictObject({ granted: condition, denied: condition }).partial(),
-]);
-
-/** Which calls count, and at what value: of a feed, and of a file of rules. */
-const rules = z
-  .strictObject({
-    value: amount,
-    valueRules: z.union([text, z.record(z.string(), z.unknown())]),
-    currency: checked(isCurrency, 'must be the code of a currency, such as USD'),
-    minAge: span(isDuration, 'must be a duration such as 6h'),
-    clickWindow: days('30d or 4w'),
-    unanswered: z.boolean(),
-    firstCallOnly: z.boolean(),
-    oncePerCaller: days('30d or 4w'),
-    history: days('90d or 12w'),
-    repeatedHour: z.enum(['leave-out', 'first', 'second']),
-    where: condition,
-    consent: z.strictObject({
-      adUserData: consent,
-      adPersonalization: consent,
-      otherwise: z.enum(['leave-out', 'unknown']).optional(),
-    }),
-  })
-  .partial();
-
-const fields = rules
+const fields = ruleFields
   .extend({
     conversionName: z.string().trim().min(1).max(100),
     minTalk: span(isDuration, 'must be a duration such as 60s'),
@@ -85,14 +50,6 @@ const fields = rules
 /** A feed, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
 
-/** What a file of rules may hold. */
-export const rulesSchema = rules.superRefine((read, context) =>
-  checkValue(read, refusing(context)),
-);
-
-/** The rules of a file, as it has them. */
-export type RuleFields = z.infer<typeof rulesSchema>;
-
 /**
  * A file of feeds: what stands next to `feeds` holds for each feed that does not say otherwise.
  *
@@ -117,12 +74,6 @@ export function feedsSchema(timeZone: string | null, surroundings: Surroundings)
       })),
     }))
     .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
-}
-
-/** Refuses two values for one conversion. */
-function checkValue({ value, valueRules }: RuleFields, refuse: Refuse<keyof FeedFields>): void {
-  if (value !== undefined && valueRules !== undefined)
-    refuse(null, 'has both value and valueRules', 'keep one of the two');
 }
 
 /** Refuses what does not go together in a feed. */
@@ -151,7 +102,8 @@ function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
       'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
     );
 
-  checkValue(feed, refuse);
+  const two = twoValues(feed);
+  if (two !== null) refuse(null, two, keepOne);
   const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
   if (once === undefined && ledger !== undefined)
     refuse('once', 'is missing: ledger needs it', both);

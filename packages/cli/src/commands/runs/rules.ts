@@ -3,11 +3,12 @@ import {
   type ConversionRules,
   checkRules,
   conditionsOf,
+  type RulesFile,
+  readRulesFile,
   type Tool,
 } from '@call-attribution/conversions';
 import { textOf } from '@call-attribution/core/time';
 import { definitionsIn } from '@call-attribution/questions';
-import type { RulesFile } from '@call-attribution/service';
 import { type Args, interval } from '../../args.ts';
 import { noTimeZone, UsageError } from '../../errors.ts';
 import { type Io, readText, say } from '../../io.ts';
@@ -52,7 +53,6 @@ async function readRuleFile(
   const file = args.text('rules');
   if (file === null) return { rules: {}, history: 0 };
   const { path, text } = await readText('rules', file, io);
-  const { readRulesFile } = await import('@call-attribution/service');
   const read = await readRulesFile(text, file, dirname(path), definitions);
   const used = definitionsIn(conditionsOf(read.rules), definitions);
   if (used.length > 0) say(io, `${file} uses ${used.join(', ')} of ${configFile}`);

@@ -1,7 +1,6 @@
 import {
-  type CallChange,
-  conversions,
   explainChange,
+  judgeOne,
   type SheetFormatName,
   sheetFormats,
 } from '@call-attribution/conversions';
@@ -45,34 +44,19 @@ export async function whyOf(
 
   // Without a ledger the name decides nothing.
   const judgedAs = name === '' && format.needsName ? 'conversion' : name;
-  const { rules: typed, history } = await readRules(args, context, format, judgedAs, io);
-  const rules = { ...typed, from: String(call.date_added) };
+  const { rules, history } = await readRules(args, context, format, judgedAs, io);
   const calls = history === 0 ? [call] : await callsUpTo(call, history, source, context, io);
   const ledger = shown === null ? null : await openNamedLedger(shown, rules.now, true, io);
   try {
-    const destination = `${format.name} ${rules.conversionName}`.trim();
-    let last: CallChange | null = null;
-    for await (const change of conversions(calls, rules, format, ledger?.delivered(destination)))
-      if (change.call?.sid === call.sid) last = change;
-    if (last === null)
+    const asked = shown === null ? undefined : ledger;
+    const judged = await judgeOne(call, calls, { tool: format, rules }, asked);
+    if (judged === null)
       throw new CliError(`the call ${call.sid} was not among the calls of its time`, {
         exitCode: exitCodes.incomplete,
       });
 
-    const { kind, why, conversion, entry } = last;
-    const key = entry?.key ?? String(call.sid);
-    const sentAt = shown === null ? undefined : (ledger?.sentAt(destination, key) ?? null);
-    const data = {
-      sid: call.sid,
-      tool: format.name,
-      counts: conversion !== null,
-      kind,
-      why,
-      value: conversion?.value ?? null,
-      currency: conversion?.currency ?? null,
-      sentAt: typeof sentAt === 'number' ? new Date(sentAt).toISOString() : null,
-    };
-    return { lines: explainChange(last, { tool: format, rules, sentAt }), data };
+    const { change, sentAt, data } = judged;
+    return { lines: explainChange(change, { tool: format, rules, sentAt }), data };
   } finally {
     await ledger?.close();
   }
