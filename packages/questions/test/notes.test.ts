@@ -242,8 +242,17 @@ describe('days with hardly a call', () => {
     expect(
       await noteOf('few_calls', { from: '2026-10-01', measures: ['per_day'] }, small),
     ).toBeUndefined();
+  });
+
+  test('two weeks that are compared are judged by the four weeks before them', async () => {
     const week: Question = { period: '2026-11-16 to 2026-11-22', compare: 'previous' };
-    expect(await noteOf('few_calls', week, lost)).toBeUndefined();
+    expect(await noteOf('few_calls', week, lost)).toBe(
+      'Few calls on 2026-11-19 (1, usually 30): less than a tenth of what the day of the week has.',
+    );
+    const known = lost.filter(({ date_added: at }) => at >= '2026-11-02');
+    expect(await noteOf('few_calls', week, known)).toBeUndefined();
+    const whole = daily('2026-10-01', '2026-11-26');
+    expect(await noteOf('few_calls', week, whole)).toBeUndefined();
   });
 });
 

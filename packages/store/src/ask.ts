@@ -79,7 +79,7 @@ async function feed(
   { store, account, name = account, from = null }: AskedCopy,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for (const need of running.needs) {
+  for (const need of running.reads) {
     const period = from === null ? need.period : intersect(need.period, periodOf(from, null));
     if (period === null) continue;
     await running.addAll(store.columns(account, need.fields, { period }, signal), name);

@@ -1,4 +1,4 @@
-import { day, formatNaive, hour } from '@call-attribution/core/time';
+import { day, formatNaive, hour, type Period } from '@call-attribution/core/time';
 import { dayNumber, startOfDay, weekdayOf } from '../fields/calendar.ts';
 import type { ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
@@ -28,10 +28,12 @@ export function daysOfFewCalls(plan: ReadPlan, counted: Counted, ends: DataEnds)
     calls.set(number, (calls.get(number) ?? 0) + count);
   }
 
-  const days = wholeDays(plan, counted, [...calls.keys()], ends);
+  const periods = plan.compared === null ? [plan.period] : [plan.period, plan.compared];
+  const days = wholeDays(plan, counted, { periods, called: [...calls.keys()] }, ends);
+  const known = new Set([...days, ...daysBeside(plan, [...calls.keys()])]);
   const usual = new Map<number, number>();
   for (let weekday = 0; weekday < 7; weekday += 1) {
-    const own = days.filter((number) => weekdayOf(startOfDay(number)) === weekday);
+    const own = [...known].filter((number) => weekdayOf(startOfDay(number)) === weekday);
     const sorted = own.map((number) => calls.get(number) ?? 0).sort((a, b) => a - b);
     if (own.length >= least.days) usual.set(weekday, sorted[Math.floor(own.length / 2)] ?? 0);
   }
@@ -50,11 +52,23 @@ export function daysOfFewCalls(plan: ReadPlan, counted: Counted, ends: DataEnds)
   });
 }
 
+/** The days beside the periods, from the day after the first one that has a call. */
+function daysBeside({ beside }: ReadPlan, called: readonly number[]): number[] {
+  const first = called.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY);
+  return beside.flatMap(({ from, to }) => {
+    const days: number[] = [];
+    if (from === null || to === null) return days;
+    const start = Math.max(dayNumber(from), first + 1);
+    for (let number = start; startOfDay(number + 1) <= to; number += 1) days.push(number);
+    return days;
+  });
+}
+
 /** The whole days of the periods of which calls are known, that are over. */
 function wholeDays(
-  { period, compared, now }: ReadPlan,
+  { now }: ReadPlan,
   { until }: Counted,
-  called: readonly number[],
+  { periods, called }: { readonly periods: readonly Period[]; readonly called: readonly number[] },
   ends: DataEnds,
 ): number[] {
   const known = knownDays(ends);
@@ -62,7 +76,7 @@ function wholeDays(
   const dates = new Set<number>();
   const first = called.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY);
   const last = called.reduce((most, number) => Math.max(most, number), Number.NEGATIVE_INFINITY);
-  for (const each of compared === null ? [period] : [period, compared]) {
+  for (const each of periods) {
     const from = Math.max(each.from ?? startOfDay(first), known.from ?? Number.NEGATIVE_INFINITY);
     const to = Math.min(each.to ?? startOfDay(last + 1), end);
     if (!Number.isFinite(from) || !Number.isFinite(to)) continue;

@@ -57,6 +57,11 @@ export async function answerQuestion(
 export class RunningAnswers {
   /** The calls that have to be read, in the order of time. */
   readonly needs: readonly Need[];
+  /**
+   * The same, with the times of calls beside the periods that show what a day usually has: where
+   * these cost little, they are worth reading.
+   */
+  readonly reads: readonly Need[];
   readonly #all: readonly QuestionCount[];
   readonly #callers = new Numbering();
   readonly #records: Records;
@@ -69,7 +74,11 @@ export class RunningAnswers {
   constructor(plans: readonly Plan[], { memory = usualMemory, namesOf = () => [] }: AnswerOptions) {
     this.#countOf = (plan) => new QuestionCount(plan, memory, namesOf);
     this.#all = plans.map((plan) => this.#countOf(readPlan(plan)));
-    this.needs = joinNeeds(plans.flatMap(({ needs }) => needs));
+    const needs = plans.flatMap((plan) => plan.needs);
+    this.needs = joinNeeds(needs);
+    const beside = this.#all.flatMap(({ plan }) => plan.beside);
+    const times = beside.map((period): Need => ({ period, fields: ['date_added'] }));
+    this.reads = joinNeeds([...needs, ...times]);
     const late = this.#all.filter(isLate).map(({ plan }) => plan);
     this.#kept = late.length === 0 ? null : new KeptCalls(late, memoryOf(memory));
     const fields = new Set(this.needs.flatMap((need) => need.fields));

@@ -1,4 +1,12 @@
-import { type ClosedPeriod, everything, naiveAt, type Period } from '@call-attribution/core/time';
+import {
+  type ClosedPeriod,
+  day,
+  everything,
+  naiveAt,
+  type Period,
+  periodOf,
+  subtract,
+} from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
 import type { Condition, Vocabulary } from '../conditions/condition.ts';
 import { selectedBy } from '../conditions/filter.ts';
@@ -98,6 +106,11 @@ export interface ReadPlan extends Plan {
   readonly topPer: number;
   /** Measures that add up have a change per day: the periods are months, or differ in length. */
   readonly changesPerDay: boolean;
+  /**
+   * Stretches of time beside the periods whose calls show what a day usually has. Where they are at
+   * hand they are read too, and nothing but `few_calls` depends on them.
+   */
+  readonly beside: readonly Period[];
   /** The question, as it was asked at a moment; null for a list. */
   readonly asked: { readonly question: Question; readonly options: ReadOptions } | null;
   /** What was spent; null where nobody said. */
@@ -214,6 +227,7 @@ export function planCalls(
     topPer: mostRows,
     changesPerDay: false,
     asked: null,
+    beside: [],
     spend: null,
     outcomes: null,
     personal: 'show',
@@ -317,6 +331,7 @@ export function planQuestion(
   const plan: ReadPlan = {
     ...selection,
     asked: { question, options: { now, version } },
+    beside: compared !== null || isByDay ? stretchesBefore([period, compared]) : [],
     period,
     periodNotes: note === null ? selection.periodNotes : [...ofClock, note],
     groups,
@@ -376,6 +391,19 @@ function readExpected(
   if (expect.length > mostExpected)
     throw refuse`${option('expect')} names ${expect.length} values: ${mostExpected} at most.`;
   return expect;
+}
+
+/** The four weeks before each of some periods that begin, apart from the periods themselves. */
+function stretchesBefore(periods: readonly (Period | null)[]): readonly Period[] {
+  const own = periods.filter((each) => each !== null);
+  return own.flatMap(({ from }) => {
+    if (from === null) return [];
+    const stretch: Period = periodOf(from - 28 * day, from);
+    return own.reduce<readonly Period[]>(
+      (left, each) => left.flatMap((part) => subtract(part, each)),
+      [stretch],
+    );
+  });
 }
 
 const lengthOf = (period: Period | null): number => (period?.to ?? 0) - (period?.from ?? 0);
