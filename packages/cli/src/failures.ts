@@ -95,6 +95,7 @@ const renamed = new Map([
   ),
   ['groupBy', '--by'],
   ['spend', '--spend'],
+  ['outcomes', '--outcomes'],
   ['timeZone', '--time-zone'],
 ]);
 

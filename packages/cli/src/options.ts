@@ -83,6 +83,14 @@ export const conversionName = {
   '--conversion-name <name>': 'name of the conversion action, goal or type, spelled as in the tool',
 } as const;
 
+/** What calls became later. */
+export const outcomeFiles = {
+  '--outcomes <files>':
+    'what calls became, such as sales: files with columns phone, time and value, and optional currency, conversion, id and status',
+  '--outcome-dates <dmy|mdy|ymd>': 'the order of day, month and year, where a file does not tell',
+  '--outcome-window <duration>': 'how long a call may lie before its outcome (default: 30d)',
+} as const;
+
 export const dryRun = {
   '--dry-run': 'show what there would be, and write and send nothing',
 } as const;

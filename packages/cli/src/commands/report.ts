@@ -4,7 +4,16 @@ import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say, write } from '../io.ts';
-import { accounts, connection, exclusion, only, output, whichCalls, without } from '../options.ts';
+import {
+  accounts,
+  connection,
+  exclusion,
+  only,
+  outcomeFiles,
+  output,
+  whichCalls,
+  without,
+} from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 import type { ReportAnswers } from './runs/report-answers.ts';
 
@@ -36,6 +45,8 @@ export const report = command({
       'what was spent, by campaign, ad group or keyword: a file of Google Ads, Microsoft Advertising or another (CSV, .xlsx, ZIP), or its name under "spend" of calls.config.json; adds spend and cost_per_call, and cost_per(condition) may be measured',
     '--spend-columns <columns>':
       'headings of that file which are not in English: campaign=Kampagne,cost=Kosten,day=Tag; dates=dmy says the order of its dates',
+    ...outcomeFiles,
+    '--dry-run': 'with --outcomes: list each of them with its call, or why it has none',
     '--title <text>': 'title of the page',
     '--list': 'list the reports of calls.config.json',
     '--json-definition': 'print what was typed as a report to paste into calls.config.json',
@@ -54,6 +65,8 @@ export const report = command({
       'who misses most, and how that has changed',
     'calls report --by campaign --period "last week" --fail-if "missed_rate > 0.2 OR calls < 10"':
       'for cron: campaigns to look at, and status 9 when there are any',
+    'calls report --by keyword --period "last month" --outcomes sales.csv':
+      'how many sales each keyword has brought, and their value',
     'calls report weekly': 'the report "weekly" of calls.config.json',
     'calls report --by campaign --period "last month" --spend google.csv':
       'what calls cost, and where money brought none',
@@ -119,6 +132,18 @@ export const report = command({
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
     const below = isForPeople ? shownBelow : new Set<string>();
     for (const line of remarks(answers, await countedText(main.extensions), below)) say(io, line);
+    if (args.flag('dry-run')) {
+      if (isPage)
+        throw new UsageError('--dry-run lists outcomes as a table, CSV or JSON, not as a page');
+      await writeRows(
+        main.outcomes.map((each) => ({ ...each })),
+        outcomeColumns,
+        { ...target, format },
+        io,
+      );
+      return found.status;
+    }
+
     if (!isForPeople) {
       const columns = main.columns.map(({ name }) => name);
       await writeRows(main.rows, columns, { ...target, format }, io);
@@ -155,6 +180,18 @@ export const report = command({
     return status;
   },
 });
+
+/** What --dry-run lists of each outcome: nothing that says who the caller is. */
+const outcomeColumns = [
+  'place',
+  'time',
+  'value',
+  'currency',
+  'sid',
+  'date_added',
+  'account',
+  'why',
+] as const;
 
 /**
  * How a report with --fail-if ends: with 9 where groups meet the condition. Calls that are missing

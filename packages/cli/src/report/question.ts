@@ -74,7 +74,7 @@ export function layoutOf(
   if (!isPair || !across?.isTime)
     return { rows: groups, across: null, inner: null, plans: planned(limited(groups)) };
   const rows = groups.filter((group) => group !== across);
-  const { compare, from, to, period, spend: _, ...plain } = question;
+  const { compare, from, to, period, spend: _, outcomes: __, ...plain } = question;
 
   // What is drawn along time is the period of the table, which a comparison may have cut.
   const isCompared = compare !== undefined;

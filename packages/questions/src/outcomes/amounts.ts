@@ -37,12 +37,13 @@ const ofSales: AmountWords = {
  * can be nothing else, otherwise refused: 1,250 may be a thousand and something, or one and a quarter.
  */
 export function readAmounts(
-  cells: readonly Placed[],
+  cells: readonly Placed<string | number>[],
   words: AmountWords = ofSales,
 ): readonly (Pick<Outcome, 'value'> & { readonly currency: string | null })[] {
   const read = cells.map((cell) => {
     const { place, text } = cell;
-    const trimmed = text.trim();
+    if (typeof text === 'number' && text >= 0) return { place, currency: null, digits: text };
+    const trimmed = String(text).trim();
     if (/^\(.*\)$|^[^\d]*[-−]\s*[^\d]*\d/.test(trimmed)) throw refuseRow(place, words.negative);
 
     const found = written.exec(trimmed);
@@ -60,7 +61,7 @@ export function readAmounts(
 
   const told = new Map<Decimal | 'unclear', string>();
   for (const { place, digits } of read) {
-    const mark = decimalIn(digits);
+    const mark = typeof digits === 'number' ? null : decimalIn(digits);
     if (mark !== null && !told.has(mark)) told.set(mark, place);
   }
 
@@ -78,6 +79,7 @@ export function readAmounts(
 
   const decimal = comma === undefined ? '.' : ',';
   return read.map(({ place, currency, digits }) => {
+    if (typeof digits === 'number') return { value: digits, currency };
     const [whole = '', fraction = ''] = digits.split(decimal);
     const value = Number(`${whole.replace(/[.,]/g, '')}.${fraction || '0'}`);
     if (!Number.isFinite(value) || digits.split(decimal).length > 2 || /[.,]/.test(fraction))

@@ -8,9 +8,9 @@ export type DateOrder = 'dmy' | 'mdy' | 'ymd';
 type TypedAs = (order: DateOrder) => string;
 
 /** A text with the place that it was read from. */
-export interface Placed {
+export interface Placed<T = string> {
   readonly place: string;
-  readonly text: string;
+  readonly text: T;
 }
 
 const written =

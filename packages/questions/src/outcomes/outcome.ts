@@ -4,8 +4,8 @@ import { QuestionError } from '../errors.ts';
 export interface TableRow {
   /** The line in the file, from 1. */
   readonly line: number;
-  /** Its cells from left to right. */
-  readonly cells: readonly string[];
+  /** Its cells from left to right; a number where a sheet holds one. */
+  readonly cells: readonly (string | number)[];
 }
 
 /** A file of outcomes that was opened: its name, for what is said of it, and its rows. */

@@ -96,7 +96,9 @@ interface Columns {
 function headingsOf({ name, rows }: OutcomeFile): Columns & { readonly body: readonly TableRow[] } {
   const known = (row: TableRow): number =>
     needed.filter((meaning) =>
-      row.cells.some((cell) => (headings[meaning] as readonly string[]).includes(plain(cell))),
+      row.cells.some((cell) =>
+        (headings[meaning] as readonly string[]).includes(plain(String(cell))),
+      ),
     ).length;
   const above = rows.slice(0, mostAbove);
   const most = Math.max(0, ...above.map(known));
@@ -108,7 +110,7 @@ function headingsOf({ name, rows }: OutcomeFile): Columns & { readonly body: rea
     );
 
   const place = `${name}, row ${head.line}`;
-  const titles = head.cells.map(plain);
+  const titles = head.cells.map(String).map(plain);
   const at = new Map<Meaning, number>();
   let timeOfDay: number | null = null;
   for (const meaning of meanings) {
@@ -169,18 +171,23 @@ function readFile(file: OutcomeFile, options: OutcomeOptions) {
   const placed = body.map((row) => ({ place: `${file.name}, row ${row.line}`, row }));
   const last = Math.max(...at.values(), timeOfDay ?? 0);
   const least = Math.max(...needed.map((meaning) => at.get(meaning) ?? 0));
-  for (const { place, row } of placed)
+
+  // A sheet has no cells at the end of a row that is empty there, and is whole or cannot be read.
+  const isText = body.every(({ cells }) => cells.every((cell) => typeof cell === 'string'));
+  for (const { place, row } of isText ? placed : [])
     if (row.cells.length <= least || (row === body.at(-1) && row.cells.length <= last))
       throw refuseRow(
         place,
         `it ends before its last column: is the file whole, or is it still being written?`,
       );
 
-  const column = (meaning: Meaning): readonly Placed[] | null => {
+  const cellsOf = (meaning: Meaning): readonly Placed<string | number>[] | null => {
     const index = at.get(meaning);
     if (index === undefined) return null;
-    return placed.map(({ place, row }) => ({ place, text: (row.cells[index] ?? '').trim() }));
+    return placed.map(({ place, row }) => ({ place, text: row.cells[index] ?? '' }));
   };
+  const column = (meaning: Meaning): readonly Placed[] | null =>
+    cellsOf(meaning)?.map(({ place, text }) => ({ place, text: String(text).trim() })) ?? null;
 
   const phones = column('phone') ?? [];
   const dates = (column('time') ?? []).map(({ place, text }, i) => {
@@ -190,7 +197,7 @@ function readFile(file: OutcomeFile, options: OutcomeOptions) {
   const times = readTimes(dates, options);
   const statuses = column('status');
   const isCounted = phones.map(({ place }, i) => isCounting(place, statuses?.[i]?.text ?? ''));
-  const values = (column('value') ?? []).map(({ place, text }, i) => {
+  const values = (cellsOf('value') ?? []).map(({ place, text }, i) => {
     // What was taken back needs no value.
     return { place, text: text === '' && isCounted[i] === false ? '0' : text };
   });

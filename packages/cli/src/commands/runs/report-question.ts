@@ -17,9 +17,11 @@ import {
   sayPeriod,
 } from '../typed/filter.ts';
 import { expectedIn } from '../typed/named-report.ts';
+import { outcomesOf } from '../typed/outcomes.ts';
 import { spendOf } from '../typed/spend.ts';
 
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
+const usualOfOutcomes = ['calls', 'outcomes', 'revenue', 'revenue_per_call'];
 
 /**
  * The question that the options ask, to all accounts at once, and its plan. Which period is meant
@@ -41,8 +43,12 @@ export async function questionOf(
   );
   const typed = args.text('compare');
   const compare = typed ?? (having === null ? null : usualComparison(by, period));
+  const outcomes = await outcomesOf(args, selection.timeZone ?? null, io);
+  if (outcomes === null && args.flag('dry-run'))
+    throw new UsageError('--dry-run lists outcomes: it needs --outcomes FILE');
   const question: Question = {
     ...groupsOf(args, accounts[0]?.settings.accounts ?? []),
+    ...(outcomes === null ? {} : { outcomes }),
     ...selection,
     // Calls through call extensions were paid for, too.
     ...(spend === undefined ? {} : { spend, calls: 'all' }),
@@ -72,9 +78,10 @@ export function groupsOf(args: Args, configured: readonly ConfiguredAccount[]): 
   // Calls are counted under the ID of their account.
   const idOf = (name: string) => (isByAccount ? accountCalled(name, configured)?.id : null) ?? name;
   const expect = expectedIn(args).map(idOf);
+  const usual = args.flag('outcomes') ? usualOfOutcomes : usualMeasures;
   return {
     groupBy: by.length > 0 ? by : ['day'],
-    measures: measures === null ? usualMeasures : splitList(measures).map((each) => each.trim()),
+    measures: measures === null ? usual : splitList(measures).map((each) => each.trim()),
     ...(order === null ? {} : { order }),
     ...(limit === null ? {} : { limit }),
     ...(having === null ? {} : { having }),

@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import type { DateOrder, Outcome } from '@call-attribution/questions';
+import { type Args, interval } from '../../args.ts';
+import { UsageError } from '../../errors.ts';
+import { type Io, say } from '../../io.ts';
+
+/** What --outcomes names. */
+export interface TypedOutcomes {
+  readonly all: readonly Outcome[];
+  /** How many milliseconds a call may lie before its outcome. */
+  readonly window: number;
+}
+
+/** Options that say nothing without --outcomes. */
+const others = ['outcome-dates', 'outcome-window', 'outcomes-complete'] as const;
+
+/**
+ * Reads the files of --outcomes, and says which columns were taken; null where it was not typed. Times
+ * without an offset are on the clock of the account.
+ */
+export async function outcomesOf(
+  args: Args,
+  timeZone: string | null,
+  io: Io,
+): Promise<TypedOutcomes | null> {
+  const names = args.list('outcomes');
+  if (names.length === 0) {
+    const alone = others.find((option) => args.flag(option));
+    if (alone !== undefined)
+      throw new UsageError(`--${alone} needs --outcomes FILE, which says what calls became`);
+    return null;
+  }
+
+  const { readTable } = await import('@call-attribution/settings/tables');
+  const { readOutcomes, usualWindow } = await import('@call-attribution/questions');
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, rows: await readTable(resolve(io.cwd, name), name) })),
+  );
+  const dates = args.text('outcome-dates') as DateOrder | null;
+  const { all, columns, replaced } = readOutcomes(files, { timeZone, dates });
+  for (const line of columns) say(io, line);
+  if (replaced > 0) {
+    const rows = replaced === 1 ? '1 row is' : `${replaced} rows are`;
+    say(io, `${rows} replaced by a newer one of the same id, or the same in another file`);
+  }
+
+  return { all, window: interval(args, 'outcome-window') ?? usualWindow };
+}
