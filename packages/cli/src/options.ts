@@ -91,6 +91,13 @@ export const outcomeFiles = {
   '--outcome-window <duration>': 'how long a call may lie before its outcome (default: 30d)',
 } as const;
 
+/** The same for commands that upload them. */
+export const uploadedOutcomes = {
+  ...outcomeFiles,
+  '--outcomes-complete':
+    'no row is missing in the files: what was uploaded of their time and is in none is taken back',
+} as const;
+
 export const dryRun = {
   '--dry-run': 'show what there would be, and write and send nothing',
 } as const;

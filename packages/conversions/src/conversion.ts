@@ -71,8 +71,6 @@ export interface OutcomeRules {
   readonly window: number;
   /** Outcomes of this time are sent. What was sent before is corrected whenever it was. */
   readonly period: Period;
-  /** Whether the number of a call does not count. */
-  readonly isExcluded: (call: Call) => boolean;
   /**
    * Nothing is missing in the files between their first and their last outcome: what was sent of
    * that time and is in none of them is taken back.

@@ -44,6 +44,7 @@ export function createOutcomeJudge(
 ): OutcomeJudge {
   const { rules } = read;
   const matcher = matchOutcomes<Call>(outcomes.all, outcomes.window);
+  const wanted: (readonly [number, Call])[] = [];
 
   const worthOf = ({ value, currency }: Outcome) => ({
     value,
@@ -124,18 +125,22 @@ export function createOutcomeJudge(
   return {
     page(calls) {
       for (const call of calls) {
+        read.learn(call);
         const caller = callerOf(call);
-        if (!matcher.wants(caller)) continue;
+        if (matcher.wants(caller)) wanted.push([caller, call]);
+      }
+    },
+    changes() {
+      // Which calls are excluded may be known when all are there.
+      for (const [caller, call] of wanted)
         matcher.add(caller, {
           account: String(call.acct_id),
           time: parseTime(String(call.date_added))?.millis ?? Number.NaN,
           sid: String(call.sid),
-          isExcluded: outcomes.isExcluded(call) || read.isExcluded(call),
+          isExcluded: read.isExcluded(call),
           it: call,
         });
-      }
-    },
-    changes() {
+
       const keyed = keysOf(matcher.matches());
       const changes = keyed.flatMap(changesOfMatch);
       return outcomes.isComplete ? [...changes, ...missing(keyed)] : changes;

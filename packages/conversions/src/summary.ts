@@ -192,6 +192,7 @@ export function summaryLines(
 ): string[] {
   const { calls, rows, value, short, ofV2, leftOut } = summary;
   const without = calls - rows;
+  const isOfCalls = rules.outcomes === undefined;
   const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
@@ -199,22 +200,26 @@ export function summaryLines(
   return [
     [
       value === null ? 'no values' : `worth ${amount.format(value)}${currency}`,
-      ...(short > 0 || talk < shortTalk
+      ...(isOfCalls && (short > 0 || talk < shortTalk)
         ? [`${share(short, rows)} talked for less than ${shortTalk} s`]
         : []),
     ].join('; '),
     [
-      `minimum talk time ${minTalk}`,
-      rules.unanswered ? 'calls nobody answered count' : 'calls nobody answered do not count',
+      ...(isOfCalls
+        ? [
+            `minimum talk time ${minTalk}`,
+            rules.unanswered ? 'calls nobody answered count' : 'calls nobody answered do not count',
+          ]
+        : ['the last call of the caller before each outcome, whatever the talk was']),
       ...(window === null ? [] : [`clicks of at most ${daysOf(window)} days`]),
-      ...(rules.firstCallOnly ? ['only the first call of a caller'] : []),
-      ...(rules.oncePerCaller === undefined
+      ...(isOfCalls && rules.firstCallOnly ? ['only the first call of a caller'] : []),
+      ...(!isOfCalls || rules.oncePerCaller === undefined
         ? []
         : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
     ].join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
     ...unusedRules(summary, rules),
-    ...(without > 0 ? [`left out: ${formatCounted(without, 'call')}`] : []),
+    ...(without > 0 ? [`left out: ${formatCounted(without, isOfCalls ? 'call' : 'outcome')}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }
@@ -235,9 +240,14 @@ const enough = { calls: 200, days: 30 };
 /** The rules that decided nothing, where there were enough calls to notice. */
 function unusedRules(
   { calls, days, byRule }: Pick<Summary, 'calls' | 'days' | 'byRule'>,
-  { value }: ConversionRules,
+  { value, outcomes }: ConversionRules,
 ): string[] {
-  if (typeof value !== 'object' || (calls < enough.calls && days < enough.days)) return [];
+  if (
+    typeof value !== 'object' ||
+    outcomes !== undefined ||
+    (calls < enough.calls && days < enough.days)
+  )
+    return [];
   const unused = value.rules.map(labelOf).filter((label) => !byRule.has(label));
   return unused.map(
     (label) =>

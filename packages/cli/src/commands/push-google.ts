@@ -3,7 +3,14 @@ import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { type Io, say } from '../io.ts';
-import { allowRetractions, dryRun, pushedCalls, pushLedger, ruleOptions } from '../options.ts';
+import {
+  allowRetractions,
+  dryRun,
+  pushedCalls,
+  pushLedger,
+  ruleOptions,
+  uploadedOutcomes,
+} from '../options.ts';
 import { plural } from '../terminal/numbers.ts';
 import type { PushTool } from './runs/push.ts';
 
@@ -20,6 +27,7 @@ export const pushGoogle = command({
     '--login-customer <id>': 'manager account of the credentials (default: the account itself)',
     '--phone':
       'match by the hashed number of the caller too; needs the consent adUserData in --rules',
+    ...uploadedOutcomes,
     ...dryRun,
     '--validate-only': 'have it checked there, and store nothing',
     ...allowRetractions,

@@ -10,6 +10,7 @@ import {
   pushedCalls,
   pushLedger,
   ruleOptions,
+  uploadedOutcomes,
 } from '../options.ts';
 import type { PushTool } from './runs/push.ts';
 
@@ -22,6 +23,7 @@ export const pushMicrosoft = command({
     '--credentials <file>':
       'JSON file with developerToken, clientId, clientSecret, refreshToken, customerId, accountId',
     ...conversionName,
+    ...uploadedOutcomes,
     ...dryRun,
     ...allowRetractions,
     ...ruleOptions,

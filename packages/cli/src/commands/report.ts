@@ -135,9 +135,10 @@ export const report = command({
     if (args.flag('dry-run')) {
       if (isPage)
         throw new UsageError('--dry-run lists outcomes as a table, CSV or JSON, not as a page');
+      const columns = [...(place.accounts.length > 1 ? ['account'] : []), ...outcomeColumns];
       await writeRows(
         main.outcomes.map((each) => ({ ...each })),
-        outcomeColumns,
+        columns,
         { ...target, format },
         io,
       );
@@ -182,16 +183,7 @@ export const report = command({
 });
 
 /** What --dry-run lists of each outcome: nothing that says who the caller is. */
-const outcomeColumns = [
-  'place',
-  'time',
-  'value',
-  'currency',
-  'sid',
-  'date_added',
-  'account',
-  'why',
-] as const;
+const outcomeColumns = ['place', 'time', 'value', 'currency', 'sid', 'date_added', 'why'] as const;
 
 /**
  * How a report with --fail-if ends: with 9 where groups meet the condition. Calls that are missing

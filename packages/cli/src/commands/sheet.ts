@@ -7,6 +7,7 @@ import {
   conversionName,
   dryRun,
   ruleOptions,
+  uploadedOutcomes,
   whichCalls,
 } from '../options.ts';
 
@@ -27,6 +28,7 @@ export const sheet = command({
       'remembers what was written: a file, or sqlite:calls.db or postgres://user@host/name; {account} and {date} are replaced',
     '--left-out <file>':
       'CSV file to write, with each call that is left out and the reason; {account} and {date} are replaced',
+    ...uploadedOutcomes,
     ...dryRun,
     ...allowRetractions,
     ...ruleOptions,
@@ -39,6 +41,8 @@ export const sheet = command({
       'a sheet for Google Ads, and how many calls are left out for which reason',
     "calls sheet microsoft-ads -o clicks-{date}.csv --ledger uploads.ledger --conversion-name 'Phone lead' --from 90d --time-zone America/New_York":
       'every day: only what was not uploaded before, and adjustments of what has changed',
+    "calls sheet google-ads-clicks -o sales-{date}.csv --ledger uploads.ledger --conversion-name 'Sale' --outcomes sales.csv --from 90d --time-zone America/New_York":
+      'what calls became, with the value and the time of each sale',
   },
   async run(args, io) {
     return (await import('./runs/sheet.ts')).sheet(args, io);

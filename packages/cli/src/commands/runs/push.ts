@@ -29,6 +29,7 @@ import { plural } from '../../terminal/numbers.ts';
 import { openNamedLedger } from '../../uploads/ledger.ts';
 import { chooseAccounts, contextOf, onlyOf, type ReadAccount } from '../typed/accounts.ts';
 import { askedPeriod, filterOf, sayPeriod } from '../typed/filter.ts';
+import { createOutcomeList } from '../typed/outcomes.ts';
 import { readRules } from './rules.ts';
 
 /** A tool that conversions are sent to, as the options of its command describe it. */
@@ -73,17 +74,20 @@ export async function push(to: PushTool, args: Args, io: Io): Promise<number> {
   const { tool, conversionName } = to;
   const { rules: typed, history } = await readRules(args, context, tool, conversionName, io);
   const window = typed.clickWindow ?? tool.accepts.clickWindow;
-  let rules = typed;
+  const asked = await askedPeriod(args, context);
 
   // The days in which the tool knows a click, unless the options name others.
-  if (typed.from === undefined && window !== null) {
+  let { from } = asked;
+  if (from === null && window !== null) {
     const begin = typed.now - durationMillis(window, 'clickWindow');
-    rules = { ...typed, from: formatNaive(naiveAt(begin, typed.timeZone ?? 'UTC')) };
+    from = parseNaive(formatNaive(naiveAt(begin, typed.timeZone ?? 'UTC')));
   }
 
+  let rules = typed;
+  if (typed.outcomes !== undefined)
+    rules = { ...typed, outcomes: { ...typed.outcomes, period: periodOf(from, asked.to) } };
+  else if (from !== null) rules = { ...typed, from: formatNaive(from) };
   to.checkRules(rules);
-  const asked = await askedPeriod(args, context);
-  const from = rules.from === undefined ? null : parseNaive(rules.from);
   let filter = await filterOf(args, context, history);
   if (asked.from === null && from !== null)
     filter = inPeriod(filter, periodOf(from - history * day, null));
@@ -130,7 +134,11 @@ async function pushCalls(
     for (const text of said) say(io, text);
     const tally = createTally();
     const found = conversions(stream, rules, tool, ledger?.delivered(destination));
-    const changes = await changesToSend(found, tally.add).finally(() => line.close());
+    const listed = createOutcomeList();
+    const changes = await changesToSend(found, (change) => {
+      tally.add(change);
+      listed.add(change);
+    }).finally(() => line.close());
     const ended = await result;
     const status = statusOf(ended);
     const summary = tally.summary();
@@ -145,6 +153,7 @@ async function pushCalls(
     if (!ended.isWhole) say(io, ended.text);
     if (!args.flag('allow-retractions')) checkRetractions(summary);
     if (target === null) {
+      await listed.show(io);
       const { add, restate, retract } = summary.changes;
       const count = plural(add + restate + retract, 'change');
       say(io, `dry run: ${count} to send, ${unchanged} sent before`);

@@ -107,6 +107,9 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
   const named = {
     ...answer,
     accounts: answer.accounts.map((one) => ({ ...one, account: nameOf(one.account) })),
+    outcomes: answer.outcomes.map((one) => {
+      return { ...one, account: one.account === null ? null : nameOf(one.account) };
+    }),
   };
   if (!answer.columns.some(({ name, kind }) => name === 'account' && kind === 'group'))
     return named;

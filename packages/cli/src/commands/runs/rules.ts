@@ -7,12 +7,13 @@ import {
   readRulesFile,
   type Tool,
 } from '@call-attribution/conversions';
-import { textOf } from '@call-attribution/core/time';
+import { day, textOf } from '@call-attribution/core/time';
 import { definitionsIn } from '@call-attribution/questions';
 import { type Args, interval } from '../../args.ts';
 import { noTimeZone, UsageError } from '../../errors.ts';
 import { type Io, readText, say } from '../../io.ts';
 import { askedPeriod, type FilterContext } from '../typed/filter.ts';
+import { outcomesOf } from '../typed/outcomes.ts';
 
 /**
  * Which calls count for a tool and at what value, and how many days before the range have to be
@@ -27,7 +28,10 @@ export async function readRules(
 ): Promise<{ readonly rules: ConversionRules; readonly history: number }> {
   const { timeZone, definitions, exclude } = context;
   if (timeZone === null) throw noTimeZone(tool.title);
-  const { from } = textOf(await askedPeriod(args, context));
+  const period = await askedPeriod(args, context);
+  const { from } = textOf(period);
+  const outcomes = await outcomesOf(args, timeZone, io);
+  if (outcomes !== null) refuseBesideOutcomes(args);
   const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, context, io);
   const rules: ConversionRules = {
@@ -39,10 +43,28 @@ export async function readRules(
     ...(exclude === null || args.flag('no-exclude') ? {} : { exclude }),
     ...readValue(args, file),
     ...(minTalk === null ? {} : { minTalk }),
-    ...(from === null ? {} : { from }),
   };
-  checkRules(rules, tool);
-  return { rules, history: file.history };
+  if (outcomes !== null) {
+    const isComplete = args.flag('outcomes-complete');
+    const ofOutcomes = { ...rules, outcomes: { ...outcomes, period, isComplete } };
+    checkRules(ofOutcomes, tool);
+    return { rules: ofOutcomes, history: Math.max(file.history, Math.ceil(outcomes.window / day)) };
+  }
+
+  const ofCalls = from === null ? rules : { ...rules, from };
+  checkRules(ofCalls, tool);
+  return { rules: ofCalls, history: file.history };
+}
+
+/** An outcome has a value of its own, and belongs to one of all calls of its caller. */
+function refuseBesideOutcomes(args: Args): void {
+  if (args.flag('value'))
+    throw new UsageError('--value and --outcomes both give a value: remove --value');
+  const chosen = ['where', 'q', 'min-talk'].find((option) => args.flag(option));
+  if (chosen !== undefined)
+    throw new UsageError(
+      `--${chosen} does not go with --outcomes: without some calls an outcome would belong to another one`,
+    );
 }
 
 async function readRuleFile(

@@ -24,6 +24,7 @@ import type { Io } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { openNamedLedger } from '../../uploads/ledger.ts';
 import { type FilterContext, sayExtensions } from '../typed/filter.ts';
+import { createOutcomeList } from '../typed/outcomes.ts';
 import { outputOf, saveLines } from '../typed/output.ts';
 import { exportEach, type Plan } from './export.ts';
 import { readRules } from './rules.ts';
@@ -65,7 +66,8 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   const write: Plan['write'] = async ({ source, settings, filter, stream: options, onNote }) => {
     // Conversions are matched by caller number only for calls through extensions, which v3 leaves
     // out by default.
-    const needsExtensions = format.accepts.onlyExtensions;
+    const isOfOutcomes = rules.outcomes !== undefined;
+    const needsExtensions = format.accepts.onlyExtensions || isOfOutcomes;
     const version = settings.apiVersion.value;
     if (!needsExtensions) sayExtensions(filter, version, io);
     const matching = needsExtensions ? withExtensions(filter, version) : filter;
@@ -83,13 +85,24 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       const { stream, result, said } = await source.read({ ...options, filter: matching });
       for (const line of said) onNote(line);
       const tally = createTally();
-      const left = [csvLine(['sid', 'date_added', 'reason', 'what it means'])];
+      const listed = createOutcomeList();
+      const place = isOfOutcomes ? ['outcome'] : [];
+      const left = [csvLine([...place, 'sid', 'date_added', 'reason', 'what it means'])];
       const seen = (change: CallChange): void => {
         tally.add(change);
-        const { call, why } = change;
+        listed.add(change);
+        const { call, why, outcome } = change;
         const isListed = leftOut !== null && change.conversion === null;
         if (isListed && why !== null && Object.hasOwn(reasonTexts, why))
-          left.push(csvLine([call?.sid, call?.date_added, why, reasonTexts[why as LeftOutReason]]));
+          left.push(
+            csvLine([
+              ...(isOfOutcomes ? [outcome?.place] : []),
+              call?.sid,
+              call?.date_added,
+              why,
+              reasonTexts[why as LeftOutReason],
+            ]),
+          );
       };
       const found = conversions(stream, rules, format, ledger?.delivered(destination));
       const changes = await changesToSend(found, seen).catch((error: unknown) => {
@@ -127,6 +140,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       for await (const line of toSheet(format, rules)(changes)) lines.push(line);
       if (!args.flag('allow-retractions')) checkRetractions(summary);
       if (isDryRun) {
+        await listed.show(io);
         onNote('dry run: nothing was written');
         return await result;
       }

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
+import type { CallChange } from '@call-attribution/conversions';
+import { formatNaive } from '@call-attribution/core/time';
 import type { DateOrder, Outcome } from '@call-attribution/questions';
 import { type Args, interval } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { type Io, say } from '../../io.ts';
+import { type Row, writeRows } from './output.ts';
 
 /** What --outcomes names. */
 export interface TypedOutcomes {
@@ -46,3 +49,41 @@ export async function outcomesOf(
 
   return { all, window: interval(args, 'outcome-window') ?? usualWindow };
 }
+
+/** Collects outcomes of changes, to list each with its call and why it is sent or is not. */
+export function createOutcomeList() {
+  const rows: Row[] = [];
+  return {
+    add({ outcome, call, kind, why, conversion, entry }: CallChange): void {
+      if (outcome === null) return;
+      rows.push({
+        place: outcome.place,
+        time: formatNaive(outcome.time),
+        value: outcome.value,
+        currency: outcome.currency,
+        sid: call?.sid ?? entry?.sid,
+        date_added: call?.date_added,
+        click: conversion?.click?.kind,
+        change: kind,
+        why,
+      });
+    },
+    /** Lists them on stdout; nothing where calls are the conversions. */
+    async show(io: Io): Promise<void> {
+      if (rows.length > 0) await writeRows(rows, listColumns, listTarget, io);
+    },
+  };
+}
+
+const listColumns = [
+  'place',
+  'time',
+  'value',
+  'currency',
+  'sid',
+  'date_added',
+  'click',
+  'change',
+  'why',
+] as const;
+const listTarget = { format: 'table', gzip: false, isForSpreadsheet: false, output: null } as const;
