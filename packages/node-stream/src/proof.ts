@@ -279,28 +279,29 @@ export async function recount(
     const left = await judge(group.slice(0, half));
     const right = await judge(group.slice(half));
     const list = [...left.list, ...right.list];
-    const sum =
-      (left.found ?? Number.NaN) + (right.found ?? Number.NaN) - (group[half]?.shared ?? 0);
-    if (!Number.isFinite(found - sum) || found <= sum || group[half]?.ends === undefined)
-      return { found, list };
+    const behind = group[half] as CopyStretch;
+    const more = found - ((left.found ?? Number.NaN) + (right.found ?? Number.NaN) - behind.shared);
+    const isMore = more > 0 && Number.isFinite(more);
+    if (!isMore || behind.ends === undefined) return { found, list };
 
-    // Together there are more than in both: calls moved while they were counted, or one that both
-    // had is gone and hid one in each.
-    const isProved = ({ is }: CopyStretch): boolean => is === 'proved';
+    // Together there are more than in both. Calls may have moved while they were counted: then one
+    // of the stretches differs when each is counted alone. Or a call that both halves had at their
+    // border is gone, and a new one in each has taken its place in their counts.
     const alone: CopyStretch[] = [];
     if (list.every(isProved)) for (const one of group) alone.push(...(await judge([one])).list);
     if (!alone.every(isProved)) return { found, list: alone };
-    const more = found - sum;
-    return {
-      found,
-      list: list.map((one, i) => (i === half && isProved(one) ? differing(one, more) : one)),
-    };
+    const changed = list.map((one, i) =>
+      i === half && isProved(one) ? differing(one, more) : one,
+    );
+    return { found, list: changed };
   };
 
   const counted: CopyStretch[] = [];
   for (const group of groups) counted.push(...(await judge(group)).list);
   return [...counted, ...others].sort(byBegin);
 }
+
+const isProved = ({ is }: CopyStretch): boolean => is === 'proved';
 
 /** A stretch of which the server counts so many more calls, or fewer. */
 const differing = (one: CopyStretch, more: number): CopyStretch =>

@@ -23,20 +23,17 @@ async function counted(
   list: readonly CopyStretch[],
   has: readonly number[],
   says: Readonly<Record<string, readonly (number | null)[]>> = {},
+  isDue: (stretch: CopyStretch) => boolean = () => true,
 ) {
   const asked: string[] = [];
   const left = new Map(Object.entries(says).map(([range, answers]) => [range, [...answers]]));
-  const found = await recount(
-    list,
-    { isDue: () => true, rows: 100, seen },
-    async ({ from, to }) => {
-      const range = `${from}-${to}`;
-      asked.push(range);
-      const said = left.get(range)?.shift();
-      if (said !== undefined) return said;
-      return has.slice((from ?? 0) / 10, (to ?? 0) / 10).reduce((sum, one) => sum + one, 0);
-    },
-  );
+  const found = await recount(list, { isDue, rows: 100, seen }, async ({ from, to }) => {
+    const range = `${from}-${to}`;
+    asked.push(range);
+    const said = left.get(range)?.shift();
+    if (said !== undefined) return said;
+    return has.slice((from ?? 0) / 10, (to ?? 0) / 10).reduce((sum, one) => sum + one, 0);
+  });
   return { asked, is: found.map(({ why, is, at }) => why ?? (at === 7 ? is : 'not counted')) };
 }
 
@@ -87,6 +84,30 @@ test.each<[string, Parameters<typeof counted>, string[], string[]]>([
     ['rose', 'proved'],
   ],
   [
+    'more together than in both halves, in a read, which does not know what they share: nothing is made of it',
+    [four.slice(0, 2), [10, 10], { '0-20': [21] }],
+    ['0-20', '0-10', '10-20'],
+    ['proved', 'proved'],
+  ],
+  [
+    'more together than in both halves, one of which has more: the one behind the border has more, too',
+    [kept.slice(0, 2), [11, 10], { '0-20': [22] }],
+    ['0-20', '0-10', '0-10', '10-20'],
+    ['rose', 'rose'],
+  ],
+  [
+    'the same where that is the one that has more: it stays as it was counted',
+    [kept.slice(0, 2), [10, 11], { '0-20': [22] }],
+    ['0-20', '0-10', '10-20', '10-20'],
+    ['proved', 'rose'],
+  ],
+  [
+    'a count that stands for more than it tells: the halves say what they hold',
+    [kept.slice(0, 2), [10, 10], { '0-20': [Number.POSITIVE_INFINITY] }],
+    ['0-20', '0-10', '10-20'],
+    ['proved', 'proved'],
+  ],
+  [
     'a gap between two: they are counted apart',
     [
       [stretch(0), stretch(20)],
@@ -106,6 +127,13 @@ test.each<[string, Parameters<typeof counted>, string[], string[]]>([
   ],
 ])('%s', async (_, of, asked, is) => {
   expect(await counted(...of)).toEqual({ asked, is });
+});
+
+test('what is not due is not counted, and those beside it are counted apart', async () => {
+  const isDue = ({ from }: CopyStretch): boolean => from !== 10;
+  const { asked, is } = await counted(four, [10, 9, 10, 10], {}, isDue);
+  expect(asked).toEqual(['0-10', '20-40']);
+  expect(is).toEqual(['proved', 'not counted', 'proved', 'proved']);
 });
 
 test('calls that two share are counted once', async () => {
