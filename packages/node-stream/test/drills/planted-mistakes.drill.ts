@@ -1,6 +1,4 @@
-import { builtFile } from '@call-attribution/test-tools/bundle';
 import { describe, expect, test } from 'vitest';
-import type { createCallStream } from '../../src/read.ts';
 import {
   mostPerPage,
   type Order,
@@ -10,26 +8,35 @@ import {
   rhythms,
 } from '../laws/requests.ts';
 import { planOf, playHistory, type Reader } from '../simulator/history.ts';
-import { costlyMistakes, mistakes, plant } from '../simulator/mistakes.ts';
+import { costlyMistakes, mistakes } from '../simulator/mistakes.ts';
+import { withWrongFunctions, withWrongText } from '../simulator/planting.ts';
+import { readerMistakes } from '../simulator/wrong-functions.ts';
 
 const mostToFindAMistake = 6000;
 
 describe('the simulator finds a planted mistake', () => {
+  const file = './reader.ts';
+
+  const isFound = async (reader: Reader): Promise<boolean> => {
+    for (let seed = 0; seed < mostToFindAMistake; seed += 1)
+      if ((await playHistory(planOf(seed), reader)).violations.length > 0) return true;
+    return false;
+  };
+
+  test.each(Object.entries(readerMistakes))('%s', async (_, mistake) => {
+    expect(await isFound(await withWrongFunctions<Reader>(file, mistake))).toBe(true);
+  });
+
   test.each(mistakes)('%s', async (name) => {
-    const source = new URL('../simulator/reader.ts', import.meta.url).href;
-    const reader = (await import(await builtFile(source, [plant(name) as never]))) as Reader;
-    let found: string | undefined;
-    for (let seed = 0; seed < mostToFindAMistake && found === undefined; seed += 1)
-      [found] = (await playHistory(planOf(seed), reader)).violations;
-    expect(found).toBeDefined();
+    expect(await isFound(await withWrongText<Reader>(file, name))).toBe(true);
   });
 });
 
 describe('the law of requests finds a planted mistake', () => {
   test.each(costlyMistakes)('%s', async (name) => {
-    const source = new URL('../simulator/stream.ts', import.meta.url).href;
-    const reader: { createCallStream: typeof createCallStream } = await import(
-      await builtFile(source, [plant(name) as never])
+    const reader = await withWrongText<typeof import('../simulator/stream.ts')>(
+      './stream.ts',
+      name,
     );
     const readAll = async () => {
       for (const rhythm of Object.keys(rhythms) as Rhythm[])

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-// Mistakes that are planted in the text of the reader, of syncs and of exports by month.
+// Mistakes that are planted in the text of the reader, of syncs and of exports by month: those that
+// lie inside of a function. Wrong functions in the place of right ones are in wrong-functions.ts.
 
 /** A file of the package, what it says, and the mistake. */
 type Mistake = readonly [file: string, right: string, wrong: string];
@@ -11,16 +12,6 @@ const planted: Readonly<Record<string, Mistake>> = {
     'reader/allowed.ts',
     'const isProved = isSteady && got === total && items.size === total;',
     'const isProved = isSteady && got + 1 >= total;',
-  ],
-  'a full page is taken for the whole slice': [
-    'reader/allowed.ts',
-    'isFull: page.length >= limits.rows,',
-    'isFull: false,',
-  ],
-  'a total is believed after the last page of its items': [
-    'reader/allowed.ts',
-    'isFull: answer.items.length >= rowsOf(first, limits),',
-    'isFull: false,',
   ],
   'what comes after a total is left': [
     'reader/allowed.ts',
@@ -37,65 +28,20 @@ const planted: Readonly<Record<string, Mistake>> = {
     '(areCountedTwice || areCountedOnce)',
     'areCountedTwice',
   ],
-  'a total that is not there is not asked for': [
-    'totals.ts',
-    'if (total !== null || page.rows === 0 || this.#areGiven === false) return total;',
-    'return total;',
-  ],
-  'one row is taken for all of a list': [
-    'totals.ts',
-    'this.#areGiven ??= this.#told(await rows.ofAll()) !== null;',
-    'this.#areGiven ??= true;',
-  ],
-  'a doubled row is not told': [
-    'reader/seen.ts',
-    'else doubled.push(item.id);',
-    'else shared += 1;',
-  ],
   'a doubled row comes in its first form': [
     'reader/allowed.ts',
     'items.set(item.id, item);',
     'if (!items.has(item.id)) items.set(item.id, item);',
-  ],
-  'ranges do not share their border': [
-    'reader/queue.ts',
-    'const from = places[i - 1] ?? piece.from;',
-    'const from = i === 0 ? piece.from : (places[i - 1] ?? 0) + 1000;',
   ],
   'what lies at a border comes twice': [
     'reader/seen.ts',
     'if (this.add(item) && ',
     'if ((this.add(item) || this.mayComeAgain(item, range)) && ',
   ],
-  'the end of a border second is forgotten in checkpoints': [
-    'reader/seen.ts',
-    'Number.POSITIVE_INFINITY : to - this.#options.step;',
-    'Number.POSITIVE_INFINITY : to + 2 * this.#options.step;',
-  ],
-  'the border of an earlier run is forgotten': [
-    'reader/seen.ts',
-    'const ids = options.from?.border ?? [];',
-    'const ids = options.from?.border.slice(1) ?? [];',
-  ],
   'items of the border are counted twice': [
     'proof.ts',
     'counted: (a.counted ?? 0) + (b.counted ?? 0) - b.shared,',
     'counted: (a.counted ?? 0) + (b.counted ?? 0),',
-  ],
-  'a slice that never agrees is called proved': [
-    'reader/allowed.ts',
-    "return { items, total, is: 'short', why: 'fewer', missing };",
-    "return { items, total, is: 'proved' };",
-  ],
-  'a slice that never agrees is tried without end': [
-    'reader/allowed.ts',
-    'const isSpent = tries.length >= mostTries;',
-    'const isSpent = false;',
-  ],
-  'what a slice brought in earlier tries is lost': [
-    'reader/allowed.ts',
-    'for (const one of tries)',
-    'for (const one of tries.slice(5))',
   ],
   'a full second is read as far as its first page': [
     'reader/allowed.ts',
@@ -111,31 +57,6 @@ const planted: Readonly<Record<string, Mistake>> = {
     'reader/requests.ts',
     'const fewRequests = 100;',
     'const fewRequests = 100_000;',
-  ],
-  'totals are asked for their worth': [
-    'reader/requests.ts',
-    'this.#most += requestsPerSlice;',
-    'this.#most += 1000 * requestsPerSlice;',
-  ],
-  'a server that ignores ranges is read on': [
-    'reader/allowed.ts',
-    "return 'outside'",
-    "return 'full'",
-  ],
-  'items just outside a range are an error': [
-    'reader/allowed.ts',
-    'const to = (range.to ?? Number.POSITIVE_INFINITY) + stray;',
-    'const to = range.to ?? Number.POSITIVE_INFINITY;',
-  ],
-  'what lies at a border is told as doubled': [
-    'reader/seen.ts',
-    'this.#border.get(id) === at ||',
-    '',
-  ],
-  'a list without totals is called complete': [
-    'reader/by-pages.ts',
-    "if (total === null) judged = { is: 'unproven', why: 'no_total' };",
-    "if (total === null) judged = { is: 'proved' };",
   ],
   'what a page does not show is not counted': [
     'reader/slices.ts',
@@ -153,35 +74,10 @@ const planted: Readonly<Record<string, Mistake>> = {
     "const isCursor = typeof cursor === 'string'",
     "const isCursor = next.items.length > 0 && typeof cursor === 'string'",
   ],
-  'the pages of an earlier run are read again': [
-    'reader/by-pages.ts',
-    'let page = begun?.done ?? 0;',
-    'let page = 0;',
-  ],
-  'the last slice is left out': [
-    'reader/slices.ts',
-    'while (queue.head !== undefined) {',
-    'while (queue.head !== undefined && !(this.#requests.slices > 4 && queue.pieces.length === 1)) {',
-  ],
-  'a request that failed counts as an empty list': [
-    'reader/requests.ts',
-    'if (error instanceof Misplaced) return error; throw error;',
-    'if (error instanceof Misplaced) return error; return { items: [], total: 0 };',
-  ],
-  'the count at the end is left out': [
-    'reading.ts',
-    'if (count !== 1 || isResumed) await this.#recount();',
-    '',
-  ],
   'a count that differs is taken for the truth': [
     'proof.ts',
     'if (found === whole.counted) return',
     'if (found === whole.counted || group.length === 1) return',
-  ],
-  'the first answer is forgotten': [
-    'proof.ts',
-    'if (first !== null && first > known',
-    'if (first !== null && first < 0 && first > known',
   ],
   'pages of a range are gone on with in a longer one': [
     'reading.ts',
@@ -192,11 +88,6 @@ const planted: Readonly<Record<string, Mistake>> = {
     'reading.ts',
     'const all = [...items]; const place = this.#placeOf();',
     'const place = this.#placeOf(); const all = [...items];',
-  ],
-  'a checkpoint is a slice ahead': [
-    'reading.ts',
-    'withLost(slice.stretches ?? [], all).reduce(',
-    'withLost(slice.stretches ?? [], all).map((one) => ({ ...one, to: one.to === null ? null : one.to + 9000 })).reduce(',
   ],
 };
 
