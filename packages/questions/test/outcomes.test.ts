@@ -556,6 +556,24 @@ describe('a question about what calls became', () => {
     expect(rows).toEqual([{ ppc_campaign: 'Brand', outcomes: 2 }]);
   });
 
+  test('says what a sale cost, and what was earned for what was spent', async () => {
+    const spend = { Brand: 503.5, Plumber: 0, Unheard: 100 };
+    const asked: Question = { ...question, measures: ['outcomes', 'revenue'], spend };
+    const { rows, total } = await answerQuestion(asked, calls);
+    const found = rows.map(({ ppc_campaign, cost_per_outcome, return_on_ad_spend }) => {
+      return [ppc_campaign, cost_per_outcome, return_on_ad_spend];
+    });
+    expect(found).toEqual([
+      ['Brand', 251.75, 2],
+      ['Plumber', 0, null],
+      ['Unheard', null, 0],
+    ]);
+    expect(total).toMatchObject({ spend: 603.5, revenue: 1307.3, cost_per_outcome: 150.875 });
+    expect(total.return_on_ad_spend).toBeCloseTo(1307.3 / 603.5, 10);
+    const named = { ...asked, measures: ['roas'], order: 'roas desc' };
+    expect((await answerQuestion(named, calls)).rows[0]).toMatchObject({ return_on_ad_spend: 2 });
+  });
+
   test('refuses a sale that belongs to calls of two accounts', () => {
     const running = createAnswers([planQuestion(question)]);
     for (const one of calls) running.add(one, 'main');
@@ -579,6 +597,11 @@ describe('a question about what calls became', () => {
       'measures of no outcomes',
       { measures: ['revenue'] },
       'revenue is measured of what calls became later: give `outcomes`',
+    ],
+    [
+      'costs of outcomes without spend',
+      { ...question, measures: ['roas'] },
+      'roas needs to know what was spent: give it with `spend`',
     ],
     [
       'outcomes that nothing measures',

@@ -259,12 +259,16 @@ const outcomes = part('outcomes', null, (_, { sequence }) => sequence?.sold.outc
 const revenue = part('revenue', null, (_, { sequence }) => sequence?.sold.revenue ?? 0, became);
 const revenuePerCall: Make = ([sum, calls], _whole, _days, scale) => ratio(sum, calls, scale);
 
+const returnOf: Make = ([sum, spent]) => ratio(sum, spent);
+
 /** Measures of what calls became, for questions with `outcomes`. */
 // biome-ignore format: one measure a line
 export const outcomeMeasures: readonly CountedMeasure[] = [
   measure('values', 'outcomes', 'Outcomes, such as sales, that belong to the calls of the group.', () => [outcomes], { better: 'more', addsUp: true }),
   measure('money', 'revenue', 'Value of these outcomes.', () => [revenue]),
-  measure('money', 'revenue_per_call', 'Value of these outcomes by the calls of the group.', () => [revenue, allCalls], { addsUp: false, empty: null, value: revenuePerCall }),
+  measure('money', 'revenue_per_call', 'Value of these outcomes divided by the calls of the group.', () => [revenue, allCalls], { addsUp: false, empty: null, value: revenuePerCall }),
+  measure('cost', 'cost_per_outcome', 'What was spent, per outcome. The total is that of the names that something was spent on.', () => [spentPart, outcomes]),
+  measure('number', 'return_on_ad_spend', 'Value of the outcomes divided by what was spent. The total is that of the names that something was spent on.', () => [revenue, spentPart], { better: 'more', value: returnOf }),
 ];
 
 /** Measures of what was spent, for questions with `spend`. */
@@ -276,7 +280,10 @@ export const spendMeasures: readonly CountedMeasure[] = [
 ];
 
 /** Other names of measures. */
-export const measureAliases: ReadonlyMap<string, string> = new Map([['cost', 'spend']]);
+export const measureAliases: ReadonlyMap<string, string> = new Map([
+  ['cost', 'spend'],
+  ['roas', 'return_on_ad_spend'],
+]);
 
 /** How a measure is written: `calls`, `median(field)`. */
 export function measureForm({ name, argument }: Measure): string {

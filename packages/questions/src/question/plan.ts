@@ -293,6 +293,7 @@ export function planQuestion(
   };
 
   const ofSpend = narrows === null ? ['spend', 'cost_per_call'] : ['spend'];
+  if (narrows === null && outcomes !== null) ofSpend.push('cost_per_outcome', 'return_on_ad_spend');
   const ofCalls = withBases(
     named.map(read),
     groups.map(({ name }) => name),

@@ -87,7 +87,7 @@ export function readMeasure(
     ({ name, argument }) => name === own && (argument === undefined) === (inside === undefined),
   );
   if (measure === undefined) {
-    const isOfOutcomes = outcomeMeasures.some(({ name }) => name === called.toLowerCase());
+    const isOfOutcomes = outcomeMeasures.some(({ name }) => name === own);
     if (isOfOutcomes && !hasOutcomes)
       throw refuse`${body} is measured of what calls became later: give ${option('outcomes')}.`;
     const names = [...new Set(allMeasures.map(({ name }) => name))];
