@@ -9,7 +9,7 @@ import {
   planCalls,
   withoutValues,
 } from '@call-attribution/questions';
-import type { NamedRules } from '@call-attribution/settings';
+import type { NamedReport, NamedRules } from '@call-attribution/settings';
 import { findField, shownAs } from './fields.ts';
 import { agentsSee, type MaskCalls, type MaskedCall, type Reveal } from './privacy/mask.ts';
 
@@ -25,10 +25,17 @@ export interface Configured {
   readonly exclude: string | null;
   /** Rules for conversions by their names. */
   readonly rules: Readonly<Record<string, NamedRules>>;
+  /** Reports by their names: options of `calls report`, such as `{ by: 'campaign' }`. */
+  readonly reports: ReadonlyMap<string, NamedReport>;
 }
 
 /** Nothing. */
-export const nothingConfigured: Configured = { definitions: {}, exclude: null, rules: {} };
+export const nothingConfigured: Configured = {
+  definitions: {},
+  exclude: null,
+  rules: {},
+  reports: new Map(),
+};
 
 /** The names of an operator as tools use them. */
 export interface Words {
@@ -38,6 +45,7 @@ export interface Words {
   /** What each means, with `…` for what agents must not see. */
   readonly shown: ReadonlyMap<string, string>;
   readonly rules: ReadonlyMap<string, NamedRules>;
+  readonly reports: ReadonlyMap<string, NamedReport>;
   /** The definitions as they are written, for calls as they were sent. */
   readonly written: Definitions;
   /** A condition of the operator with `…` for what agents must not see. */
@@ -50,7 +58,7 @@ export interface Words {
 
 /** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
 export function readWords(
-  { definitions: written, exclude, rules }: Configured,
+  { definitions: written, exclude, rules, reports }: Configured,
   reveal: ReadonlySet<Reveal>,
 ): Words {
   const names = Object.keys(written);
@@ -66,6 +74,7 @@ export function readWords(
     exclude: exclude ?? undefined,
     shown: new Map(names.map((name) => [name, shownText(written[name] ?? '')])),
     rules: new Map(Object.entries(rules)),
+    reports,
     written,
     shownText,
     judged: JSON.stringify(tests),

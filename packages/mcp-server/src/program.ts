@@ -14,6 +14,7 @@ import {
   missingSettings,
   readAccounts,
   readSettings,
+  reportsIn,
   type Settings,
 } from '@call-attribution/settings';
 import { type Configured, nothingConfigured, readWords } from './configured.ts';
@@ -212,13 +213,16 @@ export async function serveProgram(
 
 /** What the configuration file gives names to. A mistake in it is refused with the file. */
 function configuredIn(file: Settings['file'], reveal: readonly Reveal[]): Configured {
-  const configured = file ?? nothingConfigured;
   try {
+    const configured =
+      file === null ? nothingConfigured : { ...file, reports: reportsIn(file).all };
     readWords(configured, new Set(reveal));
     return configured;
   } catch (error) {
     if (!CallsError.is(error)) throw error;
-    throw wrong(`${file?.path}: ${redactError(error)}`);
+    const message = redactError(error);
+    const path = file?.path ?? '';
+    throw wrong(message.startsWith(path) ? message : `${path}: ${message}`);
   }
 }
 

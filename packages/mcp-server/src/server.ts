@@ -31,6 +31,7 @@ import { createMask, type Reveal } from './privacy/mask.ts';
 import { quotable, redactError } from './privacy/text.ts';
 import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
 import { instructions } from './text/words.ts';
+import { analyzeCalls } from './tools/analyze-calls.ts';
 import { noExcludeShape } from './tools/arguments.ts';
 import {
   type Callable,
@@ -41,6 +42,7 @@ import {
 } from './tools/call.ts';
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
 import { tools } from './tools/list.ts';
+import { reportShape, withReport } from './tools/named-report.ts';
 import { saveCsv } from './tools/save-csv.ts';
 import { type JsonSchema, type Tool, type ToolContext, toJsonSchema } from './tools/tool.ts';
 
@@ -416,6 +418,7 @@ function ownTool(
     ...(all.words.exclude === undefined || !('calls' in shape)
       ? {}
       : noExcludeShape(all.words.exclude)),
+    ...(tool === analyzeCalls && all.words.reports.size > 0 ? reportShape(all.words) : {}),
     ...(opened.length > 1 ? { account: account.optional() } : {}),
   });
   return {
@@ -431,7 +434,9 @@ function ownTool(
     },
     input,
     isCustom: false,
-    async run({ account: given = [], no_exclude: isOfAll, ...args }, run) {
+    async run(asked, run) {
+      const full = withReport(asked, all.words);
+      const { account: given = [], no_exclude: isOfAll, ...args } = full;
       const wanted = (given as readonly string[]).filter((each) => each !== 'all');
       const chosen = [...new Set(wanted.map((each) => accountNamed(each, opened)))];
       const isSome = chosen.length > 0 && chosen.length < opened.length;

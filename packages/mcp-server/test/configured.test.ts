@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
+import type { NamedReport } from '@call-attribution/settings';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, type Configured, callTool, createServer } from '../src/index.ts';
 import { ask } from './support/ask.ts';
@@ -47,12 +48,10 @@ const newFolder = (): string => {
   return folder;
 };
 
-const serverWith = (
-  configured: Pick<Configured, 'definitions' | 'exclude'>,
-  options: CallsMcpOptions = {},
-) =>
+const nothing: Configured = { definitions: {}, exclude: null, rules: {}, reports: new Map() };
+const serverWith = (configured: Partial<Configured>, options: CallsMcpOptions = {}) =>
   createServer(fakeClient(calls), {
-    configured: { ...configured, rules: {} },
+    configured: { ...nothing, ...configured },
     pseudonymKey: 'key',
     ...options,
   });
@@ -317,5 +316,82 @@ describe('a number that a definition names', () => {
     const [[caller]] = rows as [[string]];
     const rest = `office AND ani <> '${caller}'`;
     expect((await ask(own, 'count_calls', { ...all, where: rest })).total).toBe(0);
+  });
+});
+
+describe('a report with a name', () => {
+  const reports = new Map<string, NamedReport>([
+    [
+      'weekly',
+      {
+        title: 'Leads by state',
+        by: 'state',
+        measures: 'calls,count(lead) as leads',
+        where: 'NOT office',
+        'min-talk': '1m',
+        order: 'leads desc',
+        'include-extensions': 'true',
+        period: 'last year',
+        'fail-if': 'calls < 10',
+      },
+    ],
+    ['all_calls', { by: 'state', q: 'talk_minutes:[2 TO *],inc_gce:1', 'no-exclude': 'true' }],
+    ['of_berlin', { by: 'state', account: 'berlin', 'include-extensions': 'true' }],
+  ]);
+  const reporting = serverWith({ definitions, exclude: 'agreed', reports });
+  const when = { from: '2000-01-01', to: '2030-01-01' };
+
+  it('is asked by its name, and what stands beside it replaces its own', async () => {
+    const asked = { report: 'weekly', ...when };
+    const { columns, rows, notes } = await ask(reporting, 'analyze_calls', asked);
+    const chosen = (call: Call) =>
+      !isTrue.office?.(call) && Number(call.talk_minutes) >= 1 && !isTrue.agreed?.(call);
+    expect(columns).toEqual(['state', 'calls', 'leads']);
+    const texans = howMany(chosen, ({ state }) => state === 'TX');
+    expect(rows).toContainEqual(['«TX»', texans, texans]);
+    expect(notes).toContainEqual(expect.stringMatching(/^Without agreed: \d+ calls/));
+    const other = await ask(reporting, 'analyze_calls', {
+      ...asked,
+      group_by: ['ani'],
+      measures: ['calls'],
+      order: 'calls desc',
+      limit: 1,
+    });
+    expect(other.columns).toEqual(['ani', 'calls']);
+    expect(other.rows).toHaveLength(1);
+  });
+
+  it('may have a filter of the API, and leave the exclusion out', async () => {
+    const answer = await ask(reporting, 'analyze_calls', { report: 'all_calls' });
+    expect(answer.calls).toBe(howMany(({ talk_minutes: talk }) => Number(talk) >= 2));
+    expect(answer.notes.join()).not.toContain('Without agreed');
+  });
+
+  it('is of the accounts that it names', async () => {
+    const two = createServer(
+      [
+        { name: 'main', client: fakeClient(calls) },
+        { name: 'berlin', client: fakeClient(calls.slice(0, 7)) },
+      ],
+      { configured: { ...nothing, reports } },
+    );
+    expect((await ask(two, 'analyze_calls', { report: 'of_berlin' })).calls).toBe(7);
+    const asked = { report: 'of_berlin', account: ['main'] };
+    expect((await ask(two, 'analyze_calls', asked)).calls).toBe(400);
+  });
+
+  it('can be saved as a file', async () => {
+    const own = serverWith({ definitions, reports }, { exportFolder: newFolder() });
+    const saved = { tool: 'analyze_calls', arguments: { report: 'all_calls' } };
+    expect((await ask(own, 'save_csv', saved)).summary).toContain('Wrote 3 rows');
+  });
+
+  it('is an argument only where there are some, with their names and titles', async () => {
+    const { tools } = await request(reporting, 'tools/list');
+    expect(JSON.stringify(tools)).toContain('weekly (Leads by state); all_calls; of_berlin');
+    const named = await callTool(reporting, 'analyze_calls', { report: 'weakly' });
+    expect(named.content[0]?.text).toContain('There is no report "weakly". Did you mean "weekly"?');
+    const none = await callTool(server, 'analyze_calls', { report: 'weekly' });
+    expect(none.content[0]?.text).toContain('There is no argument "report"');
   });
 });

@@ -109,6 +109,16 @@ describe('--check', () => {
 });
 
 describe('a mistake in a definition of the configuration file', () => {
+  it('is refused in a report too', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-config-'));
+    const file = join(folder, 'calls.config.json');
+    writeFileSync(file, JSON.stringify({ reports: { weekly: { bye: 'campaign' } } }));
+    const { code, log } = await execute(['--check'], { CALLS_CONFIG: file });
+    rmSync(folder, { recursive: true });
+    expect(code).toBe(2);
+    expect(log).toContain(`${file}: reports.weekly has no option "bye"; did you mean by?`);
+  });
+
   it.each([['--check'], ['--http=127.0.0.1:0']])('is refused with the file: %s', async (option) => {
     const folder = mkdtempSync(join(tmpdir(), 'mcp-config-'));
     const file = join(folder, 'calls.config.json');

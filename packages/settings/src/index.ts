@@ -16,4 +16,12 @@ export {
   type SettingsSource,
   secretCommand,
 } from './read-settings.ts';
+export {
+  type NamedReport,
+  type Reports,
+  reportFlags,
+  reportOptions,
+  reportsIn,
+  reportTimes,
+} from './reports.ts';
 export type { SpendFile } from './spend-files.ts';

@@ -126,10 +126,12 @@ export interface Chosen {
  * thing.
  */
 export function choose(
-  args: Partial<Record<keyof typeof selectionShape | 'caller' | 'compare', string | undefined>>,
+  args: Partial<
+    Record<keyof typeof selectionShape | 'caller' | 'compare' | 'q', string | undefined>
+  >,
   context: SelectionContext,
 ): Chosen {
-  const { calls, where, time_zone: inZone, caller } = args;
+  const { calls, where, time_zone: inZone, caller, q } = args;
   const { version, timeZone, words } = context;
   if (inZone !== undefined) checkZone('time_zone', inZone);
   const clock = { now: context.clock.now(), timeZone: inZone ?? timeZone };
@@ -150,14 +152,17 @@ export function choose(
     timeZone,
     where: conditions.map((text) => `(${text})`).join(' AND ') || undefined,
     inZone: inZone === timeZone ? undefined : inZone,
+    q,
     definitions: words.definitions,
     exclude: words.exclude,
   };
   if (version === 'v2') planCalls(selection, { now: clock.now, version });
   return {
     selection,
-    text: JSON.stringify([from, to, kind, where, caller, inZone].concat(words.exclude ?? [])),
-    scope: { from, to, kind, version, isNarrowed: conditions.length > 0 },
+    text: JSON.stringify(
+      [from, to, kind, where, caller, inZone].concat(words.exclude ?? [], q ?? []),
+    ),
+    scope: { from, to, kind, version, isNarrowed: conditions.length > 0 || q !== undefined },
     notes: [
       // Of a period that is compared, the answer says which part it is.
       ...periodNotes(said, clock)

@@ -91,6 +91,7 @@ const ledgerFile = join(folder, 'uploads.ledger');
 const configured = {
   definitions: { agreed: "custom_value = 'ads=1'" },
   exclude: null,
+  reports: new Map(),
   rules: {
     worth: named(fileWith('worth.json', table)),
     defined: named(
