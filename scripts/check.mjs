@@ -21,6 +21,7 @@ const stages = [
     ['public surfaces', 'pnpm api'],
     ['examples', 'pnpm examples'],
     ['snippets', 'pnpm snippets'],
+    ['screens', 'node scripts/screens.mjs --check'],
     ['OpenAPI', 'node scripts/openapi.mjs'],
     ['MCP conformance', 'node scripts/mcp-conformance.mjs'],
   ],

@@ -1,9 +1,11 @@
 // Writes what `calls` shows into the READMEs of cli and fleet, between <!-- screen: name --> and
-// <!-- end -->, from the built program over generated calls.
+// <!-- end -->, from the built program over generated calls, and takes the pictures of docs/screens.
+// With --check it writes nothing, and fails where one of them is not of today.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { oldPictures, setup } from './pictures.mjs';
 import { startSandboxProcess } from './sandbox.mjs';
 import { root } from './workspace.mjs';
 
@@ -73,13 +75,28 @@ function writeFleet(env) {
   writeFileSync(join(work, 'job.json'), JSON.stringify(job));
 }
 
-const sandbox = await startSandboxProcess(['--records', '5000', '--to', until]);
+const isCheck = process.argv.includes('--check');
+const config = join(work, 'calls.config.json');
+writeFileSync(config, JSON.stringify(setup), { mode: 0o600 });
+const sandbox = await startSandboxProcess([
+  '--records',
+  '5000',
+  '--to',
+  until,
+  ...['--store', 'none', '--config', config],
+]);
 const { CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY } = sandbox.env;
 const env = { CALLS_BASE_URL, CALLS_ACCESS_KEY, CALLS_SECRET_KEY };
 /** @type {Map<string, string>} */
 const before = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 const after = new Map(before);
+/** @type {string[]} */
+let pictures = [];
 try {
+  const report = join(work, 'report.html');
+  const asked = { command: 'calls report --by campaign,day --period 2026-10', columns: 100 };
+  shown({ ...asked, hidden: `-o ${report}` }, { ...env, CALLS_TIME_ZONE: 'UTC' });
+  pictures = await oldPictures({ page: sandbox.ready.url, report, isCheck });
   writeFleet(env);
   const made = Object.entries(screens).map(([name, screen]) => [name, shown(screen, env)]);
   for (const [name, text] of made) {
@@ -98,8 +115,12 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 const changed = files.filter((file) => after.get(file) !== before.get(file));
-if (changed.length === 0) console.log('the screens are as the program shows them');
-else {
+const old = [...changed, ...pictures];
+if (old.length === 0) console.log('the screens are as the programs show them');
+else if (isCheck) {
+  console.error(`${old.join(', ')}: not as the programs show them today; pnpm screens writes them`);
+  process.exitCode = 1;
+} else {
   for (const file of changed) writeFileSync(join(root, file), after.get(file) ?? '');
-  console.log(`${changed.join(', ')}: new screens`);
+  console.log(`${old.join(', ')}: new screens`);
 }

@@ -88,6 +88,7 @@ describe('calls serve', () => {
       exclude: 'short',
       reports: {
         weekly: { title: 'Leads', by: 'channel', measures: 'calls,count(lead)', period: '2026-11' },
+        money: { by: 'campaign', measures: 'calls,cost_per(lead)', spend: 'google.csv' },
         plain: { by: 'weekday,hour', 'min-talk': '5m', 'no-exclude': true, account: '101' },
       },
       annotations: [{ date: '2026-11-05', text: 'new landing page' }],

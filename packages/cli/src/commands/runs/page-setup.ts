@@ -1,5 +1,6 @@
 import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, QuestionError } from '@call-attribution/questions';
+import { columnTitle } from '@call-attribution/questions/chart';
 import type { PageReport, PageSetup } from '@call-attribution/service';
 import { accountCalled, type Settings } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
@@ -18,7 +19,10 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
   const { exclude = null, annotations = [] } = settings.file ?? {};
   const { path, all } = readReports(args, io);
   const idOf = (called: string) => accountCalled(called, settings.accounts)?.id ?? called;
-  const reports = [...all].map(([name, report]): PageReport => {
+
+  // What was spent is in files beside the terminal: no viewer of the page sees it.
+  const shown = [...all].filter(([, { spend }]) => spend === undefined);
+  const reports = shown.map(([name, report]): PageReport => {
     const typed = typedOf(report);
     const accounts = typed.text('account') === null ? null : typed.list('account').map(idOf);
     const question = questionOf(typed, settings, io);
@@ -28,7 +32,7 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
         report.title ??
         `By ${columns
           .filter(({ kind }) => kind === 'group')
-          .map((each) => each.name.replaceAll('_', ' '))
+          .map((each) => columnTitle(each.name).toLowerCase())
           .join(' and ')}`;
       return { name, title, accounts, question };
     } catch (error) {
