@@ -262,6 +262,7 @@ describe('calls report', () => {
   test('it prints a table, and the same figures as data', async () => {
     const { code, stdout, stderr } = await stage.quick(
       'report --by campaign,day --include-extensions',
+      { now: new Date('2026-11-01T12:00:00Z') },
     );
     expect(code).toBe(0);
     expect(stderr).toMatch(
@@ -333,6 +334,20 @@ describe('calls report', () => {
     expect((await run('')).split('\n')[0]).toMatch(
       /Channel +Calls +before +change +in % +a day +Missed rate +before +change/,
     );
+  });
+
+  test('over the API, too, it says where the calls begin within the period, and not beside it', async () => {
+    const run = async (how: string) =>
+      (await stage.quick(`report --by month --measures calls ${how}`, { cwd: stage.folder() }))
+        .stderr;
+    const all = await stage.quick('report --measures first --by month --json', {
+      cwd: stage.folder(),
+    });
+    const [{ first }] = JSON.parse(all.stdout);
+    const early = `${Number(first.slice(0, 4)) - 1}-01-01`;
+    const said = await run(`--from ${early} --include-extensions`);
+    expect(said).toContain(': nothing is known of the period before it.');
+    expect(await run(`--from ${first.slice(0, 10)}`)).not.toContain('The first call');
   });
 
   test('the last days leave today out of both sides, along time too', async () => {

@@ -1,9 +1,11 @@
-import { hull, type Period } from '@call-attribution/core/time';
+import { CallsError } from '@call-attribution/core';
+import { day, hull, naiveAt, type Period, parseNaive, periodOf } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
   type Answer,
   createAnswers,
+  machineZone,
   type Plan,
   type RunningAnswers,
 } from '@call-attribution/questions';
@@ -12,6 +14,7 @@ import { annotationsOf } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { inPeriod, withExtensions } from '../../input/filter.ts';
+import type { Source } from '../../input/source.ts';
 import { statusOf, watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
 import { count } from '../../terminal/numbers.ts';
@@ -120,6 +123,28 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
 }
 
 /**
+ * Do the calls of an account begin with the first one that was read? Only where it is a day or more
+ * after the period begins, it is worth a request.
+ */
+async function begins(
+  source: Source,
+  { from }: Period,
+  first: string | null,
+  version: 'v2' | 'v3',
+): Promise<boolean> {
+  if (first === null || from === null) return from === null;
+  if (parseNaive(first) - from < day) return false;
+  const before = withExtensions(inPeriod({ clauses: [] }, periodOf(null, from)), version);
+  try {
+    return (await source.count(before)).total === 0;
+  } catch (error) {
+    // The calls were read, and where they begin is only said beside them.
+    if (error instanceof CallsError) return false;
+    throw error;
+  }
+}
+
+/**
  * Reads the calls of each account and counts them apart, so that one that fails half way leaves
  * nothing behind.
  */
@@ -147,8 +172,12 @@ async function askApi(
     try {
       const { stream, result } = await source.read({ filter, onProgress, signal: io.signal });
       let calls = 0;
+      let first: string | null = null;
+      let last: string | null = null;
       for await (const call of stream) {
         calls += 1;
+        if (first === null || call.date_added < first) first = call.date_added;
+        if (last === null || call.date_added > last) last = call.date_added;
         // The account of keys from the environment is that of its calls.
         if (names.get(key) === null) names.set(key, String(call.acct_id));
         running.add(call, key);
@@ -161,13 +190,16 @@ async function askApi(
       incomplete.push(...lacks);
       for (const line of said) say(io, line);
       counted.push(running);
-      // How far the calls of the API reach beyond the period is not known, and not needed: it was
-      // asked for all of it.
+      const now = naiveAt(io.clock.now(), settings.timeZone?.value ?? machineZone());
+      const ofAnyCall = ['date_added', 'inc_gce'];
+      const isOfAll = asked.clauses.every(({ field }) => ofAnyCall.includes(field));
+      const isFirst = isOfAll && (await begins(source, period, first, settings.apiVersion.value));
+      const isLast = isOfAll && (period.to === null || period.to > now);
       statuses.push({
         account: key,
         calls,
-        first: null,
-        last: null,
+        first: isFirst ? first : null,
+        last: isLast ? last : null,
         storedAt: null,
         syncedAt: null,
       });
