@@ -98,6 +98,14 @@ export const uploadedOutcomes = {
     'no row is missing in the files: what was uploaded of their time and is in none is taken back',
 } as const;
 
+/** The conversion action of Google that calls are pushed to, and how it knows them. */
+export const googleAction = {
+  '--customer <id>': 'account that owns the conversion action: 123-456-7890',
+  '--conversion-action <id>': 'ID of the conversion action, a number',
+  '--phone':
+    'match by the hashed number of the caller too; needs the consent adUserData in --rules',
+} as const;
+
 export const dryRun = {
   '--dry-run': 'show what there would be, and write and send nothing',
 } as const;

@@ -30,8 +30,20 @@ export interface JudgedCall {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** What a call is judged for. */
+export interface Judging {
+  /** What the tool is called in the answer. */
+  readonly name: string;
+  /** The tool. */
+  readonly tool: Tool;
+  /** The rules. */
+  readonly rules: ConversionRules;
+  /** What the ledger calls where the sheet or the push goes. */
+  readonly destination: string;
+}
+
 /**
- * Judges one call as a sheet with the same rules would. Null when it is not among `calls`.
+ * Judges one call as a sheet or a push with the same rules would. Null when it is not among `calls`.
  *
  * @param calls the call, after the earlier calls of its caller where the rules compare them.
  * @param ledger undefined when none is asked, null for one that does not exist yet.
@@ -39,14 +51,10 @@ export interface JudgedCall {
 export async function judgeOne(
   call: Call,
   calls: readonly Call[],
-  {
-    tool,
-    rules: given,
-  }: { readonly tool: Tool & { readonly name: string }; readonly rules: ConversionRules },
+  { name, tool, rules: given, destination }: Judging,
   ledger: Pick<Ledger, 'delivered' | 'sentAt'> | null | undefined,
 ): Promise<JudgedCall | null> {
   const rules = { ...given, from: String(call.date_added) };
-  const destination = `${tool.name} ${rules.conversionName}`.trim();
   let change: CallChange | null = null;
   for await (const each of conversions(calls, rules, tool, ledger?.delivered(destination)))
     if (each.call?.sid === call.sid) change = each;
@@ -57,7 +65,7 @@ export async function judgeOne(
   const sentAt = ledger === undefined ? undefined : (ledger?.sentAt(destination, key) ?? null);
   const data = {
     sid: call.sid,
-    tool: tool.name,
+    tool: name,
     counts: conversion !== null,
     kind,
     why,

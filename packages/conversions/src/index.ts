@@ -22,7 +22,13 @@ export {
 } from './conversion.ts';
 export { conversions, type Delivered, toConversions } from './conversions.ts';
 export type { LedgerEntry } from './entry.ts';
-export { type ExplainOptions, explainChange, type JudgedCall, judgeOne } from './explain.ts';
+export {
+  type ExplainOptions,
+  explainChange,
+  type JudgedCall,
+  type Judging,
+  judgeOne,
+} from './explain.ts';
 export { type SheetFormatName, sheetFormats } from './formats/all.ts';
 export {
   adjustmentsPath,

@@ -7,6 +7,7 @@ import {
   accounts,
   connection,
   conversionName,
+  googleAction,
   only,
   output,
   ruleOptions,
@@ -14,6 +15,7 @@ import {
 } from '../options.ts';
 import type { Style } from '../terminal/style.ts';
 import { pad, printable } from '../terminal/width.ts';
+import { pushTools } from './push.ts';
 import type { WhyAnswer } from './runs/why.ts';
 
 /** `calls get`: one call, its fields by group. */
@@ -21,13 +23,15 @@ export const get = command({
   name: 'get',
   summary: 'show one call by its session ID, or why it counts for a bid tool or does not',
   words: { '<sid>': 'session ID of the call' },
-  choices: { for: Object.keys(sheetFormats) },
+  choices: { for: [...Object.keys(sheetFormats), ...pushTools.keys()] },
   options: {
     ...only(whichCalls, '--store <url>'),
-    '--for <tool>': 'say why it counts for this tool or does not, as calls sheet judges it',
+    '--for <tool>':
+      'say why it counts for this tool or does not, as calls sheet or calls push judges it',
     ...ruleOptions,
     ...conversionName,
-    '--ledger <file>': 'say what of it was sent, as the ledger of the sheets has it',
+    ...googleAction,
+    '--ledger <file>': 'say what of it was sent, as the ledger of sheets or pushes has it',
     ...output,
     ...accounts,
     ...connection,
@@ -58,8 +62,10 @@ export const get = command({
         for (const line of said) say(io, line);
         if (call === null) return exitCodes.ok;
         if (args.text('for') !== null) {
-          const { whyOf } = await import('./runs/why.ts');
-          why = await whyOf(call, source, args, contextOf(settings, io), io);
+          const { sheetOf, whyOf } = await import('./runs/why.ts');
+          const pushed = await pushTools.get(args.need('for'))?.(args, io);
+          const tool = pushed ?? sheetOf(args);
+          why = await whyOf(call, source, tool, args, contextOf(settings, io), io);
         }
         const of = name === null ? {} : { account: name };
         found.push({

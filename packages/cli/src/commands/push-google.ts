@@ -6,6 +6,7 @@ import { type Io, say } from '../io.ts';
 import {
   allowRetractions,
   dryRun,
+  googleAction,
   pushedCalls,
   pushLedger,
   ruleOptions,
@@ -22,11 +23,8 @@ export const pushGoogle = command({
     'Credentials are found as gcloud does: GOOGLE_APPLICATION_CREDENTIALS, or gcloud auth application-default login.',
   options: {
     ...pushLedger,
-    '--customer <id>': 'account that owns the conversion action: 123-456-7890',
-    '--conversion-action <id>': 'ID of the conversion action, a number',
+    ...googleAction,
     '--login-customer <id>': 'manager account of the credentials (default: the account itself)',
-    '--phone':
-      'match by the hashed number of the caller too; needs the consent adUserData in --rules',
     ...uploadedOutcomes,
     ...dryRun,
     '--validate-only': 'have it checked there, and store nothing',
@@ -45,10 +43,17 @@ export const pushGoogle = command({
   },
 });
 
-async function googleOf(args: Args, io: Io): Promise<PushTool> {
+/** The Data Manager API, as the options describe it. */
+export async function googleOf(args: Args, io: Io): Promise<PushTool> {
   const { checkDestination, dataManagerAccepts } = await import(
     '@call-attribution/conversions/push'
   );
+  // `calls get` has these options for other tools, too.
+  for (const name of ['customer', 'conversion-action'])
+    if (args.text(name) === null)
+      throw new UsageError(`--for push-google needs --${name}, as calls push google has it`);
+
+  const { destinationOf } = await import('./runs/push.ts');
   const phone = args.flag('phone');
   const account = args.need('customer');
 
@@ -65,7 +70,10 @@ async function googleOf(args: Args, io: Io): Promise<PushTool> {
   return {
     tool: { accepts: dataManagerAccepts({ phone }), title: 'the Data Manager API' },
     conversionName: conversionAction,
-    destination: `google-data-manager ${account.replaceAll('-', '')} ${conversionAction}`,
+    destination: destinationOf(
+      `google-data-manager ${account.replaceAll('-', '')} ${conversionAction}`,
+      io,
+    ),
     isCheck: args.flag('validate-only'),
     statusCommand: 'calls push status',
     checkRules({ consent }) {

@@ -39,13 +39,15 @@ export const pushMicrosoft = command({
   },
 });
 
-async function microsoftOf(args: Args, io: Io): Promise<PushTool> {
+/** Microsoft Advertising, as the options describe it. */
+export async function microsoftOf(args: Args, io: Io): Promise<PushTool> {
   const { sheetFormats } = await import('@call-attribution/conversions');
+  const { destinationOf, otherServer } = await import('./runs/push.ts');
   const name = args.text('conversion-name') ?? '';
   return {
     tool: sheetFormats['microsoft-ads'],
     conversionName: name,
-    destination: `microsoft-ads api ${name}`,
+    destination: destinationOf(`microsoft-ads api ${name}`, io),
     isCheck: false,
     statusCommand: null,
     checkRules() {},
@@ -53,7 +55,6 @@ async function microsoftOf(args: Args, io: Io): Promise<PushTool> {
       const { createMicrosoftAds, readMicrosoftCredentials } = await import(
         '@call-attribution/conversions/push'
       );
-      const { otherServer } = await import('./runs/push.ts');
       const file = args.text('credentials');
       if (file === null)
         throw new UsageError('calls push microsoft needs --credentials FILE', [

@@ -1,6 +1,15 @@
+import type { Args } from '../args.ts';
 import type { Group } from '../command.ts';
-import { pushGoogle } from './push-google.ts';
-import { pushMicrosoft } from './push-microsoft.ts';
+import type { Io } from '../io.ts';
+import { googleOf, pushGoogle } from './push-google.ts';
+import { microsoftOf, pushMicrosoft } from './push-microsoft.ts';
+import type { PushTool } from './runs/push.ts';
+
+/** The tools that conversions are pushed to, by what `calls get --for` takes. */
+export const pushTools: ReadonlyMap<string, (args: Args, io: Io) => Promise<PushTool>> = new Map([
+  ['push-google', googleOf],
+  ['push-microsoft', microsoftOf],
+]);
 
 /** `calls push`. */
 export const pushGroup: Group = {

@@ -229,6 +229,33 @@ describe('calls push google', () => {
     expect(readFileSync(join(folder, 'why.ledger'), 'utf8')).toBe(ledger);
   });
 
+  test('calls get --for takes the APIs, too, with the options of their pushes', async () => {
+    const env = { CALLS_TIME_ZONE: 'America/New_York', CALLS_PUSH_ENDPOINT: endpoint };
+    const rules = ['--value', '25USD'];
+    requests.length = 0;
+    await push('--ledger', 'api.ledger', ...rules, '--from', '90d');
+    const sid = requests[0]?.events[0]?.transactionId ?? '';
+    const why = (...args: string[]) =>
+      stage.quick(['get', sid, '--for', ...args, ...rules], { cwd: folder, env });
+    const google = ['push-google', ...destination];
+    const before = readFileSync(join(folder, 'api.ledger'), 'utf8');
+    expect((await why(...google, '--ledger', 'api.ledger')).stdout).toMatch(
+      /^a conversion for the Data Manager API, worth 25\.00 USD, matched by the click \w+ \S+\nsent on .*, as it is now\n$/,
+    );
+    const { stdout } = await why(...google, '--ledger', 'api.ledger', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ sid, tool: 'push-google', why: 'sent_before' });
+    expect(readFileSync(join(folder, 'api.ledger'), 'utf8')).toBe(before);
+
+    // Another action has got nothing, and a sheet of the same calls has a destination of its own.
+    const other = ['push-google', '--customer', '1234567890', '--conversion-action', '988'];
+    expect((await why(...other, '--ledger', 'api.ledger')).stdout).toContain('not sent yet');
+    expect((await why('push-google')).stderr).toContain('--for push-google needs --customer');
+    expect((await why(...google, '--phone')).stderr).toContain('--phone needs consent');
+    const ofMicrosoft = await why('push-microsoft', '--ledger', 'api.ledger');
+    expect(ofMicrosoft.stderr).toContain('--conversion-name');
+    expect((await why('push-microsoft')).stdout).toContain('Microsoft Advertising');
+  });
+
   test('rules and consent see the definitions of the configuration file', async () => {
     const config = { definitions: { lead: 'talk_minutes >= 2', agreed: 'talk_minutes >= 4' } };
     writeFileSync(join(folder, 'calls.config.json'), JSON.stringify(config));

@@ -82,7 +82,9 @@ export async function whyCounts(
 
   const ledger = await openNamed(rulesName, named?.ledger);
   try {
-    const judged = await judgeOne(sent.call, calls, { tool, rules }, ledger);
+    const destination = `${tool.name} ${rules.conversionName}`.trim();
+    const asked = { name: tool.name, tool, rules, destination };
+    const judged = await judgeOne(sent.call, calls, asked, ledger);
     if (judged === null) throw new Error(`The call ${sent.call.sid} was not among its own calls.`);
     const { change, sentAt, data } = judged;
     const said = explainChange(maskedChange(change, rules, sent, words), {

@@ -54,13 +54,17 @@ export interface PushTool {
 export const otherServer = ({ env }: Io): { readonly endpoint?: string } =>
   env.CALLS_PUSH_ENDPOINT ? { endpoint: env.CALLS_PUSH_ENDPOINT } : {};
 
+/** What the ledger calls a destination: what another server took for a trial, the tool does not have. */
+export function destinationOf(name: string, io: Io): string {
+  const { endpoint } = otherServer(io);
+  return endpoint === undefined ? name : `${name} at ${endpoint}`;
+}
+
 /** A push as the options describe it. */
 interface Push {
   readonly to: PushTool;
   readonly rules: ConversionRules;
   readonly filter: Filter;
-  /** What the ledger calls where it goes. */
-  readonly destination: string;
   /** What notes what was sent; null when nothing is. */
   readonly ledger: Ledger | null;
   /** The tool; null in a dry run. */
@@ -99,14 +103,11 @@ export async function push(to: PushTool, args: Args, io: Io): Promise<number> {
       'without it the next run would send everything again; --dry-run and --validate-only need none',
     ]);
 
-  // What another server took for a trial, the tool does not have.
-  const { endpoint } = otherServer(io);
-  const destination = endpoint === undefined ? to.destination : `${to.destination} at ${endpoint}`;
   const target = isDryRun ? null : await to.open();
   await sayPeriod(periodOf(from, asked.to), context, io);
   const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
   try {
-    const plan = { to, destination, rules, filter, ledger, target };
+    const plan = { to, rules, filter, ledger, target };
     return await pushCalls(plan, account, args, io);
   } finally {
     await ledger?.close();
@@ -118,12 +119,12 @@ export async function push(to: PushTool, args: Args, io: Io): Promise<number> {
  * of it.
  */
 async function pushCalls(
-  { to, destination, rules, filter, ledger, target }: Push,
+  { to, rules, filter, ledger, target }: Push,
   { settings, open }: ReadAccount,
   args: Args,
   io: Io,
 ): Promise<number> {
-  const { tool, isCheck, statusCommand } = to;
+  const { tool, destination, isCheck, statusCommand } = to;
   const bad = badRecords(args.text('on-bad-record') === 'skip');
   const source = await open();
   const { line, onProgress } = watch(io, 'calls');
