@@ -304,13 +304,17 @@ function instantOf(
   return repeatedHour === 'second' ? { at: repeated } : { reason: 'time_twice_in_zone' };
 }
 
+/** Has an outcome a date alone? */
+export const isDay = ({ time, until }: Outcome): boolean => until - time >= day - 1;
+
 /** The instant of an outcome, to the second, or why it cannot be known. A day is its beginning. */
 export function timeOfOutcome(
-  { time, until, instant }: Outcome,
+  outcome: Outcome,
   rules: ConversionRules,
 ): { readonly at: number } | { readonly reason: LeftOutReason } {
+  const { time, instant } = outcome;
   if (instant !== null) return { at: Math.floor(instant / second) * second };
   const zone = rules.timeZone ?? 'UTC';
-  if (until - time >= day - 1) return { at: beginningOf(time, zone).epochMs };
+  if (isDay(outcome)) return { at: beginningOf(time, zone).epochMs };
   return instantOf(formatNaive(time), zone, rules);
 }

@@ -130,26 +130,34 @@ describe('an outcome', () => {
     );
   });
 
-  test('of a date alone begins with its day, or a second after its call', async () => {
-    const days = `phone,time,value\n${number},2026-11-05,1\n${number},2026-11-06,2`;
-    const found = await changesOf(rulesFor([days]));
-    expect(found.map(({ conversion }) => new Date(conversion?.at ?? 0).toISOString())).toEqual([
-      '2026-11-05T15:00:01.000Z',
-      '2026-11-06T05:00:00.000Z',
-    ]);
+  test('of a date alone is in the first hour of its day or after its call, and stays there', async () => {
+    const days = `${number},2026-11-05,1,a,\n${number},2026-11-06,2,b,\n${number},2026-11-06,3,c,`;
+    const timesOf = async (rows: string) => {
+      const found = await changesOf(rulesFor([`${head}\n${rows}`]));
+      return Object.fromEntries(found.map(({ conversion: c }) => [c?.value, c?.at ?? 0]));
+    };
+    const times = await timesOf(days);
+    const after = (begin: string, at = 0) => at - Date.parse(begin);
+    expect(after('2026-11-05T15:00:01Z', times[1])).toBeGreaterThanOrEqual(0);
+    expect(after('2026-11-05T15:00:01Z', times[1])).toBeLessThan(3_600_000);
+    expect(after('2026-11-06T05:00:00Z', times[2])).toBeGreaterThanOrEqual(0);
+    expect(after('2026-11-06T05:00:00Z', times[2])).toBeLessThan(3_600_000);
+    expect(times[2]).not.toBe(times[3]);
+    expect(await timesOf(`${number},2026-11-06,4,d,\n${days}`)).toMatchObject(times);
   });
 
   test('has a time of its own beside others of its click', async () => {
-    const twice = `phone,time,value\n${number},2026-11-06,1\n${number},2026-11-06,1`;
+    const twice = `${head}\n${number},2026-11-06 08:00,1,a,\n${number},2026-11-06 08:00,2,b,`;
+    const timesOf = (changes: readonly CallChange[]) =>
+      changes.map(({ conversion }) => new Date(conversion?.at ?? 0).toISOString().slice(14, 19));
     const first = await changesOf(rulesFor([twice]));
-    expect(first.map(({ conversion }) => new Date(conversion?.at ?? 0).toISOString())).toEqual([
-      '2026-11-06T05:00:00.000Z',
-      '2026-11-06T05:00:01.000Z',
+    expect(timesOf(first)).toEqual(['00:00', '00:01']);
+    const more = rulesFor([`${twice}\n${number},2026-11-06 08:00,3,c,`]);
+    expect(timesOf(await changesOf(more, { has: after(first) }))).toEqual([
+      '00:00',
+      '00:01',
+      '00:02',
     ]);
-    const [, , third] = await changesOf(rulesFor([`${twice}\n${number},2026-11-06,3`]), {
-      has: after(first),
-    });
-    expect(new Date(third?.conversion?.at ?? 0).toISOString()).toBe('2026-11-06T05:00:02.000Z');
   });
 
   test('without an id is known by its call, its time and its place', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -611,5 +611,91 @@ describe('a file of feeds', () => {
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(String(error)).toContain(message);
     expect(String(error)).not.toMatch(/hunter2|correct horse/);
+  });
+});
+
+describe('a feed of outcomes', () => {
+  const file = join(folder, 'sales.csv');
+  const sales = { ...feed, outcomes: 'sales.csv', conversionName: 'Sale' };
+  const head = 'phone,time,value,id';
+  const write = (lines: readonly string[], ageSeconds = 60) => {
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    const at = Date.now() / 1000 - ageSeconds;
+    utimesSync(file, at, at);
+  };
+  const row = '2025550101,2026-11-19 09:00:00,250,A1';
+
+  test('has the sales of its window, with the click of their call however far back it is', async () => {
+    write([head, row, '2025550104,2026-11-19 10:00:00,80,A2', '2025550105,2026-10-20,9,A3']);
+    const { get } = await serving([{ ...sales, window: '2d' }]);
+    const [, , ...rows] = (await (await get()).text())
+      .trim()
+      .split('\r\n')
+      .map((line) => line);
+    expect([...rows].map((line) => line.split(',').slice(0, 4))).toEqual([
+      ['Cj0K-click-4', 'Sale', '2026-11-19 10:00:00-0500', '80.00'],
+    ]);
+    const { get: longer } = await serving([{ ...sales, window: '2d', outcomeWindow: '60d' }]);
+    expect(await (await longer()).text()).toContain(
+      'Cj0K-click-1,Sale,2026-11-19 09:00:00-0500,250.00',
+    );
+  });
+
+  test('answers 503 while its file is missing, cut or being written, and never has fewer rows', async () => {
+    write([head, row]);
+    const { get } = await serving([sales]);
+    const whole = await (await get()).text();
+    expect(whole).toContain('250.00');
+    const refusal = async () => {
+      time += 61_000;
+      const response = await get();
+      expect(response.headers.get('retry-after')).toBe('60');
+      const { status, code, detail } = (await response.json()) as Record<string, unknown>;
+      return [status, code, detail];
+    };
+    rmSync(file);
+    expect(await refusal()).toEqual([503, 'feed_unavailable', 'sales.csv: there is no such file']);
+    write([head, row.slice(0, 20)]);
+    const cut =
+      'sales.csv, row 2: it ends before its last column: is the file whole, or is it still being written?';
+    expect(await refusal()).toEqual([503, 'feed_unavailable', cut]);
+    write([head]);
+    writeFileSync(file, '');
+    utimesSync(file, 1, 1);
+    expect(await refusal()).toEqual([
+      503,
+      'feed_unavailable',
+      expect.stringContaining('no headings were found'),
+    ]);
+    write([head, row], 0);
+    expect(await refusal()).toEqual([
+      503,
+      'feed_unavailable',
+      'sales.csv is being written: try again.',
+    ]);
+    write([head, row]);
+    time += 61_000;
+    expect(await (await get()).text()).toBe(whole);
+  });
+
+  test.each<[string, object[], string]>([
+    [
+      'calls under the same name',
+      [sales, { ...feed, path: '/other.csv', conversionName: 'Sale' }],
+      'is that of a feed of outcomes, and one call would count twice',
+    ],
+    [
+      'a value',
+      [{ ...sales, value: 5 }],
+      'outcomes does not go with value or valueRules: each outcome has a value',
+    ],
+    [
+      'how its file is read, and no file',
+      [{ ...feed, outcomeDates: 'dmy' }],
+      'outcomes is missing',
+    ],
+    ['a tool without values', [{ ...sales, format: 'skai' }], 'which takes calls without a value'],
+  ])('that has %s is refused when it is read', async (_, feeds, message) => {
+    await expect(read(feeds)).rejects.toThrow(message);
   });
 });

@@ -1,5 +1,6 @@
 import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import type { DateOrder } from '@call-attribution/questions';
 import type { Access } from '../http/access.ts';
 import { reachedBy } from '../http/passwords.ts';
 
@@ -9,6 +10,16 @@ export interface Once {
   readonly every: number;
   /** Where it is noted which calls were in the feed. The service closes it. */
   readonly ledger: Ledger;
+}
+
+/** Where the outcomes of a feed are. */
+export interface FeedOutcomes {
+  /** The path of the file, which is read each time that the sheet is made. */
+  readonly path: string;
+  /** The order of its dates; null where the file tells. */
+  readonly dates: DateOrder | null;
+  /** How many milliseconds a call may lie before its outcome. */
+  readonly window: number;
 }
 
 /**
@@ -26,7 +37,9 @@ export interface Feed {
   readonly days: number;
   /** Which calls count, and at what value. */
   readonly rules: Omit<ConversionRules, 'now' | 'from'>;
-  /** Days before the window whose calls are read for rules about callers. */
+  /** Files of what calls became, which are the conversions then; null where calls are. */
+  readonly outcomes: FeedOutcomes | null;
+  /** Days before the window whose calls are read for rules about callers, and for outcomes. */
   readonly history: number;
   /** Has each call in one period only; null for a feed that repeats its window. */
   readonly once: Once | null;

@@ -33,6 +33,9 @@ const fields = ruleFields
       'must be a duration of an hour or more, such as 1d',
     ),
     ledger: text,
+    outcomes: text,
+    outcomeDates: z.enum(['dmy', 'mdy', 'ymd']),
+    outcomeWindow: days('30d or 4w'),
     ...accessFields,
   })
   .partial()
@@ -102,6 +105,15 @@ function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
       'add "once": "1d" and "ledger": "uploads.ledger", so that each call is in it on one day',
     );
 
+  const { outcomes, outcomeDates, outcomeWindow } = feed;
+  if (outcomes === undefined && (outcomeDates !== undefined || outcomeWindow !== undefined))
+    refuse('outcomes', 'is missing: outcomeDates and outcomeWindow say how its file is read');
+  if (outcomes !== undefined && (feed.value !== undefined || feed.valueRules !== undefined))
+    refuse('outcomes', 'does not go with value or valueRules: each outcome has a value');
+
+  if (outcomes !== undefined && !format.accepts.takesValue)
+    refuse('outcomes', `is not for ${format.title}, which takes calls without a value`);
+
   const two = twoValues(feed);
   if (two !== null) refuse(null, two, keepOne);
   const both = 'write both: "once": "1d", "ledger": "uploads.ledger"';
@@ -111,7 +123,18 @@ function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
     refuse('ledger', 'is missing: once needs it', both);
 }
 
+/** Paths are different, and no conversion gets calls and what they became. */
 function checkPaths(feeds: readonly FeedFields[], context: z.RefinementCtx): void {
+  const kinds = new Map<string, boolean>();
+  for (const [at, { account, format, conversionName, outcomes }] of feeds.entries()) {
+    const conversion = JSON.stringify([account, format, conversionName]);
+    const isOfOutcomes = outcomes !== undefined;
+    const message = `is that of a feed of ${isOfOutcomes ? 'calls' : 'outcomes'}, and one call would count twice: give outcomes a conversion of their own`;
+    if ((kinds.get(conversion) ?? isOfOutcomes) !== isOfOutcomes)
+      context.addIssue({ code: 'custom', path: [at, 'conversionName'], message });
+    kinds.set(conversion, isOfOutcomes);
+  }
+
   for (const [at, { path }] of feeds.entries()) {
     const first = feeds.findIndex((other) => other.path === path);
     const message = `is the same as that of feeds[${first}]: ${path}`;

@@ -57,13 +57,25 @@ async function feedOf(
   const { place, folder, configured } = where;
   const { sheetFormats, openLedger, rulesIn } = await import('@call-attribution/conversions');
   const { path, account, access, window, once, ledger: file, timeZone } = fields;
-  const { conversionName = '', minTalk } = fields;
+  const { conversionName = '', minTalk, outcomes: outcomeFile } = fields;
   const { rules, history } = await rulesIn(fields, where);
+  const { usualWindow } = await import('@call-attribution/questions');
+  const { outcomeWindow, outcomeDates: dates = null } = fields;
+  const outcomes =
+    outcomeFile === undefined
+      ? null
+      : {
+          path: resolve(folder, outcomeFile),
+          dates,
+          window: durationMillis(outcomeWindow ?? usualWindow, 'outcomeWindow'),
+        };
+  const before = outcomes === null ? 0 : Math.ceil(outcomes.window / day);
   const feed: Feed = {
     path,
     account,
     access,
-    history,
+    history: Math.max(history, before),
+    outcomes,
     once: null,
     format: sheetFormats[fields.format],
     days: durationMillis(window, 'window') / day,

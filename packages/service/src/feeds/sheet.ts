@@ -1,12 +1,22 @@
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { CallChange, Ledger, LedgerEntry, LeftOutReason } from '@call-attribution/conversions';
+import type {
+  CallChange,
+  ConversionRules,
+  Ledger,
+  LedgerEntry,
+  LeftOutReason,
+} from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
-import { formatNaive } from '@call-attribution/core/time';
+import { CallsError } from '@call-attribution/core/errors';
+import { formatNaive, periodOfText } from '@call-attribution/core/time';
 import { where } from '@call-attribution/query-dsl';
-import { readPeriod } from '@call-attribution/questions';
+import { readOutcomes, readPeriod } from '@call-attribution/questions';
 import { type Store, selectionOf } from '@call-attribution/store';
-import type { Feed } from './feed.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { Feed, FeedOutcomes } from './feed.ts';
 
 /** The sheet of a feed as it was at one moment. */
 export interface Sheet {
@@ -44,6 +54,39 @@ export function periodOf({ path, once }: Feed, now: number): string | null {
   return `feed ${path} ${new Date(Math.floor(now / once.every) * once.every).toISOString()}`;
 }
 
+/** A file that was written to so short a time ago may not be whole yet, in milliseconds. */
+const settling = 5_000;
+
+/**
+ * What the file of a feed says. One that is missing, cannot be read or is being written is refused: a
+ * sheet without some outcomes would look like one in which they were not there.
+ */
+async function outcomesOf(
+  { path, dates, window }: FeedOutcomes,
+  timeZone: string | null,
+  since: string,
+): Promise<NonNullable<ConversionRules['outcomes']>> {
+  const name = basename(path);
+  try {
+    const { readTable } = await import('@call-attribution/settings/tables');
+    const before = await stat(path).catch(() => null);
+    const rows = await readTable(path, name);
+    const { mtimeMs, size } = await stat(path);
+    const age = Math.abs(Date.now() - mtimeMs);
+    if (age < settling || mtimeMs !== before?.mtimeMs || size !== before.size)
+      throw unavailable(`${name} is being written: try again.`);
+    const { all } = readOutcomes([{ name, rows }], { timeZone, dates });
+    const period = periodOfText({ from: since, to: null });
+    return { all, window, period, isComplete: false };
+  } catch (error) {
+    if (!CallsError.is(error) || error instanceof Refusal) throw error;
+    throw unavailable(error.summary);
+  }
+}
+
+const unavailable = (detail: string): Refusal =>
+  new Refusal('feed_unavailable', detail, { headers: { 'retry-after': '60' } });
+
 /** Lines that are put together. */
 const linesAtOnce = 1_000;
 
@@ -60,15 +103,19 @@ export async function makeSheet(
   now: number,
   sending: readonly Sheet[],
 ): Promise<Sheet> {
-  const { format, account, once, path, history } = feed;
+  const { format, account, once, path, history, outcomes } = feed;
 
   // A service without feeds starts without them.
   const { conversions, toSheet } = await import('@call-attribution/conversions');
-  const rules = { ...feed.rules, now, from: sinceOf(feed, now) };
+  const since = sinceOf(feed, now);
+  const rules =
+    outcomes === null
+      ? { ...feed.rules, now, from: since }
+      : { ...feed.rules, now, outcomes: await outcomesOf(outcomes, feed.rules.timeZone, since) };
   const read = where('date_added').from(sinceOf(feed, now, history));
   const calls = store.calls(
     account,
-    selectionOf(read, { extensions: format.accepts.onlyExtensions }),
+    selectionOf(read, { extensions: format.accepts.onlyExtensions || outcomes !== null }),
   );
   const period = periodOf(feed, now);
   const noted = (once?.ledger.destinations() ?? [])
