@@ -165,6 +165,13 @@ describe('calls report --spend', () => {
     expect(stderr).toContain(message);
     expect([code, stdout]).toEqual([2, '']);
   });
+  test('a comparison says that the file is not of the period before, and nothing of changes of spend', async () => {
+    const args = ['--by', 'campaign', '--spend', 'google', '--compare', 'previous'];
+    const { stdout, stderr } = await report(...args);
+    expect(stderr).toContain('google-campaigns.csv is not of the period compared with');
+    expect(stderr).toContain('calls_change_per_day is the change per day');
+    expect(stdout.match(/before/g)).toHaveLength(1);
+  });
   test('a row that is refused is named with its file', async () => {
     const twice = readFileSync(join(folder, 'microsoft.csv'), 'utf8').replaceAll(
       'Smartphone',

@@ -7,6 +7,7 @@ import {
   judgedField,
   maskedVerdicts,
   planCalls,
+  type Spend,
   withoutValues,
 } from '@call-attribution/questions';
 import type { NamedReport, NamedRules } from '@call-attribution/settings';
@@ -27,6 +28,16 @@ export interface Configured {
   readonly rules: Readonly<Record<string, NamedRules>>;
   /** Reports by their names: options of `calls report`, such as `{ by: 'campaign' }`. */
   readonly reports: ReadonlyMap<string, NamedReport>;
+  /** What was spent, by names: agents never name a file. */
+  readonly spend: NamedSpend;
+}
+
+/** What was spent, from files that an operator has given names to. */
+export interface NamedSpend {
+  /** The names. */
+  readonly names: readonly string[];
+  /** Reads what a name says of accounts, which are named too. */
+  read(name: string, accounts: readonly string[]): Promise<readonly Spend[]>;
 }
 
 /** Nothing. */
@@ -35,6 +46,7 @@ export const nothingConfigured: Configured = {
   exclude: null,
   rules: {},
   reports: new Map(),
+  spend: { names: [], read: async () => [] },
 };
 
 /** The names of an operator as tools use them. */
@@ -58,7 +70,7 @@ export interface Words {
 
 /** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
 export function readWords(
-  { definitions: written, exclude, rules, reports }: Configured,
+  { definitions: written, exclude, rules, reports }: Omit<Configured, 'spend'>,
   reveal: ReadonlySet<Reveal>,
 ): Words {
   const names = Object.keys(written);

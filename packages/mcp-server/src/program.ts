@@ -8,6 +8,7 @@ import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl';
+import { readSpend } from '@call-attribution/questions';
 import { formatCounted } from '@call-attribution/questions/chart';
 import {
   connectionOf,
@@ -17,7 +18,7 @@ import {
   reportsIn,
   type Settings,
 } from '@call-attribution/settings';
-import { type Configured, nothingConfigured, readWords } from './configured.ts';
+import { type Configured, type NamedSpend, nothingConfigured, readWords } from './configured.ts';
 import type { HttpOptions } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
@@ -171,7 +172,7 @@ export async function serveProgram(
   const http =
     choices.http === undefined ? undefined : await httpOptionsOf(choices.http, choices, io.env);
   const served = isList(accounts) ? accounts : [];
-  const configured = configuredIn(served[0]?.settings.file ?? null, reveal);
+  const configured = configuredIn(served, reveal);
   if (choices.check) return check(served, io);
   for (const { settings } of served) for (const problem of problemsOf(settings)) io.log(problem);
   const folder = join(
@@ -212,10 +213,14 @@ export async function serveProgram(
 }
 
 /** What the configuration file gives names to. A mistake in it is refused with the file. */
-function configuredIn(file: Settings['file'], reveal: readonly Reveal[]): Configured {
+function configuredIn(served: readonly ServedAccount[], reveal: readonly Reveal[]): Configured {
+  const file = served[0]?.settings.file ?? null;
   try {
+    const spend = spendIn(served);
     const configured =
-      file === null ? nothingConfigured : { ...file, reports: reportsIn(file).all };
+      file === null
+        ? { ...nothingConfigured, spend }
+        : { ...file, reports: reportsIn(file).all, spend };
     readWords(configured, new Set(reveal));
     return configured;
   } catch (error) {
@@ -224,6 +229,27 @@ function configuredIn(file: Settings['file'], reveal: readonly Reveal[]): Config
     const path = file?.path ?? '';
     throw wrong(message.startsWith(path) ? message : `${path}: ${message}`);
   }
+}
+
+/** The files of what was spent that the configuration has names for. */
+function spendIn(served: readonly ServedAccount[]): NamedSpend {
+  return {
+    names: [...new Set(served.flatMap(({ settings }) => [...settings.spend.keys()]))],
+    async read(name, accounts) {
+      const own = served.filter((account) => accounts.includes(account.name));
+      const without = own.find(({ settings }) => !settings.spend.has(name));
+      if (without !== undefined)
+        throw wrong(`account ${without.name} has no spend called ${name}; ask about the others.`);
+      const files = own.flatMap(({ settings }) => settings.spend.get(name) ?? []);
+      const once = new Map(files.map((file) => [file.path, file])).values();
+      const { readTable } = await import('@call-attribution/settings/tables');
+      return Promise.all(
+        [...once].map(async ({ path, columns }) =>
+          readSpend({ name, rows: await readTable(path, name) }, columns),
+        ),
+      );
+    },
+  };
 }
 
 const isList = (

@@ -100,8 +100,8 @@ export interface CallsMcpOptions {
    * Default: none.
    */
   readonly exportFolder?: string | undefined;
-  /** Conditions that have names, and which calls do not count. Default: none. */
-  readonly configured?: Configured | undefined;
+  /** Conditions and files of spend that have names, and which calls do not count. Default: none. */
+  readonly configured?: Partial<Configured> | undefined;
   /** Tools of your own, listed after those of this package. Default: none. */
   readonly tools?: readonly CustomTool[] | undefined;
   /**
@@ -163,7 +163,8 @@ export function createServer(
   checkNames(options, optionNames);
   const { clock = systemClock, log = () => undefined, exportFolder, tools: added = [] } = options;
   const reveal = new Set(options.reveal);
-  const words = readWords(options.configured ?? nothingConfigured, reveal);
+  const configured = { ...nothingConfigured, ...options.configured };
+  const words = readWords(configured, reveal);
   const budget = Math.max(1000, options.budget ?? 8000);
   const timeoutMs = deadlineMillis(options.callTimeout ?? '45s', 'callTimeout');
   const opened = accountsOf(client, options).map((account) =>
@@ -184,6 +185,14 @@ export function createServer(
       clock,
       budget,
       words,
+      spend: {
+        names: configured.spend.names,
+        read: (name) =>
+          configured.spend.read(
+            name,
+            chosen.map((account) => account.name),
+          ),
+      },
       fields,
       timeZone,
       source: new Source(chosen, clock.now, inTurn),
@@ -206,7 +215,10 @@ export function createServer(
 
   const { call, metrics } = createCaller(callable, timeoutMs, log);
   const names = opened.length > 1 ? opened.map(({ name }) => name) : [];
-  const said = instructions(spoken, timeZone, names, tools, words);
+  const said = instructions(spoken, timeZone, names, tools, {
+    ...words,
+    spend: configured.spend.names,
+  });
 
   /**
    * The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls

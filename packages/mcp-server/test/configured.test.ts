@@ -48,10 +48,9 @@ const newFolder = (): string => {
   return folder;
 };
 
-const nothing: Configured = { definitions: {}, exclude: null, rules: {}, reports: new Map() };
 const serverWith = (configured: Partial<Configured>, options: CallsMcpOptions = {}) =>
   createServer(fakeClient(calls), {
-    configured: { ...nothing, ...configured },
+    configured,
     pseudonymKey: 'key',
     ...options,
   });
@@ -373,7 +372,7 @@ describe('a report with a name', () => {
         { name: 'main', client: fakeClient(calls) },
         { name: 'berlin', client: fakeClient(calls.slice(0, 7)) },
       ],
-      { configured: { ...nothing, reports } },
+      { configured: { reports } },
     );
     expect((await ask(two, 'analyze_calls', { report: 'of_berlin' })).calls).toBe(7);
     const asked = { report: 'of_berlin', account: ['main'] };

@@ -131,6 +131,11 @@ describe('a file of spend', () => {
       'spend.csv, row 2: it has no cost: is the file whole?',
     ],
     [
+      'a row that is cut',
+      'Campaign | Cost | Clicks\nBrand | 50.25 | 4\nGeneric | 1.2',
+      'spend.csv, row 3: it ends before its last column: is the file whole',
+    ],
+    [
       'words for an amount',
       'Campaign | Cost\nBrand | five',
       'spend.csv, row 2: its value is no amount',

@@ -1,4 +1,5 @@
 import type { FieldSpec } from '@call-attribution/core';
+import { CallsError } from '@call-attribution/core/errors';
 import { formatNaive, naiveAt } from '@call-attribution/core/time';
 import {
   type Answer,
@@ -101,9 +102,11 @@ export const analyzeCalls = tool({
     // Calls through call extensions were paid for, too.
     const isOfSpend = args.spend !== undefined && args.calls === undefined;
     const chosen = choose(isOfSpend ? { ...args, calls: 'all' } : args, context);
+    const spend = args.spend && (await spendIn(args.spend, context));
     const question = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
       chosen,
+      spend,
       context,
     );
     const { answers, asOf, without, ...origin } = await source.analyze([question], context);
@@ -273,17 +276,13 @@ function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown
 type Args = z.infer<typeof input>;
 
 /** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
-function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Question {
-  const {
-    group_by: groupBy = [],
-    measures,
-    having,
-    order,
-    limit,
-    top_per: topPer,
-    compare,
-    spend,
-  } = args;
+function questionOf(
+  args: Args,
+  { selection }: Chosen,
+  spend: Question['spend'],
+  context: ToolContext,
+): Question {
+  const { group_by: groupBy = [], measures, having, order, limit, top_per: topPer, compare } = args;
   const isTime = groupBy.some(isTimeGroup);
   const { period, from, to } = args;
   const question: Question = {
@@ -297,7 +296,7 @@ function questionOf(args: Args, { selection }: Chosen, context: ToolContext): Qu
     measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
     limit: limit ?? (isTime ? usualTimeLimit : usualLimit),
     compare: compare && comparedWith(compare),
-    spend: spend && readSpend(spend),
+    spend,
     // Records were masked before.
     personal: 'show',
   };
@@ -318,14 +317,30 @@ function comparedWith(text: string): string {
     : word.replace(/^(\S+),(\S+)$/, '$1..$2');
 }
 
-function readSpend(list: readonly string[]): Record<string, number> {
+/** What was spent: files of the operator by their names, or amounts of groups. */
+async function spendIn(
+  list: readonly string[],
+  { spend }: ToolContext,
+): Promise<Question['spend']> {
+  const named = list.filter((entry) => spend.names.includes(entry.trim()));
+  if (named.length === 0 || named.length < list.length) return amountsIn(list, spend.names);
+  try {
+    return (await Promise.all(named.map((name) => spend.read(name.trim())))).flat();
+  } catch (error) {
+    if (!CallsError.is(error)) throw error;
+    throw invalidQuestion(`The operator's file cannot be used: ${error.message}`);
+  }
+}
+
+function amountsIn(list: readonly string[], names: readonly string[]): Record<string, number> {
+  const known = names.length === 0 ? '' : `, or name what the operator knows: ${names.join(', ')}`;
   return Object.fromEntries(
     list.map((entry) => {
       const [, group = '', amount] =
         /^(.*)[=:]\s*\D{0,2}(\d[\d,]*(?:\.\d+)?)\s*$/s.exec(entry) ?? [];
       if (amount === undefined)
         throw invalidQuestion(
-          `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50".`,
+          `spend has "${entry.slice(0, 60)}": write each entry as "Brand=1200.50"${known}.`,
         );
 
       // Names are given as answers show them, with the marks around a visitor's text.

@@ -52,7 +52,7 @@ const listOf = (text: string): readonly string[] => splitList(text).map((part) =
 /** What a report says, as arguments. What only the terminal does with it is left out. */
 function argumentsOf(report: NamedReport): Record<string, unknown> {
   const { by = 'day', measures, where, q, limit, account } = report;
-  const { period, from, to, order, compare, 'min-talk': minTalk } = report;
+  const { period, from, to, order, compare, spend, 'min-talk': minTalk } = report;
   const conditions = [
     ...(where === undefined ? [] : [where]),
     ...(minTalk === undefined ? [] : [talkOf(minTalk)]),
@@ -69,6 +69,7 @@ function argumentsOf(report: NamedReport): Record<string, unknown> {
     to,
     order,
     compare,
+    spend: spend && listOf(spend),
     calls: isOfAll ? 'all' : undefined,
     no_exclude: report['no-exclude'] === 'true' || undefined,
     account: account === undefined || account === 'all' ? undefined : listOf(account),

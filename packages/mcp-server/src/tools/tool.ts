@@ -1,4 +1,5 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
+import type { Spend } from '@call-attribution/questions';
 import * as z from 'zod';
 import type { Words } from '../configured.ts';
 import type { Source } from '../copy/source.ts';
@@ -60,6 +61,12 @@ export interface ToolContext extends CustomToolContext {
   readonly folder: string | null;
   /** Conditions that have names, and which calls do not count. */
   readonly words: Words;
+  /** What was spent, by the names that the operator has given. */
+  readonly spend: {
+    readonly names: readonly string[];
+    /** Reads what a name says of the accounts that the call is about. */
+    read(name: string): Promise<readonly Spend[]>;
+  };
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */

@@ -7,7 +7,7 @@ import type { Answer, Note } from '../question/answer.ts';
 import { groupValue, isTimeSpan } from '../question/buckets.ts';
 import { shownMoment } from '../question/measures.ts';
 import { dependsOnEarlier } from '../question/needs.ts';
-import { growsWithTime, type ReadPlan } from '../question/plan.ts';
+import { growsWithTime, hasBefore, type ReadPlan } from '../question/plan.ts';
 import type { Counted } from './counted.ts';
 import type { DataEnds } from './data-ends.ts';
 import { countedStretch, daysIn } from './days.ts';
@@ -165,7 +165,8 @@ interface DifferentLength {
 
 function ofDifferentLength({ plan, calls }: Evidence) {
   const { changesPerDay, compared, period, measures } = plan;
-  const names = measures.filter(growsWithTime).map(({ column }) => column);
+  const grown = measures.filter((each) => growsWithTime(each) && hasBefore(plan, each));
+  const names = grown.map(({ column }) => column);
   if (!changesPerDay || compared === null || names.length === 0) return [];
   const days = [period, compared].map((each) => {
     const own = daysIn({ ...plan, groups: [] }, countedStretch(plan, each, []));

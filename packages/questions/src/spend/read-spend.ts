@@ -48,6 +48,7 @@ export function readSpend(
     return { place: `${name}, row ${row.line}`, row, cell };
   });
   if (entries.length === 0) throw refuseRow(name, 'there are headings and no amounts below them');
+  refuseCut(body.at(-1), rows.at(-1), head, name);
   refuseNameless(entries, head);
   refuseTwice(entries, head);
 
@@ -108,6 +109,21 @@ const isTotal = ({ cells }: SpendRow): boolean =>
   cells.some((cell) =>
     /^(?:total|gesamt|totale|totaal|totalt|razem)\s?:\s?\S/i.test(textOf(cell)),
   ) || /^(?:grand )?totals?$/i.test(textOf(cells[0] ?? ''));
+
+/** A file that ends within a row was cut. Sheets leave out cells in which nothing is. */
+function refuseCut(
+  last: SpendRow | undefined,
+  end: SpendRow | undefined,
+  { row }: SpendHead,
+  name: string,
+): void {
+  const isSheet = last?.cells.some((cell) => typeof cell === 'number') === true;
+  if (last !== undefined && last === end && !isSheet && last.cells.length < row.cells.length)
+    throw refuseRow(
+      `${name}, row ${last.line}`,
+      'it ends before its last column: is the file whole, or is it still being written?',
+    );
+}
 
 function refuseNameless(entries: readonly Entry[], { at }: SpendHead): void {
   const named = nameColumns.filter((column) => at.has(column));
