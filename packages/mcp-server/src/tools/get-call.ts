@@ -49,10 +49,14 @@ export const getCall = tool({
     );
     const row = table.rows[0] ?? [];
     return {
-      summary: `${why === null ? '' : `${why.said.join('. ')}. `}One call${source.accounts.length > 1 ? ` of ${account}` : ''}, ${table.columns.length} of ${specs.length} fields have a value.`,
+      summary: `${why === null ? '' : `${sentences(why.said)}. `}One call${source.accounts.length > 1 ? ` of ${account}` : ''}, ${table.columns.length} of ${specs.length} fields have a value.`,
       ...(why === null ? {} : { conversion: why.data }),
       call: Object.fromEntries(table.columns.map((column, i) => [column, row[i] ?? null])),
       notes: tableNotes(table, specs, context),
     };
   },
 });
+
+/** Lines of the terminal as sentences. */
+const sentences = (lines: readonly string[]): string =>
+  lines.map((line) => `${line.charAt(0).toUpperCase()}${line.slice(1)}`).join('. ');

@@ -112,8 +112,62 @@ const probes: Readonly<Record<string, Probe>> = {
   },
 };
 
+/** Definitions that hold all the numbers, and ways to learn a digit of one through them. */
+const definitions = {
+  office: `ani IN (${secrets.map((secret) => `'${secret}'`).join(', ')})`,
+  asked_back: secrets.map((secret) => `search_term LIKE '%${secret}'`).join(' OR '),
+};
+const difference =
+  (condition: (prefix: string) => string): Probe =>
+  async (ask, sid, prefix) => {
+    const counted = async (end: string): Promise<number | null> => {
+      const where = `sid = '${sid}' AND office AND asked_back${end}`;
+      return count(await ask('count_calls', { calls: 'all', where, no_exclude: true }));
+    };
+    const some = await counted(` AND ${condition(prefix)}`);
+    return some === null ? null : some === (await counted(''));
+  };
+const ofDefinitions: Readonly<Record<string, Probe>> = {
+  'a difference of counts by the number': difference((prefix) => `ani LIKE '${prefix}%'`),
+  'a difference of counts by the order of numbers': difference(
+    (prefix) => `ani >= '${prefix}' AND ani < '${prefix}:'`,
+  ),
+  'a difference of counts by the text': difference((prefix) => `search_term LIKE '%${prefix}%'`),
+  'what the exclusion leaves out': async (ask, sid, prefix) => {
+    const where = `sid = '${sid}' OR ani LIKE '${prefix}%'`;
+    const text = await ask('count_calls', { calls: 'all', where });
+    return /Without office: 1 call/.test(text) ? true : null;
+  },
+  'its text': async (ask, _sid, prefix) => {
+    const text = await ask('describe_data', { fields: ['definitions'] });
+    return new RegExp(`(?:IN \\(|'|%)${prefix}`).test(text) ? true : null;
+  },
+  'a mistake beside it': async (ask, sid, prefix) => {
+    const text = await ask('count_calls', { where: `sid = '${sid}' AND office ${prefix}` });
+    return text.replaceAll(`office ${prefix}`, '').includes(prefix) && prefix.length > 2
+      ? true
+      : null;
+  },
+  'a comparison with it': counting((sid, prefix) => `sid = '${sid}' AND office = '${prefix}'`),
+  'the verdicts': counting(
+    (sid, prefix) => `sid = '${sid}' AND judged_before_masking LIKE '%${prefix}%'`,
+  ),
+  'a share of it': async (ask, sid, prefix) => {
+    const measures = [`share(office AND ani LIKE '${prefix}%') as part`];
+    const asked = { calls: 'all', where: `sid = '${sid}'`, measures, no_exclude: true };
+    const text = await ask('analyze_calls', asked);
+    if (text.includes('"rows":[[1]]')) return true;
+    return text.includes('"rows":[[0]]') ? false : null;
+  },
+};
+
 /** Guesses a number digit by digit, with whatever way has said something so far. */
-async function guess(server: CallsMcpServer, sid: string, seed: number): Promise<string> {
+async function guess(
+  server: CallsMcpServer,
+  sid: string,
+  seed: number,
+  more: typeof probes,
+): Promise<string> {
   const dice = randomOf(seed);
   let left = questions;
 
@@ -123,7 +177,7 @@ async function guess(server: CallsMcpServer, sid: string, seed: number): Promise
     return content[0]?.text ?? '';
   };
 
-  const ways = Object.values(probes).sort(() => dice() - 0.5);
+  const ways = Object.values({ ...probes, ...more }).sort(() => dice() - 0.5);
   let number = '';
 
   // The way that has told one digit from the others.
@@ -153,10 +207,10 @@ const right = (guesses: readonly string[]): number =>
   );
 
 describe('an attacker who asks 200 questions for each of ten numbers', () => {
-  const attack = async (server: CallsMcpServer): Promise<string[]> => {
+  const attack = async (server: CallsMcpServer, more = {}): Promise<string[]> => {
     const guesses: string[] = [];
     for (const [i] of secrets.entries())
-      guesses.push(await guess(server, String(calls[i]?.sid), i + 1));
+      guesses.push(await guess(server, String(calls[i]?.sid), i + 1, more));
     return guesses;
   };
 
@@ -167,8 +221,32 @@ describe('an attacker who asks 200 questions for each of ten numbers', () => {
     for (const [i, secret] of secrets.entries()) expect(guesses[i]).not.toBe(secret);
   });
 
+  const configured = { definitions, exclude: 'office', rules: {}, reports: new Map() };
+
+  it('guesses no better through definitions that hold the numbers, and by differences', async () => {
+    const server = createServer(fakeClient(calls), { configured, callTimeout: '10m' });
+    const guesses = await attack(server, ofDefinitions);
+    expect(right(guesses)).toBeLessThanOrEqual(22);
+    for (const [i, secret] of secrets.entries()) expect(guesses[i]).not.toBe(secret);
+
+    // The definitions are true of these calls, so something could be told.
+    const where = 'office AND asked_back';
+    const { structuredContent } = await callTool(server, 'count_calls', {
+      calls: 'all',
+      where,
+      no_exclude: true,
+    });
+    expect(structuredContent?.total).toBe(secrets.length);
+  });
+
   it('would find each of them if they were there', async () => {
-    const open = createServer(fakeClient(calls), { reveal: ['all'], callTimeout: '10m' });
-    expect(right(await attack(open))).toBeGreaterThan(80);
+    const open = { reveal: ['all'], callTimeout: '10m' } as const;
+    expect(right(await attack(createServer(fakeClient(calls), open)))).toBeGreaterThan(80);
+    const own = { ...definitions, nobody: "sid = 'none'" };
+    const named = { ...configured, definitions: own, exclude: 'nobody' };
+    const defined = createServer(fakeClient(calls), { ...open, configured: named });
+
+    // A difference takes two questions for a digit.
+    expect(right(await attack(defined, ofDefinitions))).toBeGreaterThan(50);
   });
 });

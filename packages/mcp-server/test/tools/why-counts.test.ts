@@ -125,7 +125,7 @@ describe('get_call with for', () => {
   it('says that a call counts, and by which rule', async () => {
     const { summary, conversion, call } = await why({ sid: 'S1', rules: 'worth' });
     expect(summary).toMatch(
-      /^a conversion for Google Ads.*, worth 80\.00 USD by the rule "asked by an ad", matched by the click gclid Click-1\. One call/,
+      /^A conversion for Google Ads.*, worth 80\.00 USD by the rule "asked by an ad", matched by the click gclid Click-1\. One call/,
     );
     expect(conversion).toMatchObject({
       sid: 'S1',
@@ -140,8 +140,8 @@ describe('get_call with for', () => {
 
   it('says which conditions failed, without what they compare hidden fields with', async () => {
     const { summary, conversion } = await why({ sid: 'S2', rules: 'worth' });
-    expect(summary).toContain('not true of it: asked by an ad: custom_value = …');
-    expect(summary).toContain('not true of it: ani = …');
+    expect(summary).toContain('Not true of it: asked by an ad: custom_value = …');
+    expect(summary).toContain('Not true of it: ani = …');
     expect(summary).not.toContain('555');
     expect(conversion).toMatchObject({ counts: false, why: 'no_value' });
   });
@@ -155,7 +155,7 @@ describe('get_call with for', () => {
     expect((await why({ sid: 'S1', rules: 'chosen' })).conversion.counts).toBe(true);
     const { summary, conversion } = await why({ sid: 'S2', rules: 'chosen' });
     expect(conversion).toMatchObject({ counts: false, why: 'not_chosen' });
-    expect(summary).toContain('not true of it: agreed AND ani <> …');
+    expect(summary).toContain('Not true of it: agreed AND ani <> …');
   });
 
   it('leaves out what the configuration excludes, as a sheet does', async () => {
@@ -163,13 +163,13 @@ describe('get_call with for', () => {
     const asked = { sid: 'S1', for: tool };
     const { summary, conversion } = await ask(own, 'get_call', asked);
     expect(conversion).toMatchObject({ counts: false, why: 'excluded' });
-    expect(summary).toContain('true of it: agreed');
+    expect(summary).toContain('True of it: agreed');
   });
 
   it('judges without rules by what the tool asks for', async () => {
     const { summary, conversion } = await why({ sid: 'S3' });
     expect(conversion).toMatchObject({ counts: false, why: 'too_short', rules: null });
-    expect(summary).toContain('they talked for 0.1 minutes');
+    expect(summary).toContain('They talked for 0.1 minutes');
     expect((await why({ sid: 'S1' })).conversion.counts).toBe(true);
   });
 
@@ -204,13 +204,13 @@ describe('get_call with for', () => {
     await ledger.commit(await ledger.prepare(`${tool} Qualified call`, [entry]));
     await ledger.close();
     const { summary, conversion } = await why({ sid: 'S1', rules: 'sent' });
-    expect(summary).toContain('sent on 2026-11-04 10:00:00, America/New_York');
+    expect(summary).toContain('Sent on 2026-11-04 10:00:00, America/New_York');
     expect(conversion.sentAt).toBe('2026-11-04T15:00:00.000Z');
     expect((await why({ sid: 'S2', rules: 'sent' })).summary).toContain(
-      'not sent yet: the next run sends it',
+      'Not sent yet: the next run sends it',
     );
-    expect((await why({ sid: 'S1', rules: 'new_ledger' })).summary).toContain('not sent yet');
-    expect((await why({ sid: 'S1', rules: 'worth' })).summary).not.toContain('sent');
+    expect((await why({ sid: 'S1', rules: 'new_ledger' })).summary).toContain('Not sent yet');
+    expect((await why({ sid: 'S1', rules: 'worth' })).summary).not.toMatch(/sent/i);
   });
 
   it.each([
