@@ -17,8 +17,8 @@ import { explainNothing } from './nothing-found.ts';
 
 // What a number is counted of, where that could mislead. The one table of such notes is `kinds`: a
 // code, what is looked for, how many calls that may change the number by, and the sentence. A new
-// note is a new entry, a code of `Note`, and two tests: one where it is said, and one beside it
-// where it has to be silent.
+// note is a new entry, a code of `Note`, and a trap: where it is said, and beside it where it has to
+// be silent.
 
 /** What notes are found in. */
 interface Evidence {
