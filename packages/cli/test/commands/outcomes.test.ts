@@ -17,8 +17,11 @@ let folder = '';
 let store = '';
 let sold: readonly Listed[] = [];
 
-const run = (args: readonly string[], name = 'calls.config.json') =>
-  stage.quick(args, { cwd: folder, env: { CALLS_CONFIG: join(folder, name) } });
+const run = (args: readonly string[], name = 'calls.config.json') => {
+  const { CALLS_ACCESS_KEY = '', CALLS_SECRET_KEY = '' } = stage.env;
+  const keys = { CALLS_KEY: CALLS_ACCESS_KEY, CALLS_SECRET: CALLS_SECRET_KEY };
+  return stage.quick(args, { cwd: folder, env: { ...keys, CALLS_CONFIG: join(folder, name) } });
+};
 const file = (name: string, lines: readonly string[]) =>
   writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
 const head = 'name,phone,date,amount,order id,status';
@@ -207,6 +210,31 @@ test('a file that is cut is refused, and nothing is written', async () => {
   ]);
   expect(stderr).not.toContain(one.ani);
   expect(existsSync(join(folder, 'cut-sheet.csv'))).toBe(false);
+});
+
+test('each of several accounts has a file of its own: a sale would be in the sheets of both', async () => {
+  const { env } = stage;
+  const keys = {
+    baseUrl: env.CALLS_BASE_URL,
+    accessKeyEnv: 'CALLS_KEY',
+    secretKeyEnv: 'CALLS_SECRET',
+  };
+  const config = {
+    timeZone: 'America/New_York',
+    accounts: { one: keys, two: { ...keys, accessKeyEnv: 'CALLS_SECRET' } },
+  };
+  writeFileSync(join(folder, 'accounts.json'), JSON.stringify(config), { mode: 0o600 });
+  const args = ['sheet', 'google-ads-clicks', '-o', '{account}.csv', '--conversion-name', 'Sale'];
+  const shared = await run([...args, ...sales, '--all-accounts'], 'accounts.json');
+  expect([shared.code, shared.stderr]).toEqual([
+    2,
+    expect.stringContaining('put {account} in the name: --outcomes sales-{account}.csv'),
+  ]);
+  file('sales-one.csv', [head, saleOf(sold[0] as Listed, '1.00', 'D1')]);
+  const own = ['--all-accounts', '--outcomes', 'sales-{account}.csv'];
+  const apart = await run([...args, ...own], 'accounts.json');
+  expect(apart.stderr).toContain('one.csv: 1 conversion for Google Ads');
+  expect(readFileSync(join(folder, 'one.csv'), 'utf8')).toContain(',1.00,');
 });
 
 describe('calls sheet --outcomes', () => {

@@ -51,7 +51,8 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
  * that no file is shared.
  */
 function argsOfAccount(args: Args, name: string): Args {
-  for (const option of [...(args.flag('partition') ? [] : ['output']), 'left-out', 'ledger']) {
+  const own = ['left-out', 'ledger', 'outcomes'];
+  for (const option of args.flag('partition') ? own : ['output', ...own]) {
     const file = args.text(option);
     if (file === null || file.includes('{account}')) continue;
     const [, stem = '', extension = ''] =
@@ -83,6 +84,7 @@ function argsOfToday(args: Args, { now, timeZone }: FilterContext): Args {
 const replacing = (args: Args, word: string, value: string): Args => ({
   ...args,
   text: (option) => args.text(option)?.replaceAll(word, value) ?? null,
+  list: (option) => args.list(option).map((text) => text.replaceAll(word, value)),
 });
 
 async function exportAccount(
