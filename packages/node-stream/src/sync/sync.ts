@@ -6,7 +6,7 @@ import { parseNaive } from '@call-attribution/core/time';
 import type { PageClient } from '../call-source.ts';
 import type { Range } from '../proof.ts';
 import { positionOf } from '../times.ts';
-import { missingOf, type Verdict } from '../verdict.ts';
+import { deliveredOf, missingOf, type Verdict } from '../verdict.ts';
 import { verdictOfState } from './copy-verdict.ts';
 import {
   mayChange,
@@ -36,7 +36,9 @@ export interface SyncSummary extends Verdict {
   readonly changed: number;
   /** Calls that the copy had with the same contents. */
   readonly same: number;
-  /** Calls that are known to be missing. */
+  /** Calls of the server, as far as they were counted. */
+  readonly calls: number;
+  /** Those of them that are known to be missing. */
   readonly missing: number;
   /** Calls whose status is not final, and which are not too old to be read again. */
   readonly pending: number;
@@ -100,13 +102,15 @@ export async function syncInto(
   }
 
   const verdict = verdictOfState(state);
+  const missing = missingOf(verdict);
   const latest = state.parts.flatMap((part) => part.latest ?? []).sort();
   return {
     new: added,
     changed,
     same: met - added - changed,
     skipped,
-    missing: missingOf(verdict),
+    calls: deliveredOf(verdict) + missing,
+    missing,
     pending: pendingOf(state, settings),
     latest: latest.at(-1) ?? null,
     ...verdict,
