@@ -237,9 +237,7 @@ class Stream<T> extends Readable implements CallStream<T> {
     }
 
     this.#isFilling = true;
-    this.#fill(this.#slices).catch((error: unknown) =>
-      this.destroy(error instanceof Error ? error : new Error(String(error))),
-    );
+    this.#fill(this.#slices).catch((error: unknown) => this.destroy(errorOf(error)));
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -277,25 +275,25 @@ class Stream<T> extends Readable implements CallStream<T> {
 
   /** A walk after which the stream ends as one that was read by events does. */
   #ended<X>(walk: AsyncGenerator<X, void, void>): AsyncGenerator<X, void, void> {
-    const ended = async function* (this: Stream<T>): AsyncGenerator<X, void, void> {
-      let isEnd = false;
-      try {
-        yield* walk;
-        isEnd = true;
-        this.push(null);
-        this.read();
-      } catch (error) {
-        isEnd = true;
-        this.destroy(error instanceof Error ? error : new Error(String(error)));
-        throw error;
-      } finally {
-        if (!isEnd) this.destroy();
-      }
-    };
-
     // Errors reach whoever walks.
     this.on('error', () => {});
-    return leavable(ended.call(this), () => this.#reading.stop());
+    return leavable(this.#walked(walk), () => this.#reading.stop());
+  }
+
+  async *#walked<X>(walk: AsyncGenerator<X, void, void>): AsyncGenerator<X, void, void> {
+    let isLeft = true;
+    try {
+      yield* walk;
+      isLeft = false;
+      this.push(null);
+      this.read();
+    } catch (error) {
+      isLeft = false;
+      this.destroy(errorOf(error));
+      throw error;
+    } finally {
+      if (isLeft) this.destroy();
+    }
   }
 
   #claim(as: 'items' | 'pages', from: Checkpoint | null): void {
@@ -314,6 +312,9 @@ class Stream<T> extends Readable implements CallStream<T> {
     this.#readAs = as;
   }
 }
+
+const errorOf = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));
 
 /**
  * The calls of a slice, parsed and checked one by one. Those that are refused are left out, or end

@@ -13,7 +13,7 @@ import {
   verdictOf,
   withLost,
 } from './proof.ts';
-import type { Item, ListSource, SliceOptions } from './reader/list.ts';
+import type { Item, ListSource, ReadOptions } from './reader/list.ts';
 import { type Slice, slices } from './reader/slices.ts';
 import { deliveredOf, type Note, type Position, type Span, type Verdict } from './verdict.ts';
 
@@ -34,8 +34,7 @@ export interface Progress {
 export type Taking<T> = Generator<T, number, void>;
 
 /** What is read, and how. `R` is an item as it comes, `T` as it is delivered. */
-export interface ReadingOptions<R extends Item, T>
-  extends Omit<SliceOptions, 'stop' | 'from' | 'pace' | 'most' | 'others' | 'keepsArrived'> {
+export interface ReadingOptions<R extends Item, T> extends ReadOptions {
   readonly source: ListSource<R> & { account?: string | null; only?: readonly CopyScope[] };
   /** What is read, for checkpoints. */
   readonly of: string;

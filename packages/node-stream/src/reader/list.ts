@@ -71,14 +71,19 @@ export interface Pace extends Density {
   readonly left: number;
 }
 
-/** How a list is read. */
-export interface SliceOptions extends Limits {
+/** How a list is read, in one run or several. */
+export interface ReadOptions extends Limits {
   /** Slices that are asked for at the same time. */
   readonly ahead: number;
   /**
-   * Stretches end here, so that what lies before can be counted by itself; null when they need not.
+   * Items behind this still appear: stretches end here, so that what lies before can be counted by
+   * itself. Null: none do.
    */
   readonly until: number | null;
+}
+
+/** How one run reads a list. */
+export interface SliceOptions extends ReadOptions {
   /** Ends the requests in flight. */
   readonly stop: AbortController;
   /** Where an earlier read stopped. */
