@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -454,6 +455,25 @@ test('a sid that comes twice in a page is delivered once, in its last form, and 
     gaps: [{ why: 'doubled', sids: ['s0000007'] }],
   });
 });
+
+// Checkpoints of reads of these records, as commit 91200a88 made them.
+const kept: Record<
+  string,
+  { filter: string; hasNoTotal: boolean; given: number; checkpoint: Checkpoint }
+> = JSON.parse(
+  readFileSync(new URL('fixtures/checkpoints-of-91200a88.json', import.meta.url), 'utf8'),
+);
+
+test.each(Object.entries(kept))(
+  'a checkpoint of 91200a88 is gone on with: %s',
+  async (_, { filter, hasNoTotal, given, checkpoint }) => {
+    const whole = await read(new FakeServer(records, { hasNoTotal }), { filter });
+    const rest = await read(new FakeServer(records, { hasNoTotal }), { filter, checkpoint });
+    expect(rest.sids).toEqual(whole.sids.slice(given));
+    const { proof, proved, gaps } = whole.verdict;
+    expect(rest.verdict).toMatchObject({ proof, proved, gaps });
+  },
+);
 
 test('progress tells what is done, and what it throws ends the read', async () => {
   const seen: Progress[] = [];
