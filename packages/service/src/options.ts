@@ -4,7 +4,7 @@ import {
   durationMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import type { Definitions, Question } from '@call-attribution/questions';
+import type { Definitions, Question, Spend } from '@call-attribution/questions';
 import type { Store } from '@call-attribution/store';
 import {
   type LimitOptions,
@@ -67,6 +67,8 @@ export interface PageReport {
   readonly accounts: readonly string[] | null;
   /** The question, with its period in words. */
   readonly question: Question;
+  /** Reads what was spent on an account, for a question with `spend`; null for one without. */
+  readonly spend: ((account: string) => Promise<readonly Spend[]>) | null;
 }
 
 /** What happened on a day, such as a new landing page. */

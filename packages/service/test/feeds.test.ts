@@ -654,23 +654,23 @@ describe('a feed of outcomes', () => {
       return [status, code, detail];
     };
     rmSync(file);
-    expect(await refusal()).toEqual([503, 'feed_unavailable', 'sales.csv: there is no such file']);
+    expect(await refusal()).toEqual([503, 'file_unavailable', 'sales.csv: there is no such file']);
     write([head, row.slice(0, 20)]);
     const cut =
       'sales.csv, row 2: it ends before its last column: is the file whole, or is it still being written?';
-    expect(await refusal()).toEqual([503, 'feed_unavailable', cut]);
+    expect(await refusal()).toEqual([503, 'file_unavailable', cut]);
     write([head]);
     writeFileSync(file, '');
     utimesSync(file, 1, 1);
     expect(await refusal()).toEqual([
       503,
-      'feed_unavailable',
+      'file_unavailable',
       expect.stringContaining('no headings were found'),
     ]);
     write([head, row], 0);
     expect(await refusal()).toEqual([
       503,
-      'feed_unavailable',
+      'file_unavailable',
       'sales.csv is being written: try again.',
     ]);
     write([head, row]);

@@ -36,20 +36,45 @@ const setup: PageSetup = {
         period: 'last week',
         exclude: 'office',
       },
+      spend: null,
     },
-    { name: 'every', title: 'Every account', accounts: null, question: { groupBy: ['day'] } },
-    { name: 'others', title: 'Others', accounts: ['Account 102'], question: {} },
+    {
+      name: 'cost',
+      title: 'Cost',
+      accounts: ['101'],
+      question: { groupBy: ['campaign'], measures: ['calls'], calls: 'all', spend: [] },
+      spend: async (account) => [
+        {
+          called: 'google',
+          said: `google: read for ${account}.`,
+          currency: 'USD',
+          fields: ['ppc_campaign'],
+          covers: null,
+          amounts: [{ row: 2, names: ['Burning'], period: null, amount: 20.5 }],
+        },
+      ],
+    },
+    {
+      name: 'every',
+      title: 'Every account',
+      accounts: null,
+      question: { groupBy: ['day'] },
+      spend: null,
+    },
+    { name: 'others', title: 'Others', accounts: ['Account 102'], question: {}, spend: null },
     {
       name: 'callers',
       title: 'Callers',
       accounts: ['101'],
       question: { groupBy: ['caller'], personal: 'show' },
+      spend: null,
     },
     {
       name: 'who',
       title: 'Who',
       accounts: ['101'],
       question: { measures: ["count(last_name = 'Doe') as does"] },
+      spend: null,
     },
   ],
   annotations: [
@@ -192,7 +217,9 @@ describe('definitions are switches', () => {
     expect(create({ exclude: 'home' })).toThrow(/home/);
     expect(
       create({
-        reports: [{ name: 'a', title: 'A', accounts: null, question: { groupBy: ['x'] } }],
+        reports: [
+          { name: 'a', title: 'A', accounts: null, question: { groupBy: ['x'] }, spend: null },
+        ],
       }),
     ).toThrow(/"x"/);
   });
@@ -219,12 +246,24 @@ describe('reports and annotations', () => {
     expect(json).toEqual({
       definitions: Object.keys(setup.definitions),
       exclude: 'office',
-      reports: ['weekly', 'every', 'callers', 'who'].map((name) => ({
+      reports: ['weekly', 'cost', 'every', 'callers', 'who'].map((name) => ({
         name,
         title: titleOf(name),
       })),
       annotations: setup.annotations.slice(0, 2).map(({ date, text }) => ({ date, text })),
     });
+  });
+
+  test('a report with spend reads it for its account, and is seen by those who see all accounts', async () => {
+    const { json } = await ask('all', 'report.json', { report: 'cost' });
+    expect(json.rows).toContainEqual({
+      ppc_campaign: 'Burning',
+      calls: 0,
+      spend: 20.5,
+      cost_per_call: null,
+    });
+    expect(json.total).toMatchObject({ spend: 20.5 });
+    expect(json.notes).toContain('google: read for 101.');
   });
 
   test('a viewer of some accounts sees only those that name the account', async () => {
@@ -235,7 +274,7 @@ describe('reports and annotations', () => {
       'who',
     ]);
     expect(json.annotations).toEqual([{ date: '2026-10-05', text: 'a new landing page' }]);
-    for (const report of ['every', 'others'])
+    for (const report of ['every', 'others', 'cost'])
       expect((await ask('client', 'report.json', { report })).status).toBe(400);
   });
 
@@ -283,7 +322,7 @@ describe('reports and annotations', () => {
       return reports.map(({ name }) => name);
     };
     expect(await namesFor(['101', '102'])).toEqual(['weekly', 'callers', 'who']);
-    expect(await namesFor(['101'])).toEqual(['weekly', 'every', 'callers', 'who']);
+    expect(await namesFor(['101'])).toEqual(['weekly', 'cost', 'every', 'callers', 'who']);
   });
 });
 

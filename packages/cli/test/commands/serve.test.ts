@@ -88,11 +88,21 @@ describe('calls serve', () => {
       exclude: 'short',
       reports: {
         weekly: { title: 'Leads', by: 'channel', measures: 'calls,count(lead)', period: '2026-11' },
+        cost: {
+          title: 'Cost',
+          by: 'campaign',
+          measures: 'calls',
+          spend: 'google',
+          'no-exclude': true,
+        },
         money: { by: 'campaign', measures: 'calls,cost_per(lead)', spend: 'google.csv' },
         plain: { by: 'weekday,hour', 'min-talk': '5m', 'no-exclude': true, account: '101' },
       },
       annotations: [{ date: '2026-11-05', text: 'new landing page' }],
+      spend: { google: 'costs.csv' },
     };
+    const costs = join(folder, 'costs.csv');
+    writeFileSync(costs, 'Campaign,Cost\nBurning,20.50\n');
     writeFileSync(join(folder, 'setup.json'), JSON.stringify(setup));
     const args = ['--records', '200', '--to', '2026-11-21', '--config'];
     const { ready: sandbox, live } = await ready([...args, 'setup.json']);
@@ -105,6 +115,7 @@ describe('calls serve', () => {
       exclude: 'short',
       reports: [
         { name: 'weekly', title: 'Leads' },
+        { name: 'cost', title: 'Cost' },
         { name: 'plain', title: 'By weekday and hour' },
       ],
       annotations: setup.annotations,
@@ -114,6 +125,19 @@ describe('calls serve', () => {
     expect(notes.join(' ')).toMatch(/Without short: \d+ calls/);
     expect(period).toMatchObject({ from: '2026-11-01 00:00:00', to: '2026-12-01 00:00:00' });
     expect((await ask('report.json?report=plain')).rows.length).toBeGreaterThan(20);
+    const cost = await ask('report.json?report=cost');
+    expect(cost.rows).toContainEqual({
+      ppc_campaign: 'Burning',
+      calls: 0,
+      spend: 20.5,
+      cost_per_call: null,
+    });
+    writeFileSync(costs, 'Campaign,Cost\nBurning,20.50\nBurning,2');
+    expect(await ask('report.json?report=cost')).toMatchObject({
+      status: 503,
+      code: 'file_unavailable',
+      detail: expect.stringMatching(/^costs\.csv, row 3: row 2 says what was spent on the same/),
+    });
     expect(await live.stop('SIGTERM')).toBe(stopped);
 
     const wrong = { ...setup, reports: { weekly: { by: 'campain' } } };

@@ -85,7 +85,7 @@ async function outcomesOf(
 }
 
 const unavailable = (detail: string): Refusal =>
-  new Refusal('feed_unavailable', detail, { headers: { 'retry-after': '60' } });
+  new Refusal('file_unavailable', detail, { headers: { 'retry-after': '60' } });
 
 /** Lines that are put together. */
 const linesAtOnce = 1_000;

@@ -84,9 +84,9 @@ const otherProblems = {
     400,
     'A value is too small or too large. Use a value within the limits of the message.',
   ],
-  feed_unavailable: [
+  file_unavailable: [
     503,
-    'The file of outcomes of a feed is missing, cannot be read, or is being written. Try again later; the detail says what is wrong.',
+    'A file of outcomes of a feed, or of spend of a report, is missing, cannot be read or used, or is being written. Try again later; the detail says what is wrong.',
   ],
   fault_syntax: [400, 'A fault cannot be read. The message says what was expected.'],
 } as const satisfies Readonly<Record<string, ProblemEntry>>;

@@ -1,7 +1,8 @@
-import { formatCounted, propertyOf } from '@call-attribution/core/errors';
+import { CallsError, formatCounted, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
+import type { Answer, Question } from '@call-attribution/questions';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
   type AppContext,
@@ -13,7 +14,7 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { Refusal } from '../http/refusal.ts';
-import type { PageSetup } from '../options.ts';
+import type { PageReport, PageSetup } from '../options.ts';
 import type { PageGate } from './gate.ts';
 import { glanceOf } from './numbers.ts';
 import type { PageSource } from './page-source.ts';
@@ -106,10 +107,8 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
     });
 
   const { definitions } = setup;
-  const { columns, rows, leftOut, notes, ...answer } = await source.report(
-    account,
-    { ...found.question, definitions },
-    leftSignal(c),
+  const { columns, rows, leftOut, notes, ...answer } = await answerOf(found, account, (spend) =>
+    source.report(account, { ...found.question, ...spend, definitions }, leftSignal(c)),
   );
   // A definition that somebody does not see has no name for them.
   const left = leftOut.map(({ code, count, message }) =>
@@ -131,6 +130,21 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
     c,
     JSON.stringify({ title, columns, rows: shown, total, period, compared, notes: said }),
   );
+}
+
+/** The answer of a report, with what was spent as its file says it now. */
+async function answerOf(
+  { spend }: PageReport,
+  account: string,
+  ask: (more: Pick<Question, 'spend'>) => Promise<Answer>,
+): Promise<Answer> {
+  if (spend === null) return ask({});
+  try {
+    return await ask({ spend: await spend(account) });
+  } catch (error) {
+    if (!CallsError.is(error) || error.kind !== 'usage') throw error;
+    throw new Refusal('file_unavailable', error.summary);
+  }
 }
 
 async function summary({

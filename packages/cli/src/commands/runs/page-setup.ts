@@ -3,7 +3,7 @@ import { planQuestion, type Question, QuestionError } from '@call-attribution/qu
 import { columnTitle } from '@call-attribution/questions/chart';
 import type { PageReport, PageSetup } from '@call-attribution/service';
 import { accountCalled, type Settings } from '@call-attribution/settings';
-import type { Args } from '../../args.ts';
+import { type Args, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { leavesExtensions } from '../../input/filter.ts';
 import type { Io } from '../../io.ts';
@@ -11,6 +11,8 @@ import { contextOf } from '../typed/accounts.ts';
 import { checkedDefinitions } from '../typed/chosen-calls.ts';
 import { conditionsOf } from '../typed/filter.ts';
 import { readReports, typedOf } from '../typed/named-report.ts';
+import { readStoredSettings } from '../typed/settings.ts';
+import { spendOf } from '../typed/spend.ts';
 import { groupsOf, typedPeriod } from './report-question.ts';
 
 /** What the configuration file has set up for the page. What has a mistake is refused with it. */
@@ -20,12 +22,23 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
   const { path, all } = readReports(args, io);
   const idOf = (called: string) => accountCalled(called, settings.accounts)?.id ?? called;
 
-  // What was spent is in files beside the terminal: no viewer of the page sees it.
-  const shown = [...all].filter(([, { spend }]) => spend === undefined);
+  // What was spent is on the page by names alone: other files are beside a terminal.
+  const isNamed = (spend = '') => listIn(spend).every((name) => settings.spend.has(name));
+  const shown = [...all].filter(([, { spend }]) => isNamed(spend));
   const reports = shown.map(([name, report]): PageReport => {
     const typed = typedOf(report);
     const accounts = typed.text('account') === null ? null : typed.list('account').map(idOf);
-    const question = questionOf(typed, settings, io);
+    const hasSpend = typed.text('spend') !== null;
+    const question: Question = {
+      ...questionOf(typed, settings, io),
+      ...(hasSpend ? { spend: [], calls: 'all' } : {}),
+    };
+    const spend = async (account: string) => {
+      const own = accountCalled(account, settings.accounts)?.name;
+      const read = own === undefined ? settings : readStoredSettings(own, args, io);
+      return (await spendOf(typed, [read], io)) ?? [];
+    };
+
     try {
       const { columns } = planQuestion({ ...question, definitions }, { now: io.clock.now() });
       const title =
@@ -34,7 +47,7 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
           .filter(({ kind }) => kind === 'group')
           .map((each) => columnTitle(each.name).toLowerCase())
           .join(' and ')}`;
-      return { name, title, accounts, question };
+      return { name, title, accounts, question, spend: hasSpend ? spend : null };
     } catch (error) {
       if (!(error instanceof QuestionError)) throw error;
       throw new UsageError(`${path}: reports.${name}: ${error.message}`);
