@@ -1,5 +1,12 @@
 import type { Call } from '@call-attribution/core';
-import { everything, type Period, periodOfText, textOf } from '@call-attribution/core/time';
+import {
+  day,
+  everything,
+  type Period,
+  parseNaive,
+  periodOfText,
+  textOf,
+} from '@call-attribution/core/time';
 import type {
   CallStreamOptions,
   MonthReading,
@@ -101,11 +108,13 @@ export class CopySource implements Source {
     const { calls, extensions, notes = [] } = await this.#counted(filter);
     const { said, lacks } = await this.#ofMatches(calls, filter);
     const ofCondition = calls === 0 ? [] : notes.filter(isOfCondition);
+    const ofData = calls === 0 ? [] : await this.#dataEnds(filter);
+    const others = [...ofCondition, ...ofData].map(({ message }) => message);
     return {
       total: calls,
       extensions,
       source: 'store',
-      said: [...said, ...ofCondition.map(({ message }) => message), ...next],
+      said: [...said, ...others, ...next],
       lacks,
     };
   }
@@ -370,6 +379,24 @@ export class CopySource implements Source {
    * instead, when the calls begin.
    */
   async #whyNone(filter: Filter): Promise<readonly string[]> {
+    return (await this.#notes(filter)).map(({ message }) => message);
+  }
+
+  /** That the calls begin or end within the period of a filter. */
+  async #dataEnds(filter: Filter): Promise<Answer['notes']> {
+    const { from, to } = periodOfFilter(filter);
+    const goesBeyond = (await this.#status()).some(
+      ({ first, last }) =>
+        (from !== null && first !== null && parseNaive(first) - from >= day) ||
+        (to !== null && last !== null && to - parseNaive(last) >= day),
+    );
+    if (!goesBeyond) return [];
+    const ends: readonly string[] = ['first_call', 'last_call'];
+    return (await this.#notes(filter)).filter(({ code }) => ends.includes(code));
+  }
+
+  /** What an answer to the question about a filter and its period says beside its numbers. */
+  async #notes(filter: Filter): Promise<Answer['notes']> {
     if (this.#options.changedSince !== null) return [];
     const { from, to } = textOf(periodOfFilter(filter));
     const isPeriod = from === null || to === null || from < to;
@@ -381,7 +408,7 @@ export class CopySource implements Source {
       ...(isPeriod && to && { to }),
     };
     const [answer] = await this.#answers([planQuestion(question)]);
-    return (answer?.notes ?? []).map(({ message }) => message);
+    return answer?.notes ?? [];
   }
 
   /**

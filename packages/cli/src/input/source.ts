@@ -10,6 +10,7 @@ import type {
 import { describe } from '@call-attribution/node-stream/copies';
 import { allOf, type Filter, toFilter } from '@call-attribution/query-dsl';
 import type { Answer } from '@call-attribution/questions';
+import { firstCallSaid } from './first-call.ts';
 import type { ReadResult, Remarks } from './verdict.ts';
 
 /** How many calls match, and how that is known. */
@@ -110,7 +111,15 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
     address: client.baseUrl,
     startsOver: null,
     about: async () => about(),
-    count: async (filter) => ({ ...(await client.countCalls({ filter, signal })), ...about() }),
+    async count(filter) {
+      const counted = await client.countCalls({ filter, signal });
+      const { said, lacks } = about();
+      return {
+        ...counted,
+        said: [...said, ...(await firstCallSaid(client, filter, signal))],
+        lacks,
+      };
+    },
     async get(sid) {
       const call = await client.getCall(sid, { signal }).catch(async (error: unknown) => {
         if (!CallsError.is(error, 'not_found')) throw error;

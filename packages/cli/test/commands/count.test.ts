@@ -31,6 +31,21 @@ test('the calls that a negation leaves out are said, of the API and of a copy', 
   }
 });
 
+test('a time that begins before the calls do is said, of the API and of a copy', async () => {
+  const cwd = stage.folder();
+  await stage.quick(['sync', '--store', 'sqlite:calls.db'], { cwd });
+  const first = /^The first call is from (\d{4}-\d\d-\d\d) \d\d:\d\d:\d\d: nothing is known/m;
+  for (const place of [[], ['--store', 'sqlite:calls.db']]) {
+    const count = async (...typed: string[]) =>
+      (await stage.quick(['count', ...typed, ...place], { cwd })).stderr;
+    const [, date = ''] = first.exec(await count('--from', '2020-01-01')) ?? [];
+    expect(date).toMatch(/^2026-/);
+    expect(await count('--period', '2020')).toMatch(first);
+    expect(await count('--from', date)).not.toMatch(first);
+    expect(await count()).not.toMatch(first);
+  }
+});
+
 test('a field that only v3 has is refused over v2, with the one that works', async () => {
   const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   const where = ['--where', "campaign LIKE '%Brand%'"];

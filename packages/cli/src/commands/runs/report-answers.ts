@@ -1,5 +1,4 @@
-import { CallsError } from '@call-attribution/core';
-import { day, hull, naiveAt, type Period, parseNaive, periodOf } from '@call-attribution/core/time';
+import { hull, naiveAt, type Period } from '@call-attribution/core/time';
 import { toFilter } from '@call-attribution/query-dsl';
 import {
   type AccountStatus,
@@ -14,7 +13,7 @@ import { annotationsOf } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { exitCodes, Interrupted, UsageError } from '../../errors.ts';
 import { inPeriod, withExtensions } from '../../input/filter.ts';
-import type { Source } from '../../input/source.ts';
+import { isFirstCall } from '../../input/first-call.ts';
 import { statusOf, watch } from '../../input/verdict.ts';
 import { type Io, say } from '../../io.ts';
 import { count } from '../../terminal/numbers.ts';
@@ -123,28 +122,6 @@ function withNames(answer: Answer, nameOf: (id: string) => string): Answer {
 }
 
 /**
- * Do the calls of an account begin with the first one that was read? Only where it is a day or more
- * after the period begins, it is worth a request.
- */
-async function begins(
-  source: Source,
-  { from }: Period,
-  first: string | null,
-  version: 'v2' | 'v3',
-): Promise<boolean> {
-  if (first === null || from === null) return from === null;
-  if (parseNaive(first) - from < day) return false;
-  const before = withExtensions(inPeriod({ clauses: [] }, periodOf(null, from)), version);
-  try {
-    return (await source.count(before)).total === 0;
-  } catch (error) {
-    // The calls were read, and where they begin is only said beside them.
-    if (error instanceof CallsError) return false;
-    throw error;
-  }
-}
-
-/**
  * Reads the calls of each account and counts them apart, so that one that fails half way leaves
  * nothing behind.
  */
@@ -193,7 +170,9 @@ async function askApi(
       const now = naiveAt(io.clock.now(), settings.timeZone?.value ?? machineZone());
       const ofAnyCall = ['date_added', 'inc_gce'];
       const isOfAll = asked.clauses.every(({ field }) => ofAnyCall.includes(field));
-      const isFirst = isOfAll && (await begins(source, period, first, settings.apiVersion.value));
+      const isFirst =
+        isOfAll &&
+        (await isFirstCall(first, period, settings.apiVersion.value, (of) => source.count(of)));
       const isLast = isOfAll && (period.to === null || period.to > now);
       statuses.push({
         account: key,
