@@ -17,7 +17,7 @@ const byCityDown = (a: Call, b: Call): number => {
 
 describe('list_calls', () => {
   it('returns every call once and in order, whatever the page size and the budget', () =>
-    pagingReturnsEveryCallOnce(Number(process.env.CALLS_RUNS ?? 25)));
+    pagingReturnsEveryCallOnce(Number(process.env.CALLS_RUNS ?? 10)));
 
   it('says on the first page how many calls there are in total', async () => {
     const page = await list(createServer(fakeClient(calls)), { calls: 'all', order: 'sid' });
