@@ -56,6 +56,10 @@ function commandsOf(
   });
 }
 
+/** The file of sales that the guide shows. */
+const keywords = 'what-a-keyword-earns.md';
+const salesOf = (text: string): string => /^```\n(Customer,[\s\S]*?)^```/m.exec(text)?.[1] ?? '';
+
 const pages = readdirSync(guides).map(
   (name) => [name, commandsOf(readFileSync(join(guides, name), 'utf8'))] as const,
 );
@@ -85,9 +89,14 @@ test.each(pages.filter(([, commands]) => commands.length > 0))(
     const file = {
       baseUrl: stage.url,
       timeZone: 'America/New_York',
+      definitions: { lead: 'talk_minutes >= 2' },
+      spend: { google: 'google.csv', microsoft: 'microsoft.csv' },
       ...(namesAccounts ? { accounts } : {}),
     };
     writeFileSync(join(config, 'calls.config.json'), JSON.stringify(file));
+    const spent = 'Campaign,Keyword,Day,Currency code,Cost\nBrand,shoes,2026-10-05,USD,12.50\n';
+    for (const name of ['google.csv', 'microsoft.csv']) writeFileSync(join(config, name), spent);
+    writeFileSync(join(cwd, 'sales.csv'), salesOf(readFileSync(join(guides, keywords), 'utf8')));
     writeFileSync(join(cwd, 'rules.json'), JSON.stringify({ value: 25, currency: 'USD' }));
     for (const today of [1, 2]) {
       for (const { store, args } of commands) {
