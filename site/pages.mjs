@@ -29,6 +29,7 @@ const guides = [
   'first-call-to-csv',
   'keep-a-database-fresh',
   'be-told',
+  'reports-in-a-spreadsheet',
   'show-calls-to-your-team',
   'feed-google-ads',
   'ask-in-your-assistant',

@@ -554,6 +554,55 @@ describe('calls serve --every', () => {
   });
 });
 
+/** What the script of the guide writes into a sheet of Google, with stand-ins of Google's services. */
+async function sheetOfScript(address: string): Promise<unknown> {
+  const guide = readFileSync(
+    join(import.meta.dirname, '../../../../docs/guides/reports-in-a-spreadsheet.md'),
+    'utf8',
+  );
+  const script = (/```js weekly\.gs\n([\s\S]*?)```/.exec(guide)?.[1] ?? '')
+    .replace(/https:[^']*/, address)
+    .replace('sheets:', 'google:');
+  let asked: { url: string; headers: Record<string, string> } | null = null;
+  let answer: string | null = null;
+  let written: unknown = null;
+  const range = {
+    setValues(rows: unknown) {
+      written = rows;
+    },
+  };
+  const sheet = { clearContents: () => sheet, getRange: () => range };
+  const services = {
+    PropertiesService: {
+      getScriptProperties: () => ({ getProperty: () => secret.CALLS_FEED_PASSWORD }),
+    },
+    Utilities: {
+      base64Encode: (text: string) => Buffer.from(text).toString('base64'),
+      parseCsv: (text: string) =>
+        text
+          .trimEnd()
+          .split('\r\n')
+          .map((line) => line.split(',')),
+    },
+    // It waits for its answer, which a program of Node.js cannot: the first run only asks.
+    UrlFetchApp: {
+      fetch(url: string, { headers }: { headers: Record<string, string> }) {
+        asked = { url, headers };
+        if (answer === null) throw new Error('not fetched yet');
+        return { getContentText: () => answer };
+      },
+    },
+    SpreadsheetApp: { getActive: () => ({ getSheetByName: () => sheet }) },
+  };
+  const run = () =>
+    new Function(...Object.keys(services), `${script}; weekly();`)(...Object.values(services));
+  expect(run).toThrow('not fetched yet');
+  const { url = '', headers = {} } = asked ?? {};
+  answer = await (await fetch(url, { headers })).text();
+  run();
+  return written;
+}
+
 describe('calls serve --feeds', () => {
   test('it serves feeds next to the API, from a store', async () => {
     const file = feedFile('feeds.json', feed);
@@ -587,6 +636,76 @@ describe('calls serve --feeds', () => {
     expect(await rows('home.json')).toBeGreaterThan(5);
     await stage.quick([...fill, '--account', 'home'], { cwd: folder });
     expect(await rows('quiet.json')).toBeGreaterThan(5);
+  });
+
+  test('a report of the configuration is a feed, with the rows and the words of calls report', async () => {
+    const definitions = { lead: 'talk_minutes >= 2' };
+    const measures = 'calls,count(lead) as leads,missed_rate';
+    const config = {
+      definitions,
+      timeZone: 'America/New_York',
+      exclude: 'lead',
+      reports: {
+        weekly: { by: 'campaign', measures, period: 'last 30 days', 'no-exclude': true },
+        callers: { by: 'ani', period: 'last 30 days' },
+        others: { by: 'day', account: 'elsewhere' },
+      },
+      service: { log: 'off' },
+    };
+    writeFileSync(join(folder, 'reports.json'), JSON.stringify(config));
+    await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
+    const { user, passwordEnv } = feed;
+    const entry = { path: '/weekly.csv', report: 'weekly', account, user, passwordEnv };
+    const args = ['--store', 'sqlite:serve.db', '--config', 'reports.json'];
+    const file = feedFile('reports-feed.json', feed, entry);
+    await during(['serve', ...args, '--feeds', file], async (url) => {
+      const response = await fetch(`${url}/weekly.csv`, { headers: basic });
+      expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
+      const typed = ['report', 'weekly', '--format', 'csv', ...args];
+      const text = await response.text();
+      expect(text).toBe((await stage.quick(typed, { cwd: folder })).stdout);
+      const etag = response.headers.get('etag') ?? '';
+      const again = { headers: { ...basic, 'if-none-match': etag } };
+      expect((await fetch(`${url}/weekly.csv`, again)).status).toBe(304);
+
+      // Excel asks without a password first, and then takes the file packed.
+      const stranger = await fetch(`${url}/weekly.csv`);
+      expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringMatching(/^Basic realm=/),
+      ]);
+      const packed = await fetch(`${url}/weekly.csv`, {
+        headers: { ...basic, accept: '*/*', 'accept-encoding': 'gzip, deflate' },
+      });
+      expect(await packed.text()).toBe(text);
+      expect(await sheetOfScript(`${url}/weekly.csv`)).toEqual(
+        text
+          .trimEnd()
+          .split('\r\n')
+          .map((line) => line.split(',')),
+      );
+      const status = await (await fetch(`${url}/feeds`, { headers: basic })).text();
+      expect(status).toContain('<td>/weekly.csv</td><td>report weekly</td>');
+    });
+
+    for (const [wrong, reason] of [
+      [{ report: 'callers' }, /names callers, whose groups of ani are personal data/],
+      [
+        { report: 'weakly' },
+        /report names "weakly", and the configuration file has weekly, callers/,
+      ],
+      [{ report: 'others' }, /reports\.others is of account elsewhere/],
+      [{ path: '/weekly.tsv' }, /ends in \.csv/],
+      [{ window: '14d' }, /window/],
+      [{ account: undefined }, /account/],
+    ] as const) {
+      const bad = feedFile('bad.json', { ...entry, ...wrong });
+      const run = await stage.quick(['serve', ...args, '--feeds', bad, '--port', '0'], {
+        cwd: folder,
+        env: secret,
+      });
+      expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(reason)]);
+    }
   });
 
   test('it makes the hash of a password for the file', async () => {

@@ -1,6 +1,6 @@
 import type { ConversionRules, Ledger, SheetFormat } from '@call-attribution/conversions';
 import { ConfigurationError } from '@call-attribution/core/errors';
-import type { DateOrder } from '@call-attribution/questions';
+import type { DateOrder, Plan } from '@call-attribution/questions';
 import type { Access } from '../http/access.ts';
 import { reachedBy } from '../http/passwords.ts';
 
@@ -22,17 +22,22 @@ export interface FeedOutcomes {
   readonly window: number;
 }
 
-/**
- * An upload sheet at a fixed address, which a tool fetches by itself. `readFeeds` makes feeds from
- * a file.
- */
-export interface Feed {
+/** What all feeds have: an address that programs fetch by themselves. */
+interface FeedAddress {
   /** The path of its address, which ends in `.csv` or `.tsv`. */
   readonly path: string;
-  /** The format of the sheet. */
-  readonly format: SheetFormat;
   /** The account whose calls it has. */
   readonly account: string;
+  /** Has each call in one period only; null for a feed that repeats what it has. */
+  readonly once: Once | null;
+  /** Who may fetch it; null for everybody who can connect, which only this machine may. */
+  readonly access: Access | null;
+}
+
+/** An upload sheet, which a bid tool fetches. */
+export interface SheetFeed extends FeedAddress {
+  /** The format of the sheet. */
+  readonly format: SheetFormat;
   /** How many days it reaches back. */
   readonly days: number;
   /** Which calls count, and at what value. */
@@ -41,11 +46,25 @@ export interface Feed {
   readonly outcomes: FeedOutcomes | null;
   /** Days before the window whose calls are read for rules about callers, and for outcomes. */
   readonly history: number;
-  /** Has each call in one period only; null for a feed that repeats its window. */
-  readonly once: Once | null;
-  /** Who may fetch it; null for everybody who can connect, which only this machine may. */
-  readonly access: Access | null;
 }
+
+/** A report, which a spreadsheet fetches. */
+export interface ReportFeed extends FeedAddress {
+  readonly once: null;
+  /** The report. */
+  readonly report: FeedReport;
+}
+
+/** A report of the configuration file, as feeds serve it. */
+export interface FeedReport {
+  /** Its name. */
+  readonly name: string;
+  /** What it asks at a time, in milliseconds since 1970, of the calls of an account. */
+  plan(account: string, now: number): Promise<Plan>;
+}
+
+/** A feed: an upload sheet or a report. `readFeeds` makes feeds from a file. */
+export type Feed = SheetFeed | ReportFeed;
 
 /** Refuses to offer a feed without a password to other machines. */
 export function refuseOpenFeeds(

@@ -50,8 +50,25 @@ const fields = ruleFields
     timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   });
 
-/** A feed, as the file has it. */
+/** A feed that is an upload sheet, as the file has it. */
 export type FeedFields = z.infer<typeof fields>;
+
+/** A feed that is a report. Its time zone and its period are its own. */
+const reportFields = z
+  .strictObject(accessFields)
+  .partial()
+  .extend({
+    kind: z.literal('report'),
+    path: shaped(
+      /^(?:\/[\w.~-]+)+\.csv$/,
+      'must be a path of letters, digits, dots and dashes that ends in .csv, such as /weekly.csv',
+    ),
+    report: text,
+    account: fields.shape.account,
+  });
+
+/** A feed that is a report, as the file has it. */
+export type ReportFields = z.infer<typeof reportFields>;
 
 /**
  * A file of feeds: what stands next to `feeds` holds for each feed that does not say otherwise.
@@ -59,25 +76,40 @@ export type FeedFields = z.infer<typeof fields>;
  * @param timeZone that of feeds that name none.
  */
 export function feedsSchema(timeZone: string | null, surroundings: Surroundings) {
-  const feed = fields
+  const sheet = fields
+    .extend({ kind: z.literal('sheet') })
     .superRefine((read, context) => checkFeed(read, refusing(context)))
     .transform((read, context) => ({
       ...read,
       access: accessOf(read, surroundings, refusing(context)),
     }));
+  const report = reportFields.transform((read, context) => ({
+    ...read,
+    access: accessOf(read, surroundings, refusing(context)),
+  }));
   const some = 'must be a list of at least one feed';
+  const any = fields.extend({ report: text }).partial();
   return fields
     .partial()
-    .extend({ feeds: z.array(fields.partial(), some).min(1, some) })
+    .extend({ feeds: z.array(any, some).min(1, some) })
     .transform(({ feeds, ...shared }) => ({
-      feeds: feeds.map((feed) => ({
-        ...(timeZone === null ? {} : { timeZone }),
-        ...shared,
-        ...feed,
-      })),
+      feeds: feeds.map((feed) => {
+        const ofAll = { ...(timeZone === null ? {} : { timeZone }), ...shared };
+        if (feed.report === undefined) return { kind: 'sheet', ...ofAll, ...feed };
+
+        // What is shared says much about sheets.
+        const ofReports = Object.entries(shared).filter(([name]) => sharedByReports.includes(name));
+        return { kind: 'report', ...Object.fromEntries(ofReports), ...feed };
+      }),
     }))
-    .pipe(z.object({ feeds: z.array(feed).superRefine(checkPaths) }));
+    .pipe(
+      z.object({
+        feeds: z.array(z.discriminatedUnion('kind', [sheet, report])).superRefine(checkPaths),
+      }),
+    );
 }
+
+const sharedByReports = ['account', ...Object.keys(accessFields)];
 
 /** Refuses what does not go together in a feed. */
 function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
@@ -124,9 +156,14 @@ function checkFeed(feed: FeedFields, refuse: Refuse<keyof FeedFields>): void {
 }
 
 /** Paths are different, and no conversion gets calls and what they became. */
-function checkPaths(feeds: readonly FeedFields[], context: z.RefinementCtx): void {
+function checkPaths(
+  feeds: readonly ((FeedFields & { readonly kind: 'sheet' }) | ReportFields)[],
+  context: z.RefinementCtx,
+): void {
   const kinds = new Map<string, boolean>();
-  for (const [at, { account, format, conversionName, outcomes }] of feeds.entries()) {
+  for (const [at, feed] of feeds.entries()) {
+    if (feed.kind === 'report') continue;
+    const { account, format, conversionName, outcomes } = feed;
     const conversion = JSON.stringify([account, format, conversionName]);
     const isOfOutcomes = outcomes !== undefined;
     const message = `is that of a feed of ${isOfOutcomes ? 'calls' : 'outcomes'}, and one call would count twice: give outcomes a conversion of their own`;

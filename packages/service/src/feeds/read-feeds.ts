@@ -4,8 +4,8 @@ import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Environment, readJsonInput } from '@call-attribution/core/settings';
 import { day, durationMillis } from '@call-attribution/core/time';
 import type { Access } from '../http/access.ts';
-import type { Feed } from './feed.ts';
-import type { FeedFields } from './feeds-schema.ts';
+import type { Feed, FeedReport, ReportFeed, SheetFeed } from './feed.ts';
+import type { FeedFields, ReportFields } from './feeds-schema.ts';
 
 /** Where `readFeeds` finds what the file refers to. */
 export interface FeedsContext {
@@ -19,6 +19,8 @@ export interface FeedsContext {
   readonly timeZone?: string | null;
   /** See `RulesPlace` of conversions. */
   readonly configured?: RulesPlace['configured'] | undefined;
+  /** The reports of the configuration file, by their names. Default: none. */
+  readonly reports?: ReadonlyMap<string, FeedReport> | undefined;
 }
 
 /**
@@ -31,22 +33,45 @@ export interface FeedsContext {
  * folder: '.', env: process.env }); const service = createService({ store, feeds });
  */
 export async function readFeeds(text: string, context: FeedsContext): Promise<Feed[]> {
-  const { source, folder, env, timeZone = null, configured = {} } = context;
+  const { source, folder, env, timeZone = null, configured = {}, reports } = context;
   const { feedsSchema } = await import('./feeds-schema.ts');
   const { feeds } = readJsonInput(feedsSchema(timeZone, { folder, env }), text, source);
   const opened = new Map<string, Promise<Ledger>>();
   try {
     const read: Feed[] = [];
-    for (const [at, fields] of feeds.entries())
-      read.push(
-        await feedOf(fields, { place: `${source}: feeds[${at}]`, folder, configured }, opened),
-      );
+    for (const [at, fields] of feeds.entries()) {
+      const where = { place: `${source}: feeds[${at}]`, folder, configured };
+      if (fields.kind === 'sheet') read.push(await feedOf(fields, where, opened));
+      else read.push(await reportFeedOf(fields, where.place, reports ?? new Map()));
+    }
     return read;
   } catch (error) {
     for (const ledger of opened.values())
       await ledger.then((one) => one.close()).catch(() => undefined);
     throw error;
   }
+}
+
+async function reportFeedOf(
+  { path, account, access, report: name }: ReportFields & { readonly access: Access | null },
+  place: string,
+  reports: ReadonlyMap<string, FeedReport>,
+): Promise<ReportFeed> {
+  const refuse = (problem: string): ConfigurationError =>
+    new ConfigurationError('invalid_option', `${place}.report ${problem}`);
+  const report = reports.get(name);
+  if (report === undefined) {
+    const names = reports.size === 0 ? 'has none' : `has ${[...reports.keys()].join(', ')}`;
+    throw refuse(`names ${JSON.stringify(name)}, and the configuration file ${names}`);
+  }
+
+  const { groups } = await report.plan(account, Date.now());
+  const personal = groups.find((group) => group.personal);
+  if (personal !== undefined)
+    throw refuse(
+      `names ${name}, whose groups of ${personal.name} are personal data: a feed of them would be kept by whoever fetches it`,
+    );
+  return { path, account, access, once: null, report };
 }
 
 async function feedOf(
@@ -70,7 +95,7 @@ async function feedOf(
           window: durationMillis(outcomeWindow ?? usualWindow, 'outcomeWindow'),
         };
   const before = outcomes === null ? 0 : Math.ceil(outcomes.window / day);
-  const feed: Feed = {
+  const feed: SheetFeed = {
     path,
     account,
     access,

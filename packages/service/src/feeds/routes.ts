@@ -19,7 +19,7 @@ import {
 import { type Try, unauthorized } from '../http/passwords.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { Feed } from './feed.ts';
-import { makeSheet, noteSent, periodOf, type Sheet, sinceOf } from './sheet.ts';
+import { makeReport, makeSheet, noteSent, periodOf, type Sheet, sinceOf } from './sheet.ts';
 
 /** For how long a sheet that was made is given to further requests, in milliseconds. */
 const freshMs = 60_000;
@@ -81,8 +81,12 @@ export function feedRoutes(
   );
 
   const make = async (state: FeedState): Promise<Sheet> => {
+    const { feed, sending } = state;
     try {
-      const sheet = await makeSheet(state.feed, store, clock.now(), [...state.sending.values()]);
+      const sheet =
+        'report' in feed
+          ? await makeReport(feed, store, clock.now())
+          : await makeSheet(feed, store, clock.now(), [...sending.values()]);
       const { madeAt, rows, leftOut } = sheet;
       Object.assign(state, { latest: { madeAt, rows, leftOut }, fresh: sheet, failedAt: null });
       setTimeout(() => {
@@ -222,13 +226,16 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
 async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: number) {
   const { feed, latest, lastFetch, fetches, refusals, failedAt } = state;
   const iso = (at: number | null = null) => (at === null ? null : new Date(at).toISOString());
-  const since = periodOfText({ from: sinceOf(feed, now, feed.history), to: null });
-  const verdict = await store.verdict(feed.account, since);
+  const period =
+    'report' in feed
+      ? (await feed.report.plan(feed.account, now)).period
+      : periodOfText({ from: sinceOf(feed, now, feed.history), to: null });
+  const verdict = await store.verdict(feed.account, period);
   return {
     path: feed.path,
-    format: feed.format.name,
+    format: 'report' in feed ? `report ${feed.report.name}` : feed.format.name,
     account: feed.account,
-    days: feed.days,
+    days: 'report' in feed ? null : feed.days,
     lastFetch: iso(lastFetch),
     fetches,
     refusals,

@@ -16,7 +16,7 @@ import { where } from '@call-attribution/query-dsl';
 import { readOutcomes, readPeriod } from '@call-attribution/questions';
 import { type Store, selectionOf } from '@call-attribution/store';
 import { Refusal } from '../http/refusal.ts';
-import type { Feed, FeedOutcomes } from './feed.ts';
+import type { Feed, FeedOutcomes, ReportFeed, SheetFeed } from './feed.ts';
 
 /** The sheet of a feed as it was at one moment. */
 export interface Sheet {
@@ -38,7 +38,7 @@ export interface Sheet {
  * The time from which on a feed has calls, or reads them, so many days earlier: a midnight, or for
  * parts of days the hours up to now.
  */
-export function sinceOf({ days, rules }: Feed, now: number, more = 0): string {
+export function sinceOf({ days, rules }: SheetFeed, now: number, more = 0): string {
   const count = days + more;
   const said = Number.isInteger(count)
     ? { from: `${count}d` }
@@ -98,7 +98,7 @@ const linesAtOnce = 1_000;
  * sent, and comes later when their client does not take it.
  */
 export async function makeSheet(
-  feed: Feed,
+  feed: SheetFeed,
   store: Pick<Store, 'calls'>,
   now: number,
   sending: readonly Sheet[],
@@ -164,9 +164,33 @@ export async function makeSheet(
 
   const body = Buffer.concat([...parts, ...lines]);
 
-  // Weak, because the same content may be sent packed or plain.
-  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
-  return { body, etag, madeAt: now, rows, leftOut, period, entries };
+  return { body, etag: etagOf(body), madeAt: now, rows, leftOut, period, entries };
+}
+
+/** Weak, because the same content may be sent packed or plain. */
+const etagOf = (body: Buffer): string =>
+  `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+
+/** Makes the sheet of a feed that is a report: its rows, below the names of its columns. */
+export async function makeReport(
+  { account, report }: ReportFeed,
+  store: Store,
+  now: number,
+): Promise<Sheet> {
+  const { ask } = await import('@call-attribution/store');
+  const { csvLine } = await import('@call-attribution/node-stream/encoders');
+  const [answer] = await ask([await report.plan(account, now)], [{ store, account }]);
+  const { columns = [], rows = [] } = answer ?? {};
+  const names = columns.map(({ name }) => name);
+  const lines = rows.map((row) =>
+    csvLine(
+      names.map((name) => row[name]),
+      { safe: true },
+    ),
+  );
+  const body = Buffer.from([csvLine(names), ...lines].join(''));
+  const sheet = { leftOut: new Map(), period: null, entries: [] };
+  return { ...sheet, body, etag: etagOf(body), madeAt: now, rows: rows.length };
 }
 
 /** Milliseconds of work after which other requests get their turn. */

@@ -23,13 +23,16 @@ import { spendOf } from '../typed/spend.ts';
 const usualMeasures = ['calls', 'share', 'missed', 'talk_mean'];
 const usualOfOutcomes = ['calls', 'outcomes', 'revenue', 'revenue_per_call'];
 
+/** An account that is asked, whoever answers for it. */
+type AskedAccount = Pick<ReadAccount, 'name' | 'called' | 'settings' | 'problem'>;
+
 /**
  * The question that the options ask, to all accounts at once, and its plan. Which period is meant
  * is said; which one it is compared with, the answer says.
  */
 export async function questionOf(
   args: Args,
-  accounts: readonly ReadAccount[],
+  accounts: readonly AskedAccount[],
   io: Io,
 ): Promise<AskedQuestion> {
   const by = args.list('by');
@@ -114,7 +117,7 @@ function usualComparison(by: readonly string[], { from, to }: Period): string | 
 
 async function selectionOf(
   args: Args,
-  accounts: readonly ReadAccount[],
+  accounts: readonly AskedAccount[],
   io: Io,
 ): Promise<{ readonly period: Period; readonly selection: Partial<Question> }> {
   const planned = await planEach(accounts, async ({ called, settings }) => {
@@ -137,7 +140,7 @@ async function selectionOf(
 
   const { context, filter } = first;
   const { timeZone, version } = context;
-  const [{ settings }] = accounts as [ReadAccount];
+  const [{ settings }] = accounts as [AskedAccount];
   const selection: Partial<Question> = {
     q: printFilter(filter),
     ...(timeZone === null ? {} : { timeZone }),

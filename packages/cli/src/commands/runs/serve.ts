@@ -70,7 +70,7 @@ export const serve: Handler = async (args, io) => {
   }
 
   const settings = readFileSettings(args, io);
-  const feeds = await readFeedFile(args.text('feeds'), settings, io);
+  const feeds = await readFeedFile(args, settings, io);
   const chosen = chooseStore(args.text('store'), settings, io);
 
   const refuse = (names: readonly string[], reason: string): void => {
@@ -183,8 +183,10 @@ async function readPassword(io: Io): Promise<string> {
  * The feeds of a file; none without one. The settings have the time zone of feeds that name none,
  * and the definitions.
  */
-async function readFeedFile(file: string | null, settings: Settings, io: Io): Promise<Feed[]> {
+async function readFeedFile(args: Args, settings: Settings, io: Io): Promise<Feed[]> {
+  const file = args.text('feeds');
   if (file === null) return [];
+  const { feedReports } = await import('./feed-reports.ts');
   const { path, text } = await readText('feeds', file, io);
   return readFeeds(text, {
     source: file,
@@ -195,6 +197,7 @@ async function readFeedFile(file: string | null, settings: Settings, io: Io): Pr
       definitions: settings.file?.definitions,
       exclude: settings.file?.exclude ?? undefined,
     },
+    reports: feedReports(args, settings, io),
   });
 }
 
@@ -265,9 +268,16 @@ async function sayReady(
   if (feeds.length === 0) return;
   const { conditionsOf } = await import('@call-attribution/conversions');
   const { definitionsIn } = await import('@call-attribution/questions');
-  for (const { path, format, account, days, access, rules } of feeds) {
+  for (const feed of feeds) {
+    const { path, account, access } = feed;
     const by = access === null ? 'no password' : `user ${access.user}`;
-    notify(`feed ${url}${path}: ${format.title}, account ${account}, last ${days} days, ${by}`);
+    const what =
+      'report' in feed
+        ? `the report ${feed.report.name}, account ${account}`
+        : `${feed.format.title}, account ${account}, last ${feed.days} days`;
+    notify(`feed ${url}${path}: ${what}, ${by}`);
+    if ('report' in feed) continue;
+    const { rules } = feed;
     const used = definitionsIn(conditionsOf(rules), rules.definitions ?? {});
     if (used.length > 0) notify(`  it uses ${used.join(', ')} of ${settings.file?.path}`);
   }
