@@ -25,6 +25,9 @@ const lines = read('calls.ndjson')
 const callsOf = (account: string) =>
   lines.filter((line) => line.account === account).map(({ call }) => call);
 
+/** Fields of later releases, which the file does not have, may be there besides. */
+const having = (calls: readonly Call[]) => calls.map((call) => expect.objectContaining(call));
+
 let folder: string;
 let url: string;
 beforeEach(() => {
@@ -45,8 +48,8 @@ async function all(store: Store, account: string): Promise<Call[]> {
 describe('a file that an earlier release made', () => {
   test('has every call as it was stored, also what its writer left in the log', async () => {
     await using store = await openStore(url);
-    expect(await all(store, '101')).toEqual(callsOf('101'));
-    expect(await all(store, '102')).toEqual(callsOf('102'));
+    expect(await all(store, '101')).toEqual(having(callsOf('101')));
+    expect(await all(store, '102')).toEqual(having(callsOf('102')));
     expect(callsOf('102')).toHaveLength(7);
     expect(await store.accounts()).toEqual([
       { id: '101', name: 'Harbor Dental', disabled: false },
@@ -72,7 +75,7 @@ describe('a file that an earlier release made', () => {
       changed: 1,
       leftOut: 1,
     });
-    expect(await store.get('101', changed.sid)).toEqual(changed);
+    expect(await store.get('101', changed.sid)).toMatchObject(changed);
     const claim = await store.claim('101', 'test');
     expect(claim.note).toEqual({ a: 'note' });
     await store.commitClaimed(claim, { calls: [], note: { another: 'note' } });
