@@ -356,3 +356,44 @@ describe('a copy that was filled with a filter says so wherever it answers', () 
     expect(stdout).toBe((await calls('count --account main')).stdout);
   });
 });
+
+test('a report of several accounts adds up the spend of each, and refuses an account without', async () => {
+  const config = JSON.parse(readFileSync(join(folder, 'none.json'), 'utf8'));
+  const { main, boston } = config.accounts;
+  const write = (more: object, ofMain: object, ofBoston: object) =>
+    writeFileSync(
+      join(folder, 'spend.json'),
+      JSON.stringify({
+        ...config,
+        ...more,
+        accounts: { main: { ...main, ...ofMain }, boston: { ...boston, ...ofBoston } },
+      }),
+    );
+  writeFileSync(join(folder, 'one.csv'), 'Campaign,Currency,Cost\nBurning,USD,1.10\n');
+  writeFileSync(join(folder, 'other.csv'), 'Campaign,Currency,Cost\nBurning,USD,2.20\n');
+  writeFileSync(join(folder, 'euros.csv'), 'Campaign,Currency,Cost\nBurning,EUR,2.20\n');
+  const args = 'report --by campaign --measures calls --spend google --json --store'.split(' ');
+  const spent = async (...which: readonly string[]) => {
+    const { stdout, stderr } = await calls([...args, stores.both, ...which], 'spend.json');
+    return `${/"calls":0,"spend":([\d.]+)/.exec(stdout)?.[1] ?? ''}${stderr}`;
+  };
+
+  const named = (file: string) => ({ spend: { google: file } });
+  write({}, named('one.csv'), named('other.csv'));
+  expect(await spent('--all-accounts')).toMatch(/^3\.3\D/);
+  expect(await spent('--account', 'boston')).toMatch(/^2\.2\D/);
+  write(named('one.csv'), {}, {});
+  expect(await spent('--all-accounts')).toMatch(/^1\.1\D/);
+  write(named('one.csv'), {}, named('euros.csv'));
+  expect(await spent('--all-accounts')).toContain(
+    'one.csv is in USD and euros.csv in EUR: amounts of two currencies never add up',
+  );
+  write({}, named('one.csv'), {});
+  expect(await spent('--all-accounts')).toContain('account boston has no spend called google');
+  write({ spend: { google: 1 } }, {}, {});
+  expect(await spent('--all-accounts')).toMatch(/spend\.json: spend\.google must be a file/);
+  write({}, { spend: 'google.csv' }, {});
+  expect(await spent('--all-accounts')).toMatch(
+    /account "main": "spend" must be an object of files/,
+  );
+});

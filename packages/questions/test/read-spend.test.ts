@@ -54,7 +54,14 @@ describe('a file of spend', () => {
     );
   });
   test('has days in numbers or words, weeks and months', () => {
-    const days = ['2026-10-13', '10/13/2026', '13.10.2026', 'Oct 13, 2026', 'Tue, Oct 13, 2026'];
+    const days = [
+      '2026-10-13',
+      '2026-10-13 00:00:00',
+      '10/13/2026',
+      '13.10.2026',
+      'Oct 13, 2026',
+      'Tue, Oct 13, 2026',
+    ];
     for (const day of days)
       expect(amountsOf(`Day | Campaign | Cost\n${day} | Brand | 5`)).toEqual([
         ['Brand', '2026-10-13', 5],

@@ -255,7 +255,7 @@ describe('spend of a file', () => {
         period: '2026-10-07 to 2026-10-31',
         spend: [file([['Brand', days('10-05', '10-12'), 1]])],
       },
-      'google.csv, row 4: the amount is of 2026-10-05 to 2026-10-11, and only a part of that is in the period.',
+      'google.csv, row 4: the amount is of 2026-10-05 to 2026-10-11, and only a part of that is in the period or in the one compared with. Ask for whole weeks',
     ],
     [
       'a period without a beginning',

@@ -229,7 +229,11 @@ function liesIn(own: ClosedPeriod, period: Period, spend: Spend, { row }: SpendA
   const common = intersect(own, period);
   if (common === null) return false;
   if (common.from === own.from && common.to === own.to) return true;
-  throw refuse`${spend.called}, row ${row}: the amount is of ${daysOf(own)}, and only a part of that is in the period. Ask for whole days, weeks or months, or download it again by day.`;
+  const next =
+    own.to - own.from <= day
+      ? 'Ask for a period of whole days that are over.'
+      : 'Ask for whole weeks or months, or download it again by day.';
+  throw refuse`${spend.called}, row ${row}: the amount is of ${daysOf(own)}, and only a part of that is in the period or in the one compared with. ${next}`;
 }
 
 /** The key of the time group that an amount belongs to. */

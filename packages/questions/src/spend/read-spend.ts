@@ -101,6 +101,8 @@ const textOf = (cell: string | number): string => {
   return Number.isInteger(cell) ? String(cell) : cell.toFixed(4);
 };
 
+/** A time of day that only says that there is none. */
+const midnight = /[T ]0?0:00(?::00(?:\.0+)?)?$/;
 const nothing = /^(?:--|—|)$/;
 const nameIn = (text: string): string | null => (nothing.test(text) ? null : text);
 
@@ -108,7 +110,7 @@ const nameIn = (text: string): string | null => (nothing.test(text) ? null : tex
 const isTotal = ({ cells }: SpendRow): boolean =>
   cells.some((cell) =>
     /^(?:total|gesamt|totale|totaal|totalt|razem)\s?:\s?\S/i.test(textOf(cell)),
-  ) || /^(?:grand )?totals?$/i.test(textOf(cells[0] ?? ''));
+  ) || /^(?:(?:grand|overall) )?totals?(?: - .*)?$/i.test(textOf(cells[0] ?? ''));
 
 /** A file that ends within a row was cut. Sheets leave out cells in which nothing is. */
 function refuseCut(
@@ -177,7 +179,9 @@ function periodsOf(
   const dated = lines.map((line) => ({ ...line, dates: datesIn(line.text) }));
   const others = dated.flatMap(({ place, dates }) => dates.map((text) => ({ place, text })));
   const own =
-    stretch === null ? [] : entries.map(({ place, cell }) => ({ place, text: cell(stretch) }));
+    stretch === null
+      ? []
+      : entries.map(({ place, cell }) => ({ place, text: cell(stretch).replace(midnight, '') }));
   const days = readDays([...own, ...others], order);
 
   // The line of dates is one, two dates and nothing else; other lines are of when it was made.
