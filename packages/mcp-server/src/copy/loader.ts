@@ -87,7 +87,9 @@ export class Loader {
   }
 
   /** Is it the question that calls are read for? */
-  isFirst = (turn: Turn): boolean => this.#turns[0] === turn;
+  isFirst(turn: Turn): boolean {
+    return this.#turns[0] === turn;
+  }
 
   /** Kept when something happens next. Whoever waits for it takes it before looking. */
   get news(): Promise<void> {

@@ -46,7 +46,7 @@ import type { InTurn } from './turns.ts';
 export interface AskedAccount {
   readonly name: string;
   /** Its ID, where it is known before its calls are. */
-  readonly id?: string | undefined;
+  readonly id: string | undefined;
   readonly version: 'v2' | 'v3';
   readonly timeZone: string | undefined;
   client(): Promise<Client>;

@@ -71,7 +71,7 @@ const ownIds: ReadonlySet<string> = new Set(['sid', 'acct_id', 'dnis', 'ani']);
 
 /** What the notes depend on, besides the fields. */
 export interface NoteContext {
-  readonly timeZone?: string | undefined;
+  readonly timeZone: string | undefined;
   readonly reveal: ReadonlySet<Reveal>;
 }
 

@@ -44,7 +44,7 @@ export interface CustomToolContext {
   /** Shows a record as the other tools do: masked, cleaned and fenced. */
   readonly view: RecordView;
   /** The time zone of the account, as the operator says. */
-  readonly timeZone?: string | undefined;
+  readonly timeZone: string | undefined;
   /** Aborted when the call is cancelled or takes too long. */
   readonly signal: AbortSignal;
   /** Reports progress to the client, if it asked for that. */
