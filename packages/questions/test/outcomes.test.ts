@@ -256,6 +256,27 @@ describe('the value of a sale', () => {
   });
 });
 
+test('a sheet has numbers as they are, and rows that end where they are empty', () => {
+  const rows = [
+    { line: 1, cells: ['Phone', 'Date', 'Amount', 'Status'] },
+    { line: 2, cells: [3125550199, '2026-11-03', 1250.125, 'won'] },
+    { line: 3, cells: [3125550199, '2026-11-03 14:05:00', 1250] },
+  ];
+  const { all } = readOutcomes([{ name: 'sales.xlsx', rows }], chicago);
+  expect(all.map(({ caller: of, value }) => [of, value])).toEqual([
+    [callerOf({ ani: caller }), 1250.125],
+    [callerOf({ ani: caller }), 1250],
+  ]);
+  const negative = [...rows, { line: 4, cells: [3125550199, '2026-11-03', -5] }];
+  expect(() => readOutcomes([{ name: 'sales.xlsx', rows: negative }], chicago)).toThrow(
+    'sales.xlsx, row 4: its value is negative',
+  );
+  const short = [...rows, { line: 4, cells: [3125550199, '2026-11-03'] }];
+  expect(() => readOutcomes([{ name: 'sales.xlsx', rows: short }], chicago)).toThrow(
+    'sales.xlsx, row 4: it has no value',
+  );
+});
+
 describe('a row', () => {
   const full = `${head},id,status`;
   test.each(['', 'won', 'Paid', 'completed'])('with the status %j counts', (status) => {

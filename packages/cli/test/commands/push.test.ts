@@ -279,6 +279,49 @@ describe('calls push google', () => {
     expect((await push(...rules, '--dry-run')).stderr).toMatch(/rules\[0\]\.where .*lead/s);
   });
 
+  test('outcomes are sent once, with their own value and time, corrected, and many of them are not taken back at once', async () => {
+    const list = ['list', '--all', '--json'];
+    const found = await stage.quick(list, { cwd: folder });
+    const calls = (JSON.parse(found.stdout) as Record<string, string | null>[]).filter(
+      ({ ani, date_added }) => /^\d{11}$/.test(ani ?? '') && (date_added ?? '') < '2026-11-20',
+    );
+    const write = (status: string, value: number) => {
+      const rows = calls.map(({ ani, date_added }, i) =>
+        [ani, `${date_added?.slice(0, 10)} 23:59:59`, value, `deal ${i}`, status].join(','),
+      );
+      writeFileSync(join(folder, 'deals.csv'), ['phone,time,value,id,status', ...rows].join('\n'));
+    };
+    const args = ['--outcomes', 'deals.csv', '--ledger', 'deals.ledger'];
+    const figures = async (...more: string[]) => {
+      const { code, stderr } = await push(...args, ...more);
+      return [code, /sent: (.*)\n/.exec(stderr)?.[1] ?? /calls: (.*?)[.:]/.exec(stderr)?.[1]];
+    };
+
+    requests.length = 0;
+    write('won', 70);
+    const [, first] = await figures();
+    const count = Number(/^(\d+) new/.exec(String(first))?.[1]);
+    expect(count).toBeGreaterThan(20);
+    const [event] = requests.flatMap(({ events }) => events);
+    expect(event).toMatchObject({
+      transactionId: expect.stringMatching(/^outcome-[0-9a-f]{40}$/),
+      eventTimestamp: expect.stringMatching(/T04:59:59.000Z$/),
+      conversionValue: 70,
+    });
+    expect(await figures()).toEqual([0, `0 new, 0 corrected, 0 taken back; ${count} sent before`]);
+    write('paid', 80);
+    expect((await figures())[1]).toContain(`0 new, ${count} corrected, 0 taken back`);
+    write('refunded', 80);
+    expect(await figures()).toEqual([
+      10,
+      `This run would take back ${count} of ${count} conversions that were uploaded`,
+    ]);
+    expect((await figures('--allow-retractions'))[1]).toContain(`${count} taken back`);
+    const known = readFileSync(join(folder, 'deals.ledger'), 'utf8') + JSON.stringify(requests);
+    for (const { ani } of calls) expect(known).not.toContain(ani?.slice(1));
+    expect(known).not.toContain('deal 1');
+  });
+
   test('a trial with another server marks nothing as sent for the tool itself', async () => {
     const args = ['push', 'google', ...destination, '--ledger', 'trial.ledger'];
     const to = async (server: string) => {
