@@ -12,8 +12,11 @@ export interface QuickOptions {
   readonly patience?: number;
   /** What stdin holds. Default nothing. */
   readonly input?: string;
-  /** What somebody types at a terminal, which stdin and stderr then are. */
-  readonly typed?: string;
+  /**
+   * What somebody types at a terminal, which stdin and stderr then are: all at once, or a line for
+   * each question.
+   */
+  readonly typed?: string | readonly string[];
   /** Called with everything written to stdout so far, each time something is. */
   readonly watch?: (stdout: string) => void;
   /** The same for stderr. */
@@ -38,10 +41,19 @@ export async function runQuick(
 ): Promise<Finished> {
   const args = typeof typed === 'string' ? wordsOf(typed) : typed;
   const stdout = memory(options.stdoutFails, options.watch);
-  const stderr = memory(undefined, options.watchErrors);
-  const isTTY = options.typed !== undefined;
-  const input = options.typed ?? options.input;
-  const stdin = Object.assign(Readable.from(input === undefined ? [] : [input]), {
+  const { typed: keys } = options;
+  const lines = typeof keys === 'object' ? [...keys] : null;
+  const stderr = memory(undefined, (text) => {
+    options.watchErrors?.(text);
+    if (lines !== null && text.endsWith(': ')) stdin.push(lines.shift() ?? null);
+  });
+  const isTTY = keys !== undefined;
+  const input = typeof keys === 'string' ? keys : options.input;
+  const source =
+    lines === null
+      ? Readable.from(input === undefined ? [] : [input])
+      : new Readable({ read() {} });
+  const stdin = Object.assign(source, {
     isTTY,
     setRawMode: () => stdin,
   });

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { formatNaive, offsetAt } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
-import { nobody, openStage } from '../stage.ts';
+import { nobody, type OwnStage, openOwnStage, openStage } from '../stage.ts';
 
 const stage = openStage();
 
@@ -102,5 +103,68 @@ describe('calls init without a terminal', () => {
     writeFileSync(file, '{ "baseUrl": ');
     expect(await run(['init'], given)).toMatchObject({ code: 2 });
     expect(readFileSync(file, 'utf8')).toBe('{ "baseUrl": ');
+  });
+});
+
+describe('the time zone of the newest calls', () => {
+  /** An account whose calls end so many minutes from the clock of the server. */
+  const stageAt = (minutes: number, records: number, days: number) =>
+    openOwnStage({ records, days, to: formatNaive(Date.now() + minutes * 60_000) });
+
+  const initOf = async ({ url, env, folder, quick }: OwnStage) => {
+    const home = folder();
+    const { CALLS_ACCESS_KEY = '', CALLS_SECRET_KEY = '' } = env;
+    const keys = { CALLS_ACCESS_KEY, CALLS_SECRET_KEY };
+    const run = await quick(['init'], {
+      cwd: home,
+      env: { ...nobody, HOME: home, CALLS_BASE_URL: url, ...keys },
+      typed: ['\n', '\n', '\n'],
+    });
+    const { timeZone } = JSON.parse(
+      readFileSync(join(home, '.config/call-attribution/calls.config.json'), 'utf8'),
+    );
+    return { ...run, timeZone };
+  };
+
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+  // A zone in which it is noon, when many call.
+  const hours = 13 - new Date().getUTCHours();
+
+  test('is offered where a day has many calls, and the newest is of now', async () => {
+    const stage = await stageAt(hours * 60 - 1, 3000, 2);
+    const { timeZone, stderr } = await initOf(stage);
+    expect(stderr).toMatch(/the newest call is .* UTC, as in /);
+    expect(offsetAt(Date.now(), timeZone)).toBe(hours * 3_600_000);
+    await stage.close();
+  });
+
+  test.each([
+    ['there are few calls', hours * 60 - 1, 30, 30],
+    ['the newest is between two zones', hours * 60 - 8, 3000, 2],
+  ])('is not guessed where %s', async (_, minutes, records, days) => {
+    const stage = await stageAt(minutes, records, days);
+    const { timeZone, stderr } = await initOf(stage);
+    expect(stderr).not.toMatch(/the newest call/);
+    expect(timeZone).toBe(own);
+    await stage.close();
+  });
+
+  test('calls doctor warns where the one that is set puts it into the future', async () => {
+    const stage = await stageAt(0, 3000, 2);
+    const doctor = (zone: string, ...args: string[]) =>
+      stage.quick(['doctor', ...args], { env: { CALLS_TIME_ZONE: zone }, now: new Date() });
+    expect((await doctor('UTC')).stdout).not.toMatch(/in the future/);
+    const warned = await doctor('America/New_York');
+    expect([warned.code, warned.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /note +time zone +the newest call, of .*, is in the future: in America\/New_York it is /,
+      ),
+    ]);
+    await stage.quick(['sync', '--store', 'sqlite:calls.db']);
+    const stored = await doctor('America/New_York', '--offline', '--store', 'sqlite:calls.db');
+    expect(stored.stdout).toMatch(/is in the future/);
+    await stage.close();
   });
 });

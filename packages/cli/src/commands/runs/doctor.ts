@@ -9,6 +9,8 @@ import { sqliteInUse, storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../../args.ts';
 import { exitCodes } from '../../errors.ts';
 import { explain, tryDoctor } from '../../failures.ts';
+import { futureIn } from '../../input/found-zone.ts';
+import { apiSource } from '../../input/source.ts';
 import { type Io, show, write } from '../../io.ts';
 import { chooseStore, openChosen } from '../../stores/open.ts';
 import { bytes, count, plural, span } from '../../terminal/numbers.ts';
@@ -201,6 +203,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
     try {
       const accounts = await store.sizes();
       const each: Finding[] = [];
+      const warnings: Finding[] = [];
       for (const { account, calls, newest, syncedAt } of accounts) {
         const verdict = await store.verdict(account);
         const name = settings.accounts.find(({ id }) => id === account)?.name ?? account;
@@ -211,6 +214,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         const only = scope === null ? '' : `; it has ${scope}`;
         if (lacks === null) each.push(ok(name, `${facts}, whole${only}`));
         else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));
+        warnings.push(...futureCall(newest ?? '', settings, io));
       }
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;
@@ -218,7 +222,10 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
       const head =
         accounts.length > 0 ? ok('store', text) : note('store', text, `${sync} fills it`);
       const isWhole = each.every(({ state }) => state === 'ok');
-      return { findings: [head, ...each], status: isWhole ? exitCodes.ok : exitCodes.incomplete };
+      return {
+        findings: [head, ...each, ...warnings],
+        status: isWhole ? exitCodes.ok : exitCodes.incomplete,
+      };
     } finally {
       await store.close();
     }
@@ -273,6 +280,8 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
     const found =
       records.length > 0 ? 'the server responds with a call' : 'the account has no calls yet';
     findings.push(ok(item, found));
+    const { calls } = await apiSource(client, signal).latest({ clauses: [] }, 1);
+    findings.push(...futureCall(String(calls[0]?.date_added ?? ''), settings, io));
     item = 'count';
     const { total, source } = await client.countCalls({ signal });
     const without = client.version === 'v3' ? ', not including call extensions' : '';
@@ -304,6 +313,13 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
   } finally {
     await client?.close();
   }
+}
+
+/** A warning where the newest call has yet to come in the time zone that is set. */
+function futureCall(newest: string, { timeZone }: Settings, { clock }: Io): Finding[] {
+  const problem = timeZone && futureIn(newest, timeZone.value, clock.now());
+  const fix = 'set the time zone of the account: its newest calls are of now';
+  return problem ? [note('time zone', problem, fix)] : [];
 }
 
 /**

@@ -15,6 +15,7 @@ import { secretCommand, userConfigFile } from '@call-attribution/settings';
 import type { Args, Handler } from '../../args.ts';
 import { CliError, exitCodes, UsageError } from '../../errors.ts';
 import { explain, report, tryDoctor } from '../../failures.ts';
+import { type FoundZone, foundZone } from '../../input/found-zone.ts';
 import { fileError, type Io, say, show } from '../../io.ts';
 import { count } from '../../terminal/numbers.ts';
 import { ask, askHidden, canAsk } from '../../terminal/prompt.ts';
@@ -216,11 +217,14 @@ async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<An
     const secrets = new Map<SecretName, Secret>();
     for (const name of secretNames(apiVersion))
       secrets.set(name, answers.secrets.get(name) ?? (await askSecret(name, io)));
-    const zone = answers.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const timeZone = await askFor('timeZone', "Time zone of the account's times", zone, io);
-    answers = { baseUrl, apiVersion, secrets, timeZone };
+    answers = { ...answers, baseUrl, apiVersion, secrets };
     try {
-      return await tried(answers, io);
+      const { found, ...accepted } = await tried(answers, io);
+      if (found !== null) say(io, found.reason);
+      const zone =
+        answers.timeZone ?? found?.zones[0] ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+      const timeZone = await askFor('timeZone', "Time zone of the account's times", zone, io);
+      return { ...accepted, timeZone };
     } catch (error) {
       if (io.signal.aborted) throw error;
       // calls doctor would try what is kept, which is nothing.
@@ -287,8 +291,11 @@ async function askSecret(name: SecretName, io: Io): Promise<Secret> {
   }
 }
 
-/** The answers, once the server has responded to them. */
-async function tried(answers: Answers, io: Io): Promise<Answers> {
+/** The answers, once the server has responded to them, and the time zone that its calls point to. */
+async function tried(
+  answers: Answers,
+  io: Io,
+): Promise<Answers & { readonly found: FoundZone | null }> {
   const { baseUrl, apiVersion, secrets } = answers;
   const value = (name: SecretName): string => secrets.get(name)?.value ?? '';
   const client = createClient({
@@ -304,7 +311,8 @@ async function tried(answers: Answers, io: Io): Promise<Answers> {
     const { signal } = io;
     const { total } = await whileWaiting('trying the keys', () => client.countCalls({ signal }));
     say(io, `the server accepts them: ${count(total)} calls`);
-    return { ...answers, baseUrl: client.baseUrl };
+    const found = await whileWaiting('looking for the time zone', () => foundZone(client, signal));
+    return { ...answers, baseUrl: client.baseUrl, found };
   } finally {
     await client.close();
   }
