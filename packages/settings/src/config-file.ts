@@ -38,8 +38,8 @@ export interface ConfigFile {
   readonly annotations: readonly Annotation[];
   /** What is under `"page"`, unread: who may see the page. Undefined when there is nothing. */
   readonly page: unknown;
-  /** It holds a credential, and other users of this machine can read it. */
-  readonly isExposed: boolean;
+  /** What it holds that other users of this machine can read and should not; null for nothing. */
+  readonly exposed: 'a key' | 'numbers of callers' | null;
 }
 
 /** Rules for conversions that have a name. */
@@ -114,7 +114,7 @@ export function readConfigFile(
   const path = named?.path ?? own;
   if (path === null) return null;
   const nothing = {
-    file: { path, isExposed: false, ...noSections, ...noDefinitions },
+    file: { path, exposed: null, ...noSections, ...noDefinitions },
     values: new Map(),
     accounts: new Map(),
     spend: { ofAll: new Map(), ofAccounts: new Map() },
@@ -161,11 +161,14 @@ export function readConfigFile(
     ...plain
   } = json;
   const values = stringsOf(plain, 'file', path, report);
-  const holdsCredential = Object.keys(secretSettings).some((name) => values.has(name));
+  const conditions = readDefinitionsIn(definitions, exclude, path, report);
+  let secret: ConfigFile['exposed'] = null;
+  if (Object.values(conditions.definitions).some(namesNumbers)) secret = 'numbers of callers';
+  if (Object.keys(secretSettings).some((name) => values.has(name))) secret = 'a key';
   return {
     file: {
       path,
-      isExposed: holdsCredential && isReadable,
+      exposed: isReadable ? secret : null,
       service,
       page,
       reports,
@@ -173,7 +176,7 @@ export function readConfigFile(
         report('file', `${path}: ${message}`, hint),
       ),
       rules: readRulesIn(rules, path, report),
-      ...readDefinitionsIn(definitions, exclude, path, report),
+      ...conditions,
     },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
@@ -257,6 +260,14 @@ function readRulesIn(
 }
 
 const ruleNames = ['file', 'ledger', 'conversionName'];
+
+/** Whether a condition compares with what may be the number of a caller. */
+function namesNumbers(condition: string): boolean {
+  return [...condition.matchAll(/'(\+?[\d ().-]+)'/g)].some(([, text = '']) => {
+    const digits = text.replace(/\D/g, '').length;
+    return digits >= 7 && digits <= 15 && !/^\d{4}-\d{2}-\d{2}/.test(text);
+  });
+}
 
 /** The definitions of a file, and which of them is excluded. */
 function readDefinitionsIn(

@@ -166,15 +166,30 @@ describe('settings', () => {
     const { file, problems } = read({}, JSON.stringify({ baseUrl: url, service: { maxRows: 5 } }));
     expect([file?.service, problems]).toEqual([{ maxRows: 5 }, []]);
   });
-  test('a file with a credential that others can read is exposed', () => {
+  test('a file with a credential, or with numbers of callers, that others can read is exposed', () => {
     const cwd = folder({ 'calls.config.json': JSON.stringify({ secretKey: 'hunter2' }) });
     chmodSync(join(cwd, 'calls.config.json'), 0o644);
     const config = 'calls.config.json';
-    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(
-      process.platform !== 'win32',
-    );
-    chmodSync(join(cwd, 'calls.config.json'), 0o600);
-    expect(readSettings({ env: {}, cwd, config }).file?.isExposed).toBe(false);
+    const exposed = () => readSettings({ env: {}, cwd, config }).file?.exposed;
+    const onPosix = (what: string) => (process.platform === 'win32' ? null : what);
+    expect(exposed()).toBe(onPosix('a key'));
+    chmodSync(join(cwd, config), 0o600);
+    expect(exposed()).toBe(null);
+
+    const define = (office: string) => {
+      writeFileSync(join(cwd, config), JSON.stringify({ definitions: { office } }));
+      chmodSync(join(cwd, config), 0o644);
+    };
+    define("ani IN ('+1 (303) 555-0100')");
+    expect(exposed()).toBe(onPosix('numbers of callers'));
+    for (const harmless of [
+      "date_added >= '2026-10-01 08:00:00'",
+      "state = 'TX'",
+      'rank > 1234567',
+    ]) {
+      define(harmless);
+      expect(exposed()).toBe(null);
+    }
   });
 });
 

@@ -138,3 +138,32 @@ test('calls doctor --offline says what is configured and which copies there are,
     code: 2,
   });
 });
+
+describe('definitions', () => {
+  test('those that met no call of the copy in 90 days are named, and a file with numbers that others can read', async () => {
+    const cwd = stage.folder();
+    await stage.quick(['sync', '--store', 'sqlite:calls.db'], { cwd });
+    const doctor = async (definitions: object, now: string) => {
+      const file = join(cwd, 'calls.config.json');
+      writeFileSync(file, JSON.stringify({ definitions }), { mode: 0o644 });
+      chmodSync(file, 0o644);
+      const args = ['doctor', '--offline', '--store', 'sqlite:calls.db', '--config', file];
+      return (await stage.quick(args, { cwd, now: new Date(now) })).stdout;
+    };
+
+    const lead = { lead: 'talk_minutes >= 2' };
+    const wrong = { moon: "state = 'Moon'", mars: "state = 'Mars' AND lead" };
+    const soon = '2026-11-01T12:00:00Z';
+    expect(await doctor({ ...lead, ...wrong }, soon)).toMatch(
+      /note +definitions +none of the [\d,]+ calls of the last 90 days is moon or mars\n/,
+    );
+    const met = await doctor(lead, soon);
+    expect(met).toMatch(/ok +definitions +each is met by some of /);
+    expect(met).not.toMatch(/numbers of callers/);
+    expect(await doctor(lead, '2027-11-01T12:00:00Z')).not.toMatch(/definitions/);
+    expect(await doctor({ lead: 'talk_minutes >> 2' }, soon)).toMatch(/wrong +definitions +.*lead/);
+    expect(await doctor({ office: "ani = '3035550100'" }, soon)).toMatch(
+      /note +file .* has numbers of callers, and other users can read it\n.*chmod 600/,
+    );
+  });
+});

@@ -5,7 +5,7 @@ import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/
 import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
-import { sqliteInUse, storeName } from '@call-attribution/store';
+import { ask, type Store, sqliteInUse, storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../../args.ts';
 import { exitCodes } from '../../errors.ts';
 import { explain, tryDoctor } from '../../failures.ts';
@@ -216,6 +216,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));
         warnings.push(...futureCall(newest ?? '', settings, io));
       }
+      warnings.push(...(await definitionsFound(store, accounts, settings, io)));
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;
       const text = `${shown}: ${plural(sum, 'call')} of ${plural(accounts.length, 'account')}${size}`;
@@ -315,6 +316,38 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
   }
 }
 
+/** The definitions that no call of the last 90 days meets: a word in them may be wrong by now. */
+async function definitionsFound(
+  store: Store,
+  accounts: readonly { readonly account: string }[],
+  settings: Settings,
+  io: Io,
+): Promise<Finding[]> {
+  const item = 'definitions';
+  const { definitions = {}, path = '' } = settings.file ?? {};
+  const names = Object.keys(definitions);
+  if (names.length === 0) return [];
+  const { planQuestion, QuestionError } = await import('@call-attribution/questions');
+  try {
+    const measures = ['calls', ...names.map((name, at) => `count(${name}) as definition_${at}`)];
+    const question = { definitions, measures, period: 'last 90 days' };
+    const plan = planQuestion(question, { now: io.clock.now() });
+    const [answer] = await ask(
+      [plan],
+      accounts.map(({ account }) => ({ store, account })),
+    );
+    if (answer === undefined || answer.calls === 0) return [];
+    const unmet = names.filter((_, at) => answer.total[`definition_${at}`] === 0);
+    const of = `the ${plural(answer.calls, 'call')} of the last 90 days`;
+    if (unmet.length === 0) return [ok(item, `each is met by some of ${of}`)];
+    const hint = 'calls fields NAME says what one stands for';
+    return [note(item, `none of ${of} is ${unmet.join(' or ')}`, hint)];
+  } catch (error) {
+    if (!(error instanceof QuestionError)) throw error;
+    return [wrong(item, error.message, `mend it in ${path}`)];
+  }
+}
+
 /** A warning where the newest call has yet to come in the time zone that is set. */
 function futureCall(newest: string, { timeZone }: Settings, { clock }: Io): Finding[] {
   const problem = timeZone && futureIn(newest, timeZone.value, clock.now());
@@ -337,10 +370,10 @@ function fileFound({ file }: Settings, { cwd, env }: Io): Finding {
       fix,
     );
 
-  if (file.isExposed)
+  if (file.exposed !== null)
     return note(
       'file',
-      `${file.path} has a key, and other users can read it`,
+      `${file.path} has ${file.exposed}, and other users can read it`,
       `chmod 600 ${file.path}`,
     );
 
