@@ -289,7 +289,7 @@ describe('measures', () => {
     const question = { measures, period: '2026-10-01', timeZone: 'UTC' } as const;
 
     const ask = async (list: readonly unknown[], syncedAt: string | null) => {
-      const none = { first: null, last: null, storedAt: null };
+      const none = { first: null, last: null, since: null, storedAt: null };
       const status = { account: 'main', calls: list.length, ...none, syncedAt };
       const running = createAnswers(plansOf([question]));
       await running.addAll(list as Call[]);

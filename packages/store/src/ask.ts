@@ -106,17 +106,33 @@ export async function statusesOf(
   const sizes = new Map(
     await Promise.all(stores.map(async (store) => [store, await store.sizes()] as const)),
   );
-  return copies.map(({ store, account, name = account }) => {
+  const begins = await Promise.all(copies.map(({ store, account }) => beginOf(store, account)));
+  return copies.map(({ store, account, name = account }, at) => {
     const none: AccountSize = { account, calls: 0, oldest: null, newest: null, syncedAt: null };
-    return accountStatus(sizes.get(store)?.find((each) => each.account === account) ?? none, name);
+    const size = sizes.get(store)?.find((each) => each.account === account) ?? none;
+    return accountStatus(size, name, begins[at] ?? null);
   });
+}
+
+/**
+ * Where a copy begins that was filled from a time on; null for one that has all calls, or that no
+ * sync has filled.
+ */
+export async function beginOf(
+  store: Pick<Store, 'verdict'>,
+  account: string,
+): Promise<string | null> {
+  const verdict = await store.verdict(account);
+  const before = verdict?.unasked.find(({ from }) => from === null);
+  return before?.to ?? null;
 }
 
 /** The size of an account, as answers say it. */
 function accountStatus(
   { account, calls, oldest, newest, syncedAt }: AccountSize,
-  name = account,
+  name: string,
+  since: string | null,
 ): AccountStatus {
   const at = syncedAt === null ? null : new Date(syncedAt).toISOString();
-  return { account: name, calls, first: oldest, last: newest, storedAt: at, syncedAt: at };
+  return { account: name, calls, first: oldest, last: newest, since, storedAt: at, syncedAt: at };
 }

@@ -9,7 +9,7 @@ export type {
   StoreAccounts,
 } from './accounts/accounts.ts';
 export type { AccountTally, Claim, Note } from './accounts/claims.ts';
-export { type AskedCopy, type AskOptions, ask, statusesOf, verdictsOf } from './ask.ts';
+export { type AskedCopy, type AskOptions, ask, beginOf, statusesOf, verdictsOf } from './ask.ts';
 export type { RemovedCall } from './changes.ts';
 export type { ColumnBatch } from './columns.ts';
 export type { Remains } from './database/driver.ts';

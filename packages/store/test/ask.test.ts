@@ -70,6 +70,7 @@ describe.each(testStores())('a store of $kind is asked', ({ newUrl }) => {
         calls: 1,
         first: null,
         last: null,
+        since: null,
         storedAt: syncedAt,
         syncedAt,
       }));

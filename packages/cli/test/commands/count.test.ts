@@ -46,6 +46,17 @@ test('a time that begins before the calls do is said, of the API and of a copy',
   }
 });
 
+test('a copy that was filled from a day on has nothing before it, and all of that day', async () => {
+  const cwd = stage.folder();
+  await stage.quick(['sync', '--store', 'sqlite:calls.db', '--from', '2026-10-07'], { cwd });
+  const report = async (...typed: string[]) =>
+    (await stage.quick(['report', '--store', 'sqlite:calls.db', ...typed], { cwd })).stderr;
+  const begins =
+    'The copy has calls from 2026-10-07 00:00:00 on: nothing is known of the period before it.\n';
+  expect(await report('--from', '2026-10-06', '--to', '2026-10-20')).toContain(begins);
+  expect(await report('--from', '2026-10-07', '--to', '2026-10-20')).not.toContain(begins);
+});
+
 test('a field that only v3 has is refused over v2, with the one that works', async () => {
   const env = { CALLS_API_VERSION: 'v2', CALLS_BEARER_TOKEN: inject('callsToken') };
   const where = ['--where', "campaign LIKE '%Brand%'"];

@@ -423,6 +423,7 @@ export class Source {
       account: name,
       calls: await store.count(account),
       last: latest,
+      since: null,
       storedAt: at,
       syncedAt: at,
     };

@@ -55,6 +55,8 @@ export interface Counted {
   /** The first and the last call of the accounts, on that clock; null where that is not known. */
   readonly first: number | null;
   readonly last: number | null;
+  /** Where the copies of these accounts begin, on that clock; null for one that has all calls. */
+  readonly since: number | null;
   /** Up to when all calls are known, on that clock; null where nobody knows. */
   readonly until: number | null;
   /** The outcomes of a question that measures what calls became, with their calls. */

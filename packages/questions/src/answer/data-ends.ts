@@ -4,7 +4,10 @@ import type { Counted } from './counted.ts';
 
 /** Where the calls that are known begin and end, as far as that lies within what is asked. */
 export interface DataEnds {
-  /** The first call, where a period begins well before it, or has no beginning. */
+  /**
+   * The first call, where a period begins well before it, or has no beginning. Of copies that were
+   * filled from a time on, that time.
+   */
   readonly first: number | null;
   /** The last call, where a period goes on well after it. */
   readonly last: number | null;
@@ -25,7 +28,12 @@ const usualRest = { known: 14 * day, rest: 4 * day };
  */
 export function dataEnds({ period, compared, now }: ReadPlan, counted: Counted): DataEnds {
   const hours = [...counted.hours.keys()].sort((a, b) => a - b);
-  const first = counted.first ?? (period.from === null ? startOf(hours[0]) : null);
+  const called = counted.first ?? (period.from === null ? startOf(hours[0]) : null);
+
+  // Where a copy begins long before the first call, the call is what says something.
+  const { since } = counted;
+  const isOfCopy = since !== null && called !== null && called - since <= restAfter(called, hours);
+  const first = isOfCopy ? since : called;
   const last = counted.last;
   const end = Math.min(period.to ?? now, now);
   const isLate =
@@ -33,6 +41,7 @@ export function dataEnds({ period, compared, now }: ReadPlan, counted: Counted):
     [period, compared].some((each) => {
       const missing = each === null || each.from === null ? 0 : first - each.from;
       const length = (each?.to ?? now) - (each?.from ?? now);
+      if (isOfCopy) return missing > 0;
       return missing > restAfter(first, hours) || (missing > day && missing > length * largePart);
     });
   const isOver = last !== null && end - last > restBefore(last, hours);

@@ -101,7 +101,10 @@ const kinds: readonly NoteKind<unknown>[] = [
     code: 'first_call',
     least: anything,
     find: beforeData,
-    sentence: (first: number) => firstCallSentence(shownMoment(first)),
+    sentence: ({ first, isCall }: { readonly first: number; readonly isCall: boolean }) =>
+      isCall
+        ? firstCallSentence(shownMoment(first))
+        : `The copy has calls from ${shownMoment(first)} on: nothing is known of the period before it.`,
   }),
   kind({
     code: 'last_call',
@@ -211,10 +214,11 @@ function newCallers({ plan, counted, calls }: Evidence) {
 }
 
 /** The first call, where a period begins before it, or the first day, week or month does. */
-function beforeData({ plan, ends, calls }: Evidence) {
+function beforeData({ plan, counted, ends, calls }: Evidence) {
   const { period, compared } = plan;
   const isAsked = period.from !== null || (compared?.from ?? null) !== null;
-  return ends.first === null || !isAsked ? [] : [{ fact: ends.first, calls }];
+  const fact = { first: ends.first, isCall: ends.first !== counted.since };
+  return ends.first === null || !isAsked ? [] : [{ fact, calls }];
 }
 
 /** The last call, where the period, or its last day, week or month, goes on after it. */

@@ -201,7 +201,7 @@ export class QuestionCount {
   #known(
     accounts: readonly AccountStatus[],
     seenHours: ReadonlyMap<number, number>,
-  ): Pick<Counted, 'hours' | 'first' | 'last' | 'until'> {
+  ): Pick<Counted, 'hours' | 'first' | 'last' | 'since' | 'until'> {
     const shift = this.#shift ?? ((naive: number) => naive);
     const hours = new Map<number, number>();
     for (const [at, calls] of seenHours) {
@@ -209,7 +209,7 @@ export class QuestionCount {
       hours.set(shown, (hours.get(shown) ?? 0) + calls);
     }
 
-    const momentsOf = (end: 'first' | 'last'): number[] =>
+    const momentsOf = (end: 'first' | 'last' | 'since'): number[] =>
       accounts
         .filter(({ calls }) => calls > 0)
         .map((status) => timeOf(status[end]))
@@ -217,6 +217,8 @@ export class QuestionCount {
         .map(shift);
     const firsts = momentsOf('first');
     const lasts = momentsOf('last');
+    const begins = momentsOf('since');
+    const isSince = begins.length > 0 && begins.length === firsts.length;
     const [readAt] = accounts
       .flatMap(({ syncedAt, storedAt }) => syncedAt ?? storedAt ?? [])
       .sort();
@@ -225,6 +227,7 @@ export class QuestionCount {
       hours,
       first: firsts.length === 0 ? null : Math.min(...firsts),
       last: lasts.length === 0 ? null : Math.max(...lasts),
+      since: isSince ? Math.min(...begins) : null,
       until: readAt === undefined || zone === null ? null : naiveAt(Date.parse(readAt), zone),
     };
   }

@@ -73,6 +73,7 @@ export class SeenAccounts {
         calls,
         first: text(first),
         last: text(last),
+        since: null,
         storedAt: null,
         syncedAt: null,
       }))

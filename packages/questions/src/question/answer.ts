@@ -97,6 +97,8 @@ export interface AccountStatus {
   readonly first: string | null;
   /** `date_added` of its latest call; null without calls. */
   readonly last: string | null;
+  /** Where a copy begins that was filled from a time on, as the API writes times; else null. */
+  readonly since: string | null;
   /** When calls were last stored, as an ISO instant. */
   readonly storedAt: string | null;
   /**

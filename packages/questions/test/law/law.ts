@@ -72,6 +72,7 @@ async function answersOf(
       calls: 1,
       first: null,
       last: null,
+      since: null,
       storedAt: null,
       syncedAt: syncedAt === null ? null : new Date(syncedAt).toISOString(),
     }));

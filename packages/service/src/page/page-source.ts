@@ -2,7 +2,7 @@ import { dated, minute, naiveAt } from '@call-attribution/core/time';
 import { describe } from '@call-attribution/node-stream/copies';
 import { printFilter } from '@call-attribution/query-dsl';
 import type { AccountStatus, Answer, Question } from '@call-attribution/questions';
-import { ask, type Store } from '@call-attribution/store';
+import { ask, beginOf, type Store } from '@call-attribution/store';
 import {
   causeOf,
   causeQuestions,
@@ -187,7 +187,8 @@ export class PageSource {
     const bucket = pageBucket(question, by, { earliest, latest });
     const asking = isEmpty(question.period) ? null : account;
     const syncedAt = note && new Date(note.notedAt).toISOString();
-    const known = { calls, first: earliest, last: latest, storedAt: syncedAt, syncedAt };
+    const since = await beginOf(store, account);
+    const known = { calls, first: earliest, last: latest, since, storedAt: syncedAt, syncedAt };
     const statuses = [{ account, ...known }];
     const asked = pageQuestions(question, { by: bucket, isCut });
     const answers = await this.#ask(asking, asked, signal, statuses);

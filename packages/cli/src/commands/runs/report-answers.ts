@@ -179,6 +179,7 @@ async function askApi(
         calls,
         first: isFirst ? first : null,
         last: isLast ? last : null,
+        since: null,
         storedAt: null,
         syncedAt: null,
       });
