@@ -55,7 +55,7 @@ describe('calls report --spend', () => {
     expect(stderr).toContain(
       'google-campaigns.csv: 4 amounts in USD, campaign from "Campaign" and cost from "Cost"; 3 rows of totals are left out; it names no time zone',
     );
-    expect(stderr).toContain("no call for 'Harbor Dental | Implants TX' (1250; no group)");
+    expect(stderr).toContain("no call for 'Harbor Dental | Implants TX' (1250.00)");
     expect(await spent('--by', 'campaign', '--spend', 'google-campaigns.csv')).toEqual(campaigns);
   });
   test('adds up keywords by their text, whatever their match type, in UTF-16', async () => {
@@ -184,4 +184,32 @@ describe('calls report --spend', () => {
       'twice.csv, row 13: row 12 says what was spent on the same, Harbor Dental | Brand, 10/1/2026: remove one',
     );
   });
+});
+
+test('the commands of the guide end well, with files as it says', async () => {
+  const guide = readFileSync(
+    join(import.meta.dirname, '../../../docs/guides/what-a-keyword-earns.md'),
+    'utf8',
+  );
+  const [json = ''] = /(?<=```json\n)[^`]+/.exec(guide) ?? [];
+  writeFileSync(join(folder, 'calls.config.json'), json);
+  const days = Array.from({ length: 61 }, (_, i) =>
+    new Date(Date.UTC(2026, 8, 1 + i)).toISOString().slice(0, 10),
+  );
+  const rows = days.map((day) => `${day},Harbor Dental | Brand,USD,10.50`);
+  const head = 'Campaign report\n"September 1, 2026 - October 31, 2026"\n';
+  writeFileSync(
+    join(folder, 'google.csv'),
+    `${head}Day,Campaign,Currency code,Cost\n${rows.join('\n')}\n`,
+  );
+  copyFileSync(join(fixtures, 'google-keywords.csv'), join(folder, 'keywords.csv'));
+  const commands = [...guide.matchAll(/^calls (report .*)$/gm)].map(([, text = '']) =>
+    [...text.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word = '']) => quoted ?? word),
+  );
+  expect(commands).toHaveLength(5);
+  for (const args of commands) {
+    const { code, stdout, stderr } = await calls(...args);
+    expect([0, 9], stderr).toContain(code);
+    expect(stdout).not.toBe('');
+  }
 });

@@ -71,7 +71,7 @@ describe('spend of a file', () => {
     ]);
     expect(answer.total).toEqual({ calls: 5, spend: 1030.3, cost_per_call: 1030.3 / 4 });
     expect(saidIn(answer)).toEqual([
-      "spend_without_calls: There was spend but no call for 'Implants' (1000; no group). Each is a row with 0 calls, and counts in the total.",
+      "spend_without_calls: There was spend but no call for 'Implants' (1000.00). Each is a row with 0 calls, and counts in the total.",
     ]);
   });
   test('counts in the total where there is no call at all', async () => {
@@ -174,7 +174,7 @@ describe('spend of a file', () => {
     const answer = await ask({ ...byCampaign, spend: [more] });
     expect(answer.total).toEqual({ calls: 5, spend: 3, cost_per_call: 1 });
     expect(saidIn(answer)).toEqual([
-      'spend_outside: 1 amount of spend, 7.5 in all, is of days outside of the period.',
+      'spend_outside: 1 amount of spend, 7.50 in all, is of days outside of the period.',
       'spend: google.csv is of 2026-09-30 to 2026-10-05 alone: on the other days of the period calls count, and no spend.',
     ]);
   });
@@ -317,7 +317,7 @@ describe('spend of a list', () => {
     for (const of of [two, [...two].reverse()]) {
       const answer = await ask({ ...byCampaign, spend: { Brand: 1 } }, of);
       expect(answer.rows).toHaveLength(3);
-      expect(saidIn(answer)[0]).toContain("'Brand' (1; means BRAND and brand)");
+      expect(saidIn(answer)[0]).toContain("'Brand' (1.00; means BRAND and brand)");
     }
   });
   test('goes with any one group of names, and with no other', async () => {

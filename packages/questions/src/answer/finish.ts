@@ -80,7 +80,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   leave('limit', top.length - plan.limit);
   if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
   const { rows = 0, amount = 0 } = plan.spend?.outside ?? {};
-  leave('spend_outside', rows, `, ${amount / valueSteps} in all,`);
+  leave('spend_outside', rows, `, ${(amount / valueSteps).toFixed(2)} in all,`);
   leftOut.push(...outcomesLeftOut(plan, counted));
   return {
     ...answer,

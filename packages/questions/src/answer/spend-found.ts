@@ -52,8 +52,8 @@ export function findSpend(plan: ReadPlan, spend: PlannedSpend, counted: Counted)
     const own = name === null ? null : plainName(field, name);
     const others = [...found].map((each) => (each === '' ? "''" : String(each))).sort();
     const near = field.personal ? '' : nearestValues(own ?? '', calls);
-    let why = near === '' ? 'no group' : `nearest: ${near}`;
-    if (others.length > 0) why = `means ${others.join(' and ')}`;
+    let why = near === '' ? '' : `; nearest: ${near}`;
+    if (others.length > 0) why = `; means ${others.join(' and ')}`;
     alike.set(likeness(name), found.add(own));
     unknown.set(own, { amount: 0, why });
     return own;
@@ -103,7 +103,7 @@ function unknownSentence(
     .sort(([, one], [, other]) => other.amount - one.amount)
     .map(
       ([name, { amount, why }]) =>
-        `'${shownValue(name).slice(0, 60)}' (${amount / valueSteps}; ${why})`,
+        `'${shownValue(name).slice(0, 60)}' (${(amount / valueSteps).toFixed(2)}${why})`,
     );
   const more = named.length > 5 ? ` and ${named.length - 5} more` : '';
   return `There was spend but no call for ${named.slice(0, 5).join(', ')}${more}. Each is a row with 0 calls, and counts in the total.`;
