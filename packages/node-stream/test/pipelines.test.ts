@@ -1,14 +1,16 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
-import type { RawPage } from '@call-attribution/core';
+import { apiKeys, type Client, createClient } from '@call-attribution/core';
+import { fakeApi, faults } from '@call-attribution/core/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as encoders from '../src/encoders/index.ts';
 import { writeWholeFile } from '../src/files/index.ts';
 import * as operators from '../src/operators/index.ts';
 import { createCallStream } from '../src/read.ts';
 import * as sinks from '../src/sinks/index.ts';
-import { type FakeRecord, FakeServer, fakeRecords, type PageQuery } from './fake-server.ts';
+import { callOf } from './calls-of.ts';
+import { fakeRecords } from './fake-server.ts';
 
 // The five pipelines of docs/operators.md, as they are there.
 const page = readFileSync(new URL('../../../docs/operators.md', import.meta.url), 'utf8');
@@ -24,39 +26,35 @@ afterEach(() => {
 
 const records = fakeRecords(600).map((record, i) => ({
   ...record,
+  talk_minutes: '1.5',
   ani: `caller ${i % 70}`,
   dnis: i % 3 === 0 ? '100' : '300',
   ppc_campaign: `campaign ${i % 17}`,
 }));
 
-/** A server whose answers fail from a request on, as after a crash. */
-class Failing extends FakeServer {
-  readonly failAt: number;
-
-  constructor(rows: readonly FakeRecord[], failAt: number) {
-    super(rows);
-    this.failAt = failAt;
-  }
-
-  override async fetchPage(query: object = {}): Promise<RawPage> {
-    if (this.requests.length >= this.failAt) throw new Error('killed');
-    return super.fetchPage(query as PageQuery & object);
-  }
+/** A client of an API that fails from a request on, as after a crash; null: it never does. */
+function clientOf(failsFrom: number | null): Client {
+  const api = fakeApi({
+    calls: records.map(callOf),
+    faults: (_, index) =>
+      failsFrom !== null && index >= failsFrom ? faults.replace(500) : undefined,
+  });
+  return createClient({
+    baseUrl: 'http://localhost',
+    auth: apiKeys('key', 'secret'),
+    fetch: api.fetch,
+    retry: { attempts: 1 },
+  });
 }
 
 /** Runs a snippet with what its text names. */
-async function run(
-  code: string,
-  client: FakeServer,
-  posted: string[],
-  shown: number[],
-): Promise<void> {
+async function run(code: string, client: Client, posted: string[], shown: number[]): Promise<void> {
   const names = {
     ...operators,
     ...encoders,
     ...sinks,
-    createCallStream: (server: FakeServer, options: object) =>
-      createCallStream(server, { ...options, rows: 50, prefetch: 1, retry: { attempts: 1 } }),
+    createCallStream: (api: Client, options: object) =>
+      createCallStream(api, { ...options, rows: 50, prefetch: 1 }),
     existsSync,
     readFileSync,
     writeWholeFile,
@@ -86,14 +84,13 @@ test.each(snippets.map((code, i) => [i + 1, code] as const))(
   async (_, code) => {
     const posted: string[] = [];
     const shown: number[] = [];
-    await run(code, new FakeServer(records), posted, shown);
+    await run(code, clientOf(null), posted, shown);
     const whole = written();
     expect(whole.length + posted.length).toBeGreaterThan(0);
     for (const name of [...files, 'position.json']) rmSync(joinPath(folder, name), { force: true });
     const again: string[] = [];
-    const failing = run(code, new Failing(records, 9), again, []);
-    await expect(failing).rejects.toThrow('killed');
-    await run(code, new FakeServer(records), again, []);
+    await expect(run(code, clientOf(9), again, [])).rejects.toThrow('status 500');
+    await run(code, clientOf(null), again, []);
     expect(written()).toEqual(whole);
 
     // A loop gets each row at least once.
