@@ -59,11 +59,6 @@ export class Requests<I extends Item> {
     this.#most += requestsPerSlice;
   }
 
-  /** A range was proved to be empty: that pays for its own request. */
-  foundEmpty(): void {
-    this.#most += 1;
-  }
-
   async ask(
     range: Range,
     { page = 0, rows = this.#options.rows, after = null }: Partial<Omit<Ask, 'range'>> = {},

@@ -205,7 +205,6 @@ class SliceReader<I extends Item> {
       this.#requests.brought();
       this.#facts = { ...this.#facts, peels: 0 };
     }
-    if (judged.is === 'proved' && total === 0) this.#requests.foundEmpty();
 
     const { from, to } = piece;
     const counts = { counted: total, shared, calls: fresh.length, at: null };

@@ -2,9 +2,9 @@ import type { CopyScope } from '@call-attribution/core';
 import { parseTime } from '@call-attribution/core/time';
 import { printFilter, safeParse } from '@call-attribution/query-dsl';
 import { byBegin, type CopyStretch, common, missing, type Range, verdictOf } from '../proof.ts';
-import { inTimes, positionOf, rangeOf, spanOf } from '../times.ts';
+import { inTimes, rangeOf, spanOf } from '../times.ts';
 import { deliveredOf, gapOf, proofOf, type Span, type Verdict } from '../verdict.ts';
-import { checkState, merged, type Part, type SyncState, written } from './state.ts';
+import { checkState, merged, type Part, partsOf, type SyncState } from './state.ts';
 
 /**
  * What the state of a sync proves of the calls of a period: over all that the copy was asked for, by
@@ -30,7 +30,7 @@ export function verdictOfState(
   state: SyncState,
   period: Range = { from: null, to: null },
 ): Verdict {
-  const parts = state.parts.map((part) => written(part, positionOf));
+  const parts = partsOf(state);
   const verdicts = parts.map((part) => verdictOfPart(part, period));
 
   // Calls of several filters are partly the same: what is counted is the part with the most.

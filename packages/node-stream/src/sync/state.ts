@@ -190,6 +190,10 @@ export function withUnread(state: SyncState, period: Span): SyncState {
   };
 }
 
+/** The parts of a state, to work on. */
+export const partsOf = ({ parts }: Pick<SyncState, 'parts'>): Part[] =>
+  parts.map((part) => written(part, positionOf));
+
 /** Returns the state of a sync. Throws for anything else. */
 export function checkState(state: unknown): SyncState {
   const { version, parts } = Object(state) as Partial<SyncState>;
@@ -216,7 +220,7 @@ export function checkState(state: unknown): SyncState {
 export function withoutCovered(parts: readonly SyncPart[]): SyncPart[] {
   const hasAll = ({ version, filter }: Part): boolean =>
     filter === (version === 'v3' ? 'inc_gce:1' : '');
-  const all = parts.map((part) => written(part, positionOf));
+  const all = partsOf({ parts });
   return parts.filter((_, i) => {
     const part = all[i] as Part;
     const covers = (list: readonly CopyStretch[]): boolean =>

@@ -5,7 +5,6 @@ import { isTooDeep } from '@call-attribution/core/record';
 import { parseNaive } from '@call-attribution/core/time';
 import type { PageClient } from '../call-source.ts';
 import type { Range } from '../proof.ts';
-import { positionOf } from '../times.ts';
 import { deliveredOf, missingOf, type Verdict } from '../verdict.ts';
 import { verdictOfState } from './copy-verdict.ts';
 import {
@@ -16,14 +15,7 @@ import {
   syncSettings,
 } from './plan.ts';
 import { nothingRead, SyncRun } from './run.ts';
-import {
-  checkState,
-  type Part,
-  type SeenRecord,
-  type SyncState,
-  type UpsertSink,
-  written,
-} from './state.ts';
+import { checkState, partsOf, type SeenRecord, type SyncState, type UpsertSink } from './state.ts';
 
 /**
  * What a sync did, and what it leaves: the verdict over all that the copy has been asked for, in
@@ -189,8 +181,6 @@ const keptRanges = (state: SyncState, settings: SyncSettings): Range[] =>
       ];
     }),
   );
-
-const partsOf = ({ parts }: SyncState): Part[] => parts.map((part) => written(part, positionOf));
 
 /** A hash of the contents of a call, whatever the order of its fields. */
 function contentHash(call: Call): string {

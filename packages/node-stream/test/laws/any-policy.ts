@@ -1,7 +1,8 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { anyChoice } from '../simulator/any-choice.ts';
 import { diceOf } from '../simulator/dice.ts';
 import { type History, planOf, playHistory, type Reader } from '../simulator/history.ts';
+import { withWrongFunctions } from '../simulator/planting.ts';
 
 /** A read may give up, as soon as it has asked more than what came allows. */
 const mayHappen = new Set([
@@ -19,11 +20,9 @@ export async function playAnyPolicy(
   onHistory: (history: History) => void = () => {},
 ): Promise<void> {
   const dice = { ...diceOf(1) };
-  const module = '../../src/reader/choose.ts';
-  vi.resetModules();
-  vi.doMock(module, async (original) => ({ ...(await original<object>()), ...anyChoice(dice) }));
-  const reader: Reader = await import('../simulator/reader.ts');
-  vi.doUnmock(module);
+  const reader = await withWrongFunctions<Reader>('./reader.ts', (plant) =>
+    plant('reader/choose.ts', () => anyChoice(dice)),
+  );
   let whole = 0;
   for (let seed = 0; seed < count; seed += 1) {
     Object.assign(dice, diceOf(seed ^ 0xa11));

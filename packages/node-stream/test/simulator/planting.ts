@@ -19,6 +19,9 @@ export async function withWrongFunctions<T>(
   });
   const found: T = await import(file);
   for (const each of files) vi.doUnmock(each);
+
+  // Test files share their modules: those that come after this one get the right functions.
+  vi.resetModules();
   return found;
 }
 
