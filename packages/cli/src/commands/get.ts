@@ -25,7 +25,7 @@ export const get = command({
   words: { '<sid>': 'session ID of the call' },
   choices: { for: [...Object.keys(sheetFormats), ...pushTools.keys()] },
   options: {
-    ...only(whichCalls, '--store <url>'),
+    ...only(whichCalls, '--store <url>', '--min-talk <duration>'),
     '--for <tool>':
       'say why it counts for this tool or does not, as calls sheet or calls push judges it',
     ...ruleOptions,

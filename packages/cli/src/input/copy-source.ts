@@ -280,7 +280,7 @@ export class CopySource implements Source {
   async ask(plans: readonly Plan[]): Promise<CopyAnswers> {
     const copies = await this.#copies();
     const statuses = await this.#status();
-    const answers = await this.#answers(plans);
+    const answers = await this.#answers(plans, statuses);
     const remarks = this.#remarks(statuses, await verdictsOf(plans, copies));
     const [main] = plans;
     const own = main === undefined ? [] : await this.#verdicts(main.period);
@@ -288,9 +288,11 @@ export class CopySource implements Source {
     return { answers, answered: this.#answered(statuses), isUnread, ...remarks };
   }
 
-  async #answers(plans: readonly Plan[]): Promise<readonly Answer[]> {
+  async #answers(
+    plans: readonly Plan[],
+    statuses: readonly AccountStatus[],
+  ): Promise<readonly Answer[]> {
     const { signal } = this.#options;
-    const statuses = await this.#status();
     return ask(plans, await this.#copies(), { signal, namesOf: this.#namesOf, statuses });
   }
 
@@ -361,7 +363,10 @@ export class CopySource implements Source {
   /** How many calls of a filter the configuration excludes, as a sentence; none where it does not. */
   async #excluded(filter: Filter): Promise<readonly string[]> {
     if (this.#options.calls.exclude === undefined) return [];
-    const answers = await this.#answers([planQuestion(this.#question(filter))]);
+    const answers = await this.#answers(
+      [planQuestion(this.#question(filter))],
+      await this.#status(),
+    );
     const leftOut = answers.flatMap((answer) => answer.leftOut);
     return leftOut.filter(({ code }) => code === 'excluded').map(({ message }) => message);
   }
@@ -407,7 +412,7 @@ export class CopySource implements Source {
       ...(isPeriod && from && { from }),
       ...(isPeriod && to && { to }),
     };
-    const [answer] = await this.#answers([planQuestion(question)]);
+    const [answer] = await this.#answers([planQuestion(question)], await this.#status());
     return answer?.notes ?? [];
   }
 
@@ -425,7 +430,10 @@ export class CopySource implements Source {
     }
 
     if (narrows(this.#options.calls)) {
-      const [answer] = await this.#answers([planQuestion(this.#question(filter))]);
+      const [answer] = await this.#answers(
+        [planQuestion(this.#question(filter))],
+        await this.#status(),
+      );
       return answer ?? { calls: 0, extensions: { counted: 0, leftOut: 0 } };
     }
 

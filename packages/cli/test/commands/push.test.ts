@@ -226,6 +226,9 @@ describe('calls push google', () => {
       value: 25,
     });
     expect((await why(sent, '--ledger', 'why.ledger')).stderr).toContain('--conversion-name');
+    expect((await why(sent, '--min-talk', '10h')).stdout).toMatch(
+      /: too_short: .*\nthey talked for .* minutes; the minimum is 36000 s\n$/,
+    );
     expect(readFileSync(join(folder, 'why.ledger'), 'utf8')).toBe(ledger);
   });
 
