@@ -13,6 +13,7 @@ import {
   timeOfOutcome,
 } from './conversion.ts';
 import type { LedgerEntry } from './entry.ts';
+import type { LeftOutReason } from './reasons.ts';
 import type { RulesRead } from './rules-read.ts';
 import type { Tool } from './sheet-format.ts';
 
@@ -85,6 +86,9 @@ export function createOutcomeJudge(
       return { reason: 'other_conversion' };
     const found = conversionOf(match, key);
     if (old === null) return 'reason' in found ? found : check(apart(found));
+
+    // The tool has it; that it would not get it now is said.
+    if ('reason' in found && nowWrong.has(found.reason)) return found;
     const { click, at, sid, account } = old;
     const known = 'reason' in found ? sentBefore(old) : found;
     return { ...known, click, at, sid, account, ...worthOf(outcome) };
@@ -107,8 +111,8 @@ export function createOutcomeJudge(
   /** What was sent of the time of the files, and is in none of them. */
   const missing = (keyed: readonly Keyed[]): CallChange[] => {
     const known = new Set(keyed.map(({ key }) => key));
-    const first = Math.min(...outcomes.all.map(({ time }) => time));
-    const last = Math.max(...outcomes.all.map(({ until }) => until));
+    const first = outcomes.all.reduce((least, { time }) => Math.min(least, time), Infinity);
+    const last = outcomes.all.reduce((most, { until }) => Math.max(most, until), -Infinity);
 
     // A row without an id whose call is not read any more has no key.
     const nameless = new Set(
@@ -143,7 +147,7 @@ export function createOutcomeJudge(
           it: call,
         });
 
-      const keyed = keysOf(matcher.matches());
+      const keyed = keysOf(matcher.matches(), delivered);
       const changes = keyed.flatMap(changesOfMatch);
       return outcomes.isComplete ? [...changes, ...missing(keyed)] : changes;
     },
@@ -156,21 +160,30 @@ interface Keyed {
   readonly key: string | null;
 }
 
+/** Why an outcome of which the tool has the conversion would not be sent any more. */
+const nowWrong: ReadonlySet<LeftOutReason> = new Set(['excluded', 'consent_denied', 'no_consent']);
+
 /**
  * What the ledger and the tool know outcomes by: their id, which is hashed, else their call, their
- * time, and their place among those of the same.
+ * time, and their place among those of the same. One that was sent with an earlier call of its
+ * caller stays with that.
  */
-function keysOf(matches: readonly OutcomeMatch<Call>[]): readonly Keyed[] {
+function keysOf(
+  matches: readonly OutcomeMatch<Call>[],
+  delivered: ReadonlyMap<string, LedgerEntry>,
+): readonly Keyed[] {
   const places = new Map<string, number>();
   return matches.map((match) => {
-    const { outcome, call } = match;
+    const { outcome, call, within } = match;
     if (outcome.id !== null) return { match, key: `${mark}${hashOf(outcome.id)}` };
     if (call === null) return { match, key: null };
     const time = formatNaive(outcome.time).replace(/[^0-9]/g, '');
-    const stem = `${mark}${String(call.sid)}-${time}`;
-    const place = (places.get(stem) ?? 0) + 1;
-    places.set(stem, place);
-    return { match, key: `${stem}-${place}` };
+    const same = `${outcome.caller} ${time}`;
+    const place = (places.get(same) ?? 0) + 1;
+    places.set(same, place);
+    const keyWith = ({ sid }: Call): string => `${mark}${String(sid)}-${time}-${place}`;
+    const known = within.map(keyWith).find((key) => delivered.has(key));
+    return { match, key: known ?? keyWith(call) };
   });
 }
 

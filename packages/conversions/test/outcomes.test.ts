@@ -322,6 +322,27 @@ describe('what was sent', () => {
     expect(short(await changesOf(rulesFor([file], { isComplete }), { has }))).toEqual(expected);
   });
 
+  test('without an id stays with its call when another one comes to light', async () => {
+    const file = `phone,time,value\n${number},2026-11-06 15:00,1`;
+    const has = after(await changesOf(rulesFor([file])));
+    const of = [...calls, call('D', '2026-11-06 14:00:00')];
+    expect(short(await changesOf(rulesFor([file]), { has, of }))).toEqual([
+      'left-out D sent_before 1',
+    ]);
+  });
+
+  test.each<[string, Partial<ConversionRules>]>([
+    ['now_excluded', { exclude: `ani = '${number}'` }],
+    ['consent_withdrawn', { consent: { adUserData: 'denied', adPersonalization: 'denied' } }],
+  ])('is listed as %s', async (what, changes) => {
+    const tally = createTally();
+    const has = await sent();
+    for (const change of await changesOf(rulesFor([`${head}\n${sale}`], {}, changes), { has }))
+      tally.add(change);
+    expect(tally.summary().changes).toEqual({ add: 0, restate: 0, retract: 0 });
+    expect(tally.summary().uncorrected).toEqual([{ sid: 'B', what }]);
+  });
+
   test('without an id stays in complete files when its call is not read any more', async () => {
     const file = `phone,time,value\n${number},2026-11-06,1`;
     const has = after(await changesOf(rulesFor([file])));

@@ -14,10 +14,14 @@ export const unmatchedTexts = {
 /** Why an outcome belongs to no call. */
 export type Unmatched = keyof typeof unmatchedTexts;
 
-/** An outcome with the call that it belongs to, or why there is none. */
-export type OutcomeMatch<T> =
-  | { readonly outcome: Outcome; readonly call: T; readonly why: null }
-  | { readonly outcome: Outcome; readonly call: null; readonly why: Unmatched };
+/**
+ * An outcome with the call that it belongs to, or why there is none, and the calls of its caller
+ * within the window.
+ */
+export type OutcomeMatch<T> = { readonly outcome: Outcome; readonly within: readonly T[] } & (
+  | { readonly call: T; readonly why: null }
+  | { readonly call: null; readonly why: Unmatched }
+);
 
 /** How far a call may lie before what became of it, in milliseconds. */
 export const usualWindow = 30 * day;
@@ -69,7 +73,7 @@ export function matchOutcomes<T>(
 
   const matchOne = (outcome: Outcome): OutcomeMatch<T> => {
     const { caller, time, until, place } = outcome;
-    const none = (why: Unmatched): OutcomeMatch<T> => ({ outcome, call: null, why });
+    const none = (why: Unmatched): OutcomeMatch<T> => ({ outcome, within: [], call: null, why });
     if (caller === null) return none('no_number');
     const before = (callers.get(caller) ?? []).filter((call) => call.time <= until);
     if (before.length === 0) return none('no_call');
@@ -86,7 +90,7 @@ export function matchOutcomes<T>(
     if (within.some(({ isExcluded }) => isExcluded)) return none('excluded');
     if (within.length > mostCalls) return none('many_calls');
     const last = within.reduce((a, b) => (isLater(b, a) ? b : a));
-    return { outcome, call: last.it, why: null };
+    return { outcome, within: within.map(({ it }) => it), call: last.it, why: null };
   };
 
   return {
