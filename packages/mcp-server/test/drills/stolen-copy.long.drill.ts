@@ -49,9 +49,11 @@ it(
         calls: 200,
       });
       await server.close();
+      // In an index the year of a change follows the digits of a pseudonym: together they are none.
       const text = readdirSync(folder)
         .map((name) => readFileSync(join(folder, name)).toString('latin1'))
-        .join('\n');
+        .join('\n')
+        .replace(/\d{4}-\d\d-\d\d/g, ' ');
       const digits = windows(text, 10, /\d{10,}/g);
       const hex = windows(text, 12, /[0-9a-f]{12,}/gi);
       const base64 = windows(text, 12, /[\w+/-]{12,}/g);
