@@ -9,8 +9,8 @@ import {
   openLedger,
   type RulesFile,
   readRulesFile,
-  type SheetFormatName,
   sheetFormats,
+  type Tool,
 } from '@call-attribution/conversions';
 import { CallsError, codeOf } from '@call-attribution/core/errors';
 import { scrub } from '@call-attribution/core/record';
@@ -27,8 +27,12 @@ import type { ToolContext } from './tool.ts';
 // Why a call counts as a conversion for a bid tool or does not: judged by the code of `calls sheet`,
 // of the call as it was sent. What is said of it is masked.
 
-/** The tools, by the names of their sheets. */
-export const bidTools: readonly string[] = Object.keys(sheetFormats);
+/** The tools, by the names of their sheets and pushes. */
+export const bidTools: readonly string[] = [
+  ...Object.keys(sheetFormats),
+  'push-google',
+  'push-microsoft',
+];
 
 /** Most calls of a caller that are read to know who has called before. */
 const mostCalls = 100;
@@ -48,7 +52,7 @@ export async function whyCounts(
 ): Promise<Why> {
   const { words, clock } = context;
   const { timeZone } = sent.account;
-  const tool = sheetFormats[toolCalled(toolName)];
+  const { called, tool, isPushed } = await toolCalled(toolName);
   const named = rulesName === undefined ? null : rulesCalled(rulesName, words);
   if (timeZone === undefined)
     throw invalid(
@@ -80,10 +84,11 @@ export async function whyCounts(
       'Tell the user to ask calls get with --for, which reads them all.',
     );
 
-  const ledger = await openNamed(rulesName, named?.ledger);
+  // What was pushed stands under the customer and the server that it went to, which no rules name.
+  const ledger = await openNamed(rulesName, isPushed ? null : named?.ledger);
   try {
-    const destination = `${tool.name} ${rules.conversionName}`.trim();
-    const asked = { name: tool.name, tool, rules, destination };
+    const destination = `${called} ${rules.conversionName}`.trim();
+    const asked = { name: called, tool, rules, destination };
     const judged = await judgeOne(sent.call, calls, asked, ledger);
     if (judged === null) throw new Error(`The call ${sent.call.sid} was not among its own calls.`);
     const { change, sentAt, data } = judged;
@@ -98,9 +103,20 @@ export async function whyCounts(
   }
 }
 
-function toolCalled(name: string): SheetFormatName {
-  const found = bidTools.find((each) => each === name.trim().toLowerCase());
-  if (found !== undefined) return found as SheetFormatName;
+async function toolCalled(
+  name: string,
+): Promise<{ readonly called: string; readonly tool: Tool; readonly isPushed: boolean }> {
+  const called = name.trim().toLowerCase();
+  if (called === 'push-microsoft')
+    return { called, tool: sheetFormats['microsoft-ads'], isPushed: true };
+  if (called === 'push-google') {
+    const { dataManagerAccepts } = await import('@call-attribution/conversions/push');
+    const accepts = dataManagerAccepts({ phone: false });
+    return { called, tool: { accepts, title: 'the Data Manager API' }, isPushed: true };
+  }
+
+  const tool = Object.values(sheetFormats).find((each) => each.name === called);
+  if (tool !== undefined) return { called, tool, isPushed: false };
   throw invalid(
     'unknown_name',
     `There is no tool "${quotable(name)}" to judge a call for.${didYouMean(nearest(name, bidTools))}`,

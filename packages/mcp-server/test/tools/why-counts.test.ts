@@ -173,6 +173,17 @@ describe('get_call with for', () => {
     expect((await why({ sid: 'S1' })).conversion.counts).toBe(true);
   });
 
+  it.each(['push-google', 'push-microsoft'])('judges for what is pushed, too: %s', async (name) => {
+    const { conversion, summary } = await ask(server, 'get_call', {
+      sid: 'S1',
+      for: name,
+      rules: 'sent',
+    });
+    expect(conversion).toMatchObject({ tool: name, sid: 'S1' });
+    expect(conversion.counts).toBe(name === 'push-google');
+    expect(summary).not.toMatch(/sent/i);
+  });
+
   it('reads the earlier calls of the caller where the rules compare them', async () => {
     expect((await why({ sid: 'S1', rules: 'once' })).conversion.counts).toBe(true);
     const { conversion } = await why({ sid: 'S2', rules: 'once' });
