@@ -129,7 +129,7 @@ export async function beginOf(
 
 /** The size of an account, as answers say it. */
 function accountStatus(
-  { account, calls, oldest, newest, syncedAt }: AccountSize,
+  { calls, oldest, newest, syncedAt }: AccountSize,
   name: string,
   since: string | null,
 ): AccountStatus {
