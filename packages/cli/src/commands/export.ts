@@ -12,14 +12,14 @@ export const exportCalls = command({
   name: 'export',
   summary: 'write all calls that match to a file',
   about:
-    'The extension of the file selects the format: .ndjson, .csv, .json or .parquet; .gz after one of the first three ' +
+    'The extension of the file selects the format: .ndjson, .csv, .json, .parquet or .xlsx; .gz after one of the first three ' +
     'compresses it. The file appears under its name only when it is complete. After an interruption, the same command ' +
     'with --resume continues. The exit status is 3 when the server did not return all the calls that it counted.',
   options: {
     '-o, --output <file>':
       'file to write, or - for stdout; {account} and {date} in the name are replaced',
-    '--format <ndjson|csv|json|parquet|spreadsheet>':
-      'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula',
+    '--format <ndjson|csv|json|parquet|xlsx|spreadsheet>':
+      'format, when the extension does not say it; spreadsheet is CSV that Excel reads as UTF-8 and in which nothing runs as a formula; xlsx needs the package write-excel-file',
     '--partition <month>':
       'write a folder of Parquet files, one a month, each with its receipt: account=101/month=2026-10.parquet; run again, it writes what has changed',
     '--receipt':

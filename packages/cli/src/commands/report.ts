@@ -54,7 +54,7 @@ export const report = command({
     ...exclusion,
     ...accounts,
     ...only(output, '--json', '-o, --output <file>'),
-    '--format <table|ndjson|csv|html>':
+    '--format <table|ndjson|csv|xlsx|html>':
       'another format (default: table, or what the extension of --output says)',
     ...connection,
   },
@@ -92,7 +92,7 @@ export const report = command({
     const { rowFormats, saveResult, screenOf, showResult, targetOf, writeRows } = await import(
       './typed/output.ts'
     );
-    const target = targetOf(args, [...rowFormats, 'html']);
+    const target = targetOf(args, [...rowFormats, 'xlsx', 'html']);
     const { format } = target;
     const isPage = format === 'html';
     const isForPeople = isPage || format === 'table';
@@ -146,7 +146,11 @@ export const report = command({
     }
 
     if (!isForPeople) {
-      const columns = main.columns.map(({ name }) => name);
+      const columns = main.columns.map(({ name, unit }) => ({
+        key: name,
+        title: name,
+        ...(unit === 'time' ? { type: 'timestamp' as const } : {}),
+      }));
       await writeRows(main.rows, columns, { ...target, format }, io);
       return status;
     }

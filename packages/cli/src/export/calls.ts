@@ -83,9 +83,13 @@ async function writeFile(
   const shown = target.output ?? path;
   const version = settings.apiVersion.value;
   const startsOver =
-    format === 'parquet'
-      ? '--resume: a Parquet file cannot be continued in its middle'
+    format === 'parquet' || format === 'xlsx'
+      ? `--resume: ${format === 'xlsx' ? 'an Excel' : 'a Parquet'} file cannot be continued in its middle`
       : source.startsOver;
+  if (hasReceipt && format === 'xlsx')
+    throw new UsageError('--receipt: calls verify cannot read an Excel file', [
+      'write CSV, NDJSON or Parquet with a receipt',
+    ]);
   if (resume && startsOver !== null)
     throw new UsageError(startsOver, [
       '--partition month writes a file a month, and the same command writes those that are missing',

@@ -9,9 +9,10 @@ import {
 } from '@call-attribution/node-stream/encoders';
 import type { Operator } from '@call-attribution/node-stream/operators';
 import { fieldsOf, pickFields } from '../input/fields.ts';
+import { toXlsx } from './xlsx.ts';
 
 /** A format that a file of records can have. */
-export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet';
+export type FileFormat = 'ndjson' | 'csv' | 'json' | 'parquet' | 'xlsx';
 
 /** What bytes items become. */
 export interface Encoded {
@@ -30,6 +31,7 @@ export const fileFormats = [
   'csv',
   'json',
   'parquet',
+  'xlsx',
 ] as const satisfies readonly FileFormat[];
 
 /** The format that the name of a file ends in; null when it says none. */
@@ -69,6 +71,8 @@ export function encodingOf<T>(
         });
       case 'parquet':
         return toParquet<T>({ columns });
+      case 'xlsx':
+        return toXlsx<T>(columns);
       case 'json':
         return toJsonArray<T>();
       case 'ndjson':

@@ -222,6 +222,10 @@ async function readOne(
   const receipt = found?.receipt ?? null;
   const { format: named, gzip } = formatOfName(path);
   const format = receipt?.rows.format ?? named;
+  if (format === 'xlsx')
+    throw new UsageError(`${path}: an Excel file is for people, and cannot be compared`, [
+      'write CSV, NDJSON or Parquet to compare it later',
+    ]);
   if (format === null)
     throw new UsageError(`${path}: the name does not say a format, and there is no receipt`, [
       'names end in .ndjson, .csv, .json or .parquet (and .gz)',

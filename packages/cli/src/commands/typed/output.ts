@@ -44,12 +44,18 @@ export function targetOf<F extends string>(
       : formats.find((format) => format === known && format !== 'table'));
   if (format === undefined || (gzip && !compresses))
     throw noFormat(output ?? '', formats, compresses);
-  if (format === 'parquet' && output === null)
-    throw new UsageError('a Parquet file cannot be written to stdout; name a file with --output');
-  if (format === 'parquet' && gzip)
-    throw new UsageError('a Parquet file is already compressed; remove .gz from its name');
+  const packed = packedFormats.get(format);
+  if (packed !== undefined && output === null)
+    throw new UsageError(`${packed} cannot be written to stdout; name a file with --output`);
+  if (packed !== undefined && gzip)
+    throw new UsageError(`${packed} is already compressed; remove .gz from its name`);
   return { format, gzip, isForSpreadsheet, output };
 }
+
+const packedFormats: ReadonlyMap<string, string> = new Map([
+  ['parquet', 'a Parquet file'],
+  ['xlsx', 'an Excel file'],
+]);
 
 function noFormat(output: string, formats: readonly string[], compresses: boolean): UsageError {
   const names = formats.filter((format) => format !== 'table').map((format) => `.${format}`);
