@@ -1,4 +1,10 @@
-import { formatNaive, type Period, parseNaive, textOf } from '@call-attribution/core/time';
+import {
+  formatNaive,
+  type Period,
+  parseNaive,
+  periodOf,
+  textOf,
+} from '@call-attribution/core/time';
 import { printFilter } from '@call-attribution/query-dsl';
 import { type Answer, type AnswerValue, type Question, quote } from '@call-attribution/questions';
 import {
@@ -90,7 +96,7 @@ export const pageQuestions = (
   pageSwitches(question),
   { ...callsOf(question), groupBy: [by], measures: ['calls', 'missed'], limit: mostBuckets },
   { ...callsOf(question), groupBy: ['weekday', 'hour'], measures: ['calls'] },
-  ...pageDimensions.map((name) => pageGroups(question, name, shownValues)),
+  ...pageDimensions.map((name) => pageGroups(question, name, mostValues)),
   ...pageTotals(question, isCut),
 ];
 
@@ -109,13 +115,16 @@ export const pageGroups = (
   limit,
 });
 
-/** The questions about what changed: the calls of each value of a field, in both periods. */
-export const causeQuestions = (question: PageQuestion): Question[] =>
+/** The questions about the calls of each value of a field in the period compared with. */
+export const causeQuestions = (
+  question: PageQuestion,
+  { from, to }: NonNullable<PageSummary['comparedWith']>,
+): Question[] =>
   pageDimensions.map((name) => ({
-    ...callsOf(question),
+    ...callsOf({ ...question, period: periodOf(parseNaive(from), parseNaive(to)) }),
     groupBy: [name],
     measures: ['calls'],
-    ...compared(question),
+    limit: mostValues,
   }));
 
 /**
@@ -125,10 +134,12 @@ export const causeQuestions = (question: PageQuestion): Question[] =>
 export function pageSummary(
   question: PageQuestion,
   by: PageBucket,
-  [switches, chart, hours, ...groups]: readonly Answer[],
+  answers: readonly Answer[],
   { none, earliest, latest }: Pick<PageSummary, 'none' | 'earliest' | 'latest'>,
 ): Omit<PageNumbers, 'only' | 'cause'> {
-  const [beside, whole = beside] = groups.splice(pageDimensions.length);
+  const [switches, chart, hours] = answers;
+  const groups = groupsIn(answers);
+  const [beside, whole = beside] = answers.slice(3 + pageDimensions.length);
   const comparedWith = beside?.compared ?? null;
   return {
     total: measuresOf(whole, ''),
@@ -156,7 +167,7 @@ export function pageSummary(
         ? []
         : [{ weekday: String(weekday), hour: Number(hour), calls: Number(calls) }],
     ),
-    groups: perDimension((name, i) => groupsOf(groups[i], name)),
+    groups: perDimension((name, i) => groupsOf(groups[i], name).slice(0, shownValues)),
     values: perDimension((_, i) => groups[i]?.groups ?? 0),
     none,
     earliest,
@@ -179,28 +190,40 @@ function isLarge(calls: number, before: number): boolean {
 }
 
 /**
- * The group that changed most in the direction of all calls. One that has all calls of both periods
- * explains nothing, nor do calls that have no value.
+ * The group that changed most in the direction of all calls, by the answers to `pageQuestions` and
+ * to `causeQuestions`. One that has all calls of both periods explains nothing, nor do calls that
+ * have no value.
  */
-export function causeOf(answers: readonly Answer[]): PageCause | null {
-  const found = pageDimensions.flatMap((field, i) => {
-    const { rows = [], total = {} } = answers[i] ?? {};
-    const all = { calls: Number(total.calls), before: Number(total.calls_before) };
-    const groups = rows.flatMap((row): PageCause[] => {
-      const value = shownText(row[field]);
-      const numbers = { calls: Number(row.calls), before: Number(row.calls_before) };
-      return value === null ? [] : [{ field, value, ...numbers }];
+export function causeOf(
+  { only }: PageQuestion,
+  { part, before: past }: Pick<PageNumbers, 'part' | 'before'>,
+  answers: readonly Answer[],
+  pastAnswers: readonly Answer[],
+): PageCause | null {
+  const all = part?.calls ?? 0;
+  const allBefore = past?.calls ?? 0;
+  const found = pageDimensions.flatMap((field, i): PageCause[] => {
+    const callsIn = (answer: Answer | undefined) =>
+      new Map(groupsOf(answer, field).map(({ value, calls }) => [value, calls]));
+    const now = callsIn(groupsIn(answers)[i]);
+    const then = callsIn(pastAnswers[i]);
+
+    // The groups of a field have its other values, too.
+    const kept = only.get(field) ?? [...new Set([...now.keys(), ...then.keys()])];
+    return kept.flatMap((value) => {
+      const calls = now.get(value) ?? 0;
+      const before = then.get(value) ?? 0;
+      const isAll = calls === all && before === allBefore;
+      if (value === null || isAll || !isLarge(calls, before)) return [];
+      return calls > before === all > allBefore ? [{ field, value, calls, before }] : [];
     });
-    return groups.filter(
-      ({ calls, before }) =>
-        isLarge(calls, before) &&
-        calls > before === all.calls > all.before &&
-        (calls < all.calls || before < all.before),
-    );
   });
   const size = ({ calls, before }: PageCause) => Math.abs(calls - before);
   return found.sort((one, other) => size(other) - size(one))[0] ?? null;
 }
+
+/** The answers about the values of fields, among those to `pageQuestions`. */
+const groupsIn = (answers: readonly Answer[]) => answers.slice(3, 3 + pageDimensions.length);
 
 /**
  * What happened since the period before, in a sentence; null when nothing is compared, or the calls
@@ -292,6 +315,8 @@ function perDimension<T>(of: (name: PageDimension, place: number) => T): Record<
 
 /** The most frequent values of a field that the page shows. */
 const shownValues = 100;
+/** The most frequent values of a field that are compared with those of the period before. */
+const mostValues = 5_000;
 /** The most columns of the chart. */
 const mostBuckets = 2_000;
 /** Columns that can be told apart well. */

@@ -190,12 +190,14 @@ export class PageSource {
     const since = await beginOf(store, account);
     const known = { calls, first: earliest, last: latest, since, storedAt: syncedAt, syncedAt };
     const statuses = [{ account, ...known }];
-    const asked = pageQuestions(question, { by: bucket, isCut });
-    const answers = await this.#ask(asking, asked, signal, statuses);
+    const questions = pageQuestions(question, { by: bucket, isCut });
+    const answers = await this.#ask(asking, questions, signal, statuses);
     const summary = pageSummary(question, bucket, answers, { none, earliest, latest });
-    if (!isChanged(summary)) return { ...summary, cause: null };
-    const compared = await this.#ask(asking, causeQuestions(question), signal, statuses);
-    return { ...summary, cause: causeOf(compared) };
+    const { comparedWith } = summary;
+    if (!isChanged(summary) || comparedWith === null) return { ...summary, cause: null };
+    const asked = causeQuestions(question, comparedWith);
+    const past = await this.#ask(asking, asked, signal, statuses);
+    return { ...summary, cause: causeOf(question, summary, answers, past) };
   }
 
   /** Answers questions about the calls of an account, or about no calls at all. */
