@@ -39,17 +39,19 @@ export {
 } from './client/options.ts';
 export {
   CallsError,
-  ConfigurationError,
-  ConnectionError,
-  DeadlineError,
   type ErrorDetails,
   type ErrorFamily,
   type ErrorWithCode,
   type ErrorWords,
-  HttpError,
   type KnownErrorCode,
-  ResponseError,
 } from './errors/calls-error.ts';
+export {
+  ConfigurationError,
+  ConnectionError,
+  DeadlineError,
+  HttpError,
+  ResponseError,
+} from './errors/classes.ts';
 export type { ErrorCode } from './errors/codes.ts';
 export { redact } from './errors/redact.ts';
 export type {

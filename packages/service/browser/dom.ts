@@ -39,7 +39,6 @@ export function button(
 export function panelOf(opener: HTMLButtonElement, panel: HTMLElement, opening: () => void): void {
   panel.popover = 'auto';
   opener.popoverTargetElement = panel;
-  opener.setAttribute('aria-expanded', 'false');
 
   const place = () => {
     const { left, bottom } = opener.getBoundingClientRect();
@@ -60,7 +59,6 @@ export function panelOf(opener: HTMLButtonElement, panel: HTMLElement, opening: 
   });
   panel.addEventListener('toggle', (event) => {
     const isOpen = event.newState === 'open';
-    opener.setAttribute('aria-expanded', String(isOpen));
     if (isOpen) place();
     for (const change of ['resize', 'scroll'] as const)
       (isOpen ? addEventListener : removeEventListener)(change, place, { passive: true });

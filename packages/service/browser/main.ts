@@ -81,7 +81,8 @@ function visible(read: State): State {
 /** Loads what the state says. A newer state cancels an older one. */
 async function load({ quietly = false } = {}): Promise<void> {
   if (keys === null) return;
-  if (setupOf !== keys) void loadSetup();
+  // The page is shown once its menu and switches are known, so that nothing moves later.
+  const ready = setupOf === keys ? null : loadSetup();
   running.abort();
   running = new AbortController();
   const { signal } = running;
@@ -113,7 +114,8 @@ async function load({ quietly = false } = {}): Promise<void> {
     };
     const [last] = await Promise.all([
       getJson<Summary>('page/summary.json', { ...parameters, by: state.by }, keys, signal).then(
-        (known) => {
+        async (known) => {
+          await ready;
           numbers = known;
           summary = known;
           showNumbers(known);
@@ -121,10 +123,13 @@ async function load({ quietly = false } = {}): Promise<void> {
           return known;
         },
       ),
-      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, signal).then((found) => {
-        listed = found;
-        drawTable();
-      }),
+      getJson<Listed>('page/calls.json', pageParameters(parameters), keys, signal).then(
+        async (found) => {
+          await ready;
+          listed = found;
+          drawTable();
+        },
+      ),
     ]);
     if (!quietly) say(last);
   } catch (error) {
@@ -279,11 +284,12 @@ async function loadSetup(): Promise<void> {
   if (keys === null) return;
   const asked = keys;
   setupOf = asked;
-  const found = await getJson<Setup>('page/setup.json', {}, asked).catch(() => setup);
-  if (keys !== asked) return;
+  const found = await getJson<Setup>('page/setup.json', {}, asked).catch(() => null);
+  if (found === null || keys !== asked) return;
   setup = found;
   drawMenu(setup, state);
   controls.show(state, summary);
+  showPlace();
   if (summary !== null && state.report === '') drawTimes(summary);
 }
 

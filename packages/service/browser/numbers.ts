@@ -38,9 +38,7 @@ export function drawNumbers(summary: Summary, showMissed: () => void): void {
     ),
   );
   byId('compared').textContent = notes.join(' ');
-  const glance = byId('glance');
-  glance.hidden = summary.glance === null;
-  glance.replaceChildren(foreign(summary.glance ?? ''));
+  byId('glance').replaceChildren(foreign(summary.glance));
 }
 
 function tile(

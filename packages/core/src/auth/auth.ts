@@ -1,5 +1,5 @@
-import { ConfigurationError } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { reveal, Secret, secret } from './secret.ts';
 
 /** Access key and secret key of an account: for v3 and for the SMS listing. Made by `apiKeys`. */

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 
 const values = new WeakMap<Secret, string>();
 

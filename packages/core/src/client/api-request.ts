@@ -1,5 +1,5 @@
 import { authHeaders } from '../auth/auth.ts';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import type { Settings } from './options.ts';
 import type { ApiRequest } from './request.ts';
 

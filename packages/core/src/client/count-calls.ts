@@ -1,4 +1,5 @@
-import { CallsError, ResponseError } from '../errors/calls-error.ts';
+import { CallsError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText, mediaType } from '../http/headers.ts';
 import { parseContentRange } from '../page/content-range.ts';

@@ -1,4 +1,4 @@
-import { ConfigurationError, HttpError, ResponseError } from '../errors/calls-error.ts';
+import { ConfigurationError, HttpError, ResponseError } from '../errors/classes.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { expectJson, parseJson, unexpectedBody } from '../page/read-json.ts';
 import type { Call } from '../record/generated/calls.ts';

@@ -1,5 +1,5 @@
 import { reveal } from '../auth/secret.ts';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import type { HttpRequest } from '../http/dispatch.ts';
 import { readSmsNumbers, type SmsNumber } from '../sms/read-sms-numbers.ts';
 import { commonHeaders, queryString } from './api-request.ts';

@@ -8,7 +8,7 @@ import {
   safeParse,
   toFilter,
 } from '@call-attribution/query-dsl';
-import { ConfigurationError, ResponseError } from '../errors/calls-error.ts';
+import { ConfigurationError, ResponseError } from '../errors/classes.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
 import { checkWhole } from '../options/check-names.ts';

@@ -1,6 +1,6 @@
 import { type Auth, apiKeys, bearerToken, checkAuth } from '../auth/auth.ts';
 import { whenMissing } from '../auth/secret.ts';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { checkHeaders, mergedHeaders } from '../http/headers.ts';
 import { createLimiter } from '../http/limiter.ts';
 import { type ProxyServer, proxyFor, readProxy } from '../http/proxy.ts';

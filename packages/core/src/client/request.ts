@@ -4,14 +4,8 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import { reveal } from '../auth/secret.ts';
 import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
-import {
-  CallsError,
-  ConfigurationError,
-  codeOf,
-  DeadlineError,
-  HttpError,
-  ResponseError,
-} from '../errors/calls-error.ts';
+import { CallsError, codeOf } from '../errors/calls-error.ts';
+import { ConfigurationError, DeadlineError, HttpError, ResponseError } from '../errors/classes.ts';
 import { wordsOf } from '../errors/code-table.ts';
 import { httpErrors, responseErrors } from '../errors/codes.ts';
 import { withDetails } from '../errors/with-details.ts';

@@ -1,12 +1,5 @@
 import type { FilterArgumentError, FilterSyntaxError } from '@call-attribution/query-dsl';
 import { type CodeTable, wordsOf } from './code-table.ts';
-import {
-  configurationErrors,
-  connectionErrors,
-  deadlineErrors,
-  httpErrors,
-  responseErrors,
-} from './codes.ts';
 import { type ErrorKind, errorKinds } from './kinds.ts';
 
 /** What an error says. */
@@ -189,63 +182,10 @@ function withHint(message: string, hint: string | undefined): string {
 }
 
 /**
- * An option, an argument, a setting or a file that a person wrote is wrong; nothing was sent. It
- * never holds a secret.
- */
-export class ConfigurationError extends CallsError<keyof typeof configurationErrors> {
-  static override readonly codes: CodeTable = configurationErrors;
-  static {
-    nameErrors(ConfigurationError, 'ConfigurationError');
-  }
-}
-
-/** The server responded with a status that is not success. */
-export class HttpError extends CallsError<keyof typeof httpErrors> {
-  static override readonly codes: CodeTable = httpErrors;
-  static {
-    nameErrors(HttpError, 'HttpError');
-  }
-}
-
-/** There was no complete response: the connection could not be made, or was lost. */
-export class ConnectionError extends CallsError<keyof typeof connectionErrors> {
-  static override readonly codes: CodeTable = connectionErrors;
-  static {
-    nameErrors(ConnectionError, 'ConnectionError');
-  }
-}
-
-/** A deadline passed. */
-export class DeadlineError extends CallsError<keyof typeof deadlineErrors> {
-  static override readonly codes: CodeTable = deadlineErrors;
-  static {
-    nameErrors(DeadlineError, 'DeadlineError');
-  }
-}
-
-/** A response came with a good status, but it is not what was requested. */
-export class ResponseError extends CallsError<keyof typeof responseErrors> {
-  static override readonly codes: CodeTable = responseErrors;
-  static {
-    nameErrors(ResponseError, 'ResponseError');
-  }
-}
-
-/**
  * The classes of errors, by name. Each package adds its own, so that `CallsError.is` knows the
  * class of a code.
  */
 export interface ErrorFamily {
-  /** See `ConfigurationError`. */
-  ConfigurationError: ConfigurationError;
-  /** See `HttpError`. */
-  HttpError: HttpError;
-  /** See `ConnectionError`. */
-  ConnectionError: ConnectionError;
-  /** See `DeadlineError`. */
-  DeadlineError: DeadlineError;
-  /** See `ResponseError`. */
-  ResponseError: ResponseError;
   /** See `FilterArgumentError` of query-dsl. */
   FilterArgumentError: FilterArgumentError;
   /** See `FilterSyntaxError` of query-dsl. */

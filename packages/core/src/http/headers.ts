@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 
 /** Headers of a program, by name. `undefined` leaves a header out. */
 export type CustomHeaders = Readonly<Record<string, string | undefined>>;

@@ -9,8 +9,8 @@ import {
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { ConfigurationError } from '../errors/calls-error.ts';
 import { portOf } from '../errors/checked-reads.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 
 /** Where and how to listen. What is not here is an option of `createServer` of Node.js. */
 export interface ListenPlace extends ServerOptions {

@@ -1,13 +1,11 @@
 import { serverWords } from '../errors/body-excerpt.ts';
+import { type CallsError, codeOf, type ErrorDetails } from '../errors/calls-error.ts';
 import {
-  type CallsError,
   ConfigurationError,
   ConnectionError,
-  codeOf,
   DeadlineError,
-  type ErrorDetails,
   ResponseError,
-} from '../errors/calls-error.ts';
+} from '../errors/classes.ts';
 import { framesOf } from '../tracing/safe-caller.ts';
 import { lookupTimeout } from './lookup.ts';
 import { ProxyFailure } from './proxy.ts';

@@ -1,5 +1,6 @@
 import { type Secret, secret } from '../auth/secret.ts';
-import { ConfigurationError, codeOf } from '../errors/calls-error.ts';
+import { codeOf } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { lookupTimeout } from './lookup.ts';
 
 /** A proxy between the client and a server. */

@@ -1,5 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 
 /**
  * Refuses names that an object of options does not have: a misspelled option would have no effect,

@@ -1,4 +1,4 @@
-import { ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 import { countOf, type PageRange } from './content-range.ts';
 
 /** Which page was requested. */

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { bodyExcerpt, serverReason } from '../errors/body-excerpt.ts';
-import { ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { mediaType } from '../http/headers.ts';
 

@@ -1,4 +1,4 @@
-import { ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 
 /** Where one record is in the bytes of a page. */
 export interface ByteRange {

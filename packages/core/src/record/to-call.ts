@@ -1,4 +1,4 @@
-import { ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 import { wordsOf } from '../errors/code-table.ts';
 import { responseErrors } from '../errors/codes.ts';
 import {

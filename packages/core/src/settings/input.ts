@@ -1,6 +1,7 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { ConfigurationError, type ErrorWords } from '../errors/calls-error.ts';
+import type { ErrorWords } from '../errors/calls-error.ts';
 import { propertyOf } from '../errors/checked-reads.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { notJsonText } from './json-error.ts';
 
 // What people write in files and tool calls is described by schemas of zod 4, in the packages that

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { beginning, bodyExcerpt, serverWords } from '../errors/body-excerpt.ts';
-import { ResponseError } from '../errors/calls-error.ts';
+import { ResponseError } from '../errors/classes.ts';
 import { decodeText } from '../page/read-json.ts';
 
 /** An SMS-enabled number of an account. */

@@ -1,5 +1,5 @@
 import { nearest } from '@call-attribution/query-dsl/nearest';
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { type Duration, durationMillis, parseDuration } from '../time/duration.ts';
 // The fault vocabulary: everything that a test server can do wrong, as data. The hostile server of
 // this kit and the sandbox use the same one. Faults can be written as text, so that a test in

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 
 const units = new Map(Object.entries({ ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, w: 6048e5 }));
 const form = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;

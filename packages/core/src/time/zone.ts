@@ -1,4 +1,4 @@
-import { ConfigurationError } from '../errors/calls-error.ts';
+import { ConfigurationError } from '../errors/classes.ts';
 import { day, hour, second } from './naive.ts';
 
 // Before 1700 no zone changed its offset, and formats count days by the Julian calendar.

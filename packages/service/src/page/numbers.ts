@@ -10,6 +10,7 @@ import { type Answer, type AnswerValue, type Question, quote } from '@call-attri
 import {
   columnTitle,
   formatCount,
+  formatCounted,
   formatPeriod,
   judgeChange,
 } from '@call-attribution/questions/chart';
@@ -226,13 +227,14 @@ export function causeOf(
 const groupsIn = (answers: readonly Answer[]) => answers.slice(3, 3 + pageDimensions.length);
 
 /**
- * What happened since the period before, in a sentence; null when nothing is compared, or the calls
- * begin within that period.
+ * What happened since the period before, in a sentence. Where nothing is compared, or the calls
+ * begin within that period, there are as many calls as there are.
  */
-export function glanceOf(numbers: PageNumbers): string | null {
-  const { part, before, cause, comparedWith, earliest } = numbers;
-  if (part === null || before === null || before.calls === 0) return null;
-  if (String(earliest).slice(0, 10) > String(comparedWith?.from).slice(0, 10)) return null;
+export function glanceOf(numbers: PageNumbers): string {
+  const { total, part, before, cause, comparedWith, earliest } = numbers;
+  const isKnown = String(earliest).slice(0, 10) <= String(comparedWith?.from).slice(0, 10);
+  if (part === null || before === null || before.calls === 0 || !isKnown)
+    return `${formatCounted(total.calls, 'call')} in this time.`;
   const then = ({ calls, before: past }: { readonly calls: number; readonly before: number }) =>
     `${formatCount(calls)}, and ${formatCount(past)} then.`;
   const all = { calls: part.calls, before: before.calls };

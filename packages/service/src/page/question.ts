@@ -93,8 +93,8 @@ export interface PageSummary {
   readonly comparedWith: { readonly from: string; readonly to: string } | null;
   /** How each measure has changed; null where there is nothing to compare. */
   readonly changes: Readonly<Record<keyof PageMeasures, PageChange | null>>;
-  /** What happened since the period before, in a sentence; null when nothing is compared. */
-  readonly glance: string | null;
+  /** What happened since the period before, in a sentence. */
+  readonly glance: string;
   /** The calls of each definition that can be chosen, by its name. */
   readonly definitions: Readonly<Record<string, number>>;
   /** Calls that match but for the definition that is excluded. */
