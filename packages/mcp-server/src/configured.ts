@@ -5,7 +5,7 @@ import {
   type Definitions,
   judgedEarly,
   judgedField,
-  maskedVerdicts,
+  maskedTruths,
   planCalls,
   type Spend,
   withoutValues,
@@ -92,9 +92,9 @@ export function readWords(
     judged: JSON.stringify(tests),
     masking: (mask) => (calls) => {
       const masked = calls.map(mask);
-      const verdicts = maskedVerdicts(tests, calls, masked);
+      const truths = maskedTruths(tests, calls, masked);
       return masked.map((call, at) =>
-        verdicts[at] === null ? call : { ...call, [judgedField]: verdicts[at] },
+        truths[at] === null ? call : { ...call, [judgedField]: truths[at] },
       );
     },
   };

@@ -36,7 +36,7 @@ export {
   createAnswers,
   type RunningAnswers,
 } from './engine/answer-question.ts';
-export { maskedVerdicts } from './engine/masked-verdicts.ts';
+export { maskedTruths } from './engine/masked-truths.ts';
 export type { Calls } from './engine/records.ts';
 export { type CallSelector, selectCalls } from './engine/select-calls.ts';
 export { type OptionSentence, QuestionError, type QuestionErrorCode } from './errors.ts';

@@ -4,7 +4,7 @@ import {
   answerQuestion,
   judgedEarly,
   judgedField,
-  maskedVerdicts,
+  maskedTruths,
   type Question,
 } from '../src/index.ts';
 
@@ -38,13 +38,13 @@ const masked = calls.map((call): Call => {
   return shown as unknown as Call;
 });
 
-/** The same with the verdicts on the calls as they were sent. */
+/** The same with the truths on the calls as they were sent. */
 function kept(definitions: Record<string, string>) {
   const judged = judgedEarly(definitions, (field) => maskedFields.includes(field));
-  const verdicts = maskedVerdicts(judged.tests, calls, masked);
+  const truths = maskedTruths(judged.tests, calls, masked);
   return {
     definitions: judged.definitions,
-    calls: masked.map((call, at) => ({ ...call, [judgedField]: verdicts[at] ?? undefined })),
+    calls: masked.map((call, at) => ({ ...call, [judgedField]: truths[at] ?? undefined })),
   };
 }
 
@@ -112,8 +112,8 @@ describe('definitions that are judged before calls are masked', () => {
 
   test('cost nothing where the masked call says the same', () => {
     const { tests } = judgedEarly({ searched: 'custom_value IS NULL' }, () => true);
-    expect(maskedVerdicts(tests, calls, masked)).toEqual([null, null, null, null, null]);
-    expect(maskedVerdicts([], calls, masked)).toEqual([null, null, null, null, null]);
+    expect(maskedTruths(tests, calls, masked)).toEqual([null, null, null, null, null]);
+    expect(maskedTruths([], calls, masked)).toEqual([null, null, null, null, null]);
   });
 
   test('are refused where a definition has a mistake', () => {

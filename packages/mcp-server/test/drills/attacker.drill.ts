@@ -149,7 +149,7 @@ const ofDefinitions: Readonly<Record<string, Probe>> = {
       : null;
   },
   'a comparison with it': counting((sid, prefix) => `sid = '${sid}' AND office = '${prefix}'`),
-  'the verdicts': counting(
+  'what was judged': counting(
     (sid, prefix) => `sid = '${sid}' AND judged_before_masking LIKE '%${prefix}%'`,
   ),
   'a share of it': async (ask, sid, prefix) => {

@@ -39,7 +39,7 @@ export type Condition =
   /** A field that is true or false by itself, such as `missed`. */
   | { readonly kind: 'flag'; readonly field: string }
   /**
-   * A test of a definition whose verdict was found before calls were masked; `at` is its place among
+   * A test of a definition that was judged before calls were masked; `at` is its place among
    * such tests. See `judgedEarly`.
    */
   | {
@@ -72,7 +72,7 @@ export interface Term {
 export type Vocabulary = ReadonlyMap<string, Term>;
 
 /**
- * The field of a masked call that has the verdicts of the tests that were judged before: a character
+ * The field of a masked call that keeps what tests said of it before it was masked: a character
  * for each test, and nothing where the masked call says the same of all.
  */
 export const judgedField = 'judged_before_masking';

@@ -8,7 +8,7 @@ import {
 import { day } from '@call-attribution/core/time';
 import type { Condition, Literal, Operator, Term, Test, Value, Vocabulary } from './condition.ts';
 import { compareValues, fold, judgedField } from './condition.ts';
-import { verdictAt } from './judged.ts';
+import { truthAt } from './judged.ts';
 
 type Plain = Exclude<Value, null>;
 
@@ -55,10 +55,10 @@ export function compileCondition<T>(
   const read = readerOf(condition.field);
   if (condition.kind === 'judged') {
     const shown = compileCondition<T>(condition.test, vocabulary, readerOf);
-    const verdicts = readerOf(judgedField);
+    const truths = readerOf(judgedField);
     return (of) => {
-      const verdict = verdictAt(verdicts(of), condition.at);
-      return verdict === undefined ? shown(of) : verdict;
+      const truth = truthAt(truths(of), condition.at);
+      return truth === undefined ? shown(of) : truth;
     };
   }
 

@@ -195,7 +195,7 @@ const wordsOf = new WeakMap<Definitions, Vocabulary>();
 
 /**
  * Definitions for calls that are masked before they are kept: their tests of fields of which
- * `isMasked` is true are judged before that, by `maskedVerdicts`, and such a call has the verdicts.
+ * `isMasked` is true are judged before that, by `maskedTruths`, and what they said is kept with the call.
  * What depends on the other calls of a caller is judged of masked calls all the same.
  *
  * @example

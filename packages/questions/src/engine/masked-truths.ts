@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import type { Test } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import { writtenVerdicts } from '../conditions/judged.ts';
+import { writtenTruths } from '../conditions/judged.ts';
 import { Batch, readLists } from '../fields/batch.ts';
 import { Numbering } from '../fields/numbering.ts';
 import { allFields } from '../fields/vocabulary.ts';
@@ -10,25 +10,25 @@ import { testedBy } from './parts.ts';
 import { columnsOf } from './records.ts';
 
 /**
- * What `judgedField` of some masked calls has to hold: the verdicts of the tests of `judgedEarly` on
+ * What `judgedField` of some masked calls has to hold: what the tests of `judgedEarly` say of
  * the calls as they were sent. Null for a call of which its masked form says the same.
  *
  * @param calls as they were sent.
  * @param masked the same calls in the same order.
  */
-export function maskedVerdicts(
+export function maskedTruths(
   tests: readonly Test[],
   calls: readonly Call[],
   masked: readonly Call[],
 ): readonly (string | null)[] {
   if (tests.length === 0) return calls.map(() => null);
-  const before = verdictsOn(calls, tests);
-  const after = verdictsOn(masked, tests);
-  return calls.map((_, at) => writtenVerdicts(before[at] ?? [], after[at] ?? []));
+  const before = truthsOn(calls, tests);
+  const after = truthsOn(masked, tests);
+  return calls.map((_, at) => writtenTruths(before[at] ?? [], after[at] ?? []));
 }
 
 /** Which tests are true of each call. */
-function verdictsOn(
+function truthsOn(
   calls: readonly Call[],
   tests: readonly Test[],
 ): readonly (readonly (boolean | null)[])[] {
