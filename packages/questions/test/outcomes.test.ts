@@ -1,6 +1,7 @@
 import { type Call, fields } from '@call-attribution/core';
 import { callerOf } from '@call-attribution/core/record';
 import { formatNaive, parseNaive } from '@call-attribution/core/time';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   answerQuestion,
@@ -375,6 +376,48 @@ describe('several files', () => {
     }
   });
 
+  test('that are any at all say the same in any order, or are refused in each', () => {
+    const row = fc.record({
+      day: fc.integer({ min: 1, max: 5 }),
+      value: fc.integer({ min: 1, max: 2 }),
+      id: fc.constantFrom('', 'A', 'B'),
+      status: fc.constantFrom('', 'void'),
+    });
+    const lines = fc
+      .array(row, { maxLength: 4 })
+      .map((rows) => [
+        full,
+        ...rows.map((of) => `${caller},2026-11-0${of.day},${of.value},${of.id},${of.status}`),
+      ]);
+    const said = (of: readonly OutcomeFile[]) => {
+      try {
+        const { all } = readOutcomes(of, chicago);
+        return all.map(({ place: _, ...outcome }) => JSON.stringify(outcome)).sort();
+      } catch (error) {
+        return String(error);
+      }
+    };
+    let refused = 0;
+    fc.assert(
+      fc.property(fc.array(lines, { minLength: 2, maxLength: 4 }), fc.nat(), (texts, turn) => {
+        const all = texts.map((each, i) => fileOf(each, `${i}.csv`));
+        const turned = [...all.slice(turn % all.length), ...all.slice(0, turn % all.length)];
+        const expected = said(all);
+        if (typeof expected === 'string') {
+          refused += 1;
+          expect(said(turned)).toEqual(expect.stringContaining('which says something else'));
+        } else {
+          expect(said(turned)).toEqual(expected);
+          expect(said(turned.toReversed())).toEqual(expected);
+          expect(said([...all, ...all])).toEqual(expected);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(refused).toBeGreaterThan(10);
+    expect(refused).toBeLessThan(290);
+  });
+
   test('that contradict each other at one time are refused', () => {
     const other = fileOf([full, `${caller},2026-11-03,8,A,paid`], 'other.csv');
     expect(() => readOutcomes([files[0] as OutcomeFile, other], chicago)).toThrow(
@@ -607,7 +650,8 @@ describe('a question about what calls became', () => {
   test('gives the same when accounts are counted apart and then together', async () => {
     const whole = await answerQuestion(question, calls);
     const plans = [planQuestion(question)];
-    const [one, two] = [createAnswers(plans), createAnswers(plans)] as const;
+    const one = createAnswers(plans);
+    const two = createAnswers(plans);
     for (const each of calls) (each.ani === caller ? one : two).add(each, String(each.ani));
     one.merge(two);
     expect(one.answers()[0]?.rows).toEqual(whole.rows);

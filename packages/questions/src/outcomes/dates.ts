@@ -49,7 +49,8 @@ function orderOf(cells: readonly Placed[], typed: DateOrder | null, typedAs: Typ
     else if (second > 12) told.set('mdy', cell);
   }
 
-  const [dayFirst, monthFirst] = [told.get('dmy'), told.get('mdy')] as const;
+  const dayFirst = told.get('dmy');
+  const monthFirst = told.get('mdy');
   if (dayFirst !== undefined && monthFirst !== undefined)
     throw refuseRow(
       dayFirst.place,

@@ -116,7 +116,8 @@ function headingsOf({ name, rows }: OutcomeFile): Columns & { readonly body: rea
   for (const meaning of meanings) {
     const usual: readonly string[] = headings[meaning];
     let found = titles.flatMap((title, i) => (usual.includes(title) ? [i] : []));
-    const [date, time] = [titles.indexOf('date'), titles.indexOf('time')] as const;
+    const date = titles.indexOf('date');
+    const time = titles.indexOf('time');
     if (meaning === 'time' && found.length === 2 && date >= 0 && time >= 0) {
       timeOfDay = time;
       found = [date];
@@ -294,46 +295,57 @@ export function oneCurrency(outcomes: readonly Outcome[], fix: string): string |
  * row without an id as often as the file has it that has it most often.
  */
 function unionOf(files: readonly (readonly Outcome[])[]) {
-  const byId = new Map<string, Outcome>();
+  const byId = new Map<string, Outcome[]>();
   const others = new Map<string, Outcome[]>();
   for (const outcomes of files) {
     const own = new Map<string, Outcome[]>();
+    const ids = new Map<string, Outcome[]>();
     for (const outcome of outcomes) {
-      const { id, caller, time, until, value, currency, conversion, counts } = outcome;
-      if (id === null) {
-        const same = JSON.stringify([caller, time, until, value, currency, conversion, counts]);
-        own.set(same, [...(own.get(same) ?? []), outcome]);
-        continue;
-      }
+      const { id, time, until, conversion } = outcome;
+      const rows = id === null ? own : ids;
+      const key = id ?? JSON.stringify([time, until, conversion, said(outcome)]);
+      const known = rows.get(key);
+      if (known === undefined) rows.set(key, [outcome]);
+      else known.push(outcome);
+    }
 
-      const known = byId.get(id);
-      byId.set(id, known === undefined ? outcome : newerOf(known, outcome));
+    for (const [id, rows] of ids) {
+      // In one file a sale has one value; what takes it back may come later.
+      refuseDifferent(rows.filter(({ counts }) => counts));
+      byId.set(id, [...(byId.get(id) ?? []), ...rows]);
     }
 
     for (const [same, rows] of own)
       if (rows.length > (others.get(same)?.length ?? 0)) others.set(same, rows);
   }
 
-  const kept = [...byId.values(), ...[...others.values()].flat()];
+  const newest = [...byId.values()].map(newestOf);
+  const kept = [...newest, ...[...others.values()].flat()];
   const rows = files.reduce((sum, outcomes) => sum + outcomes.length, 0);
   return { kept, replaced: rows - kept.length };
 }
 
-/** Which of two rows of one id holds. */
-function newerOf(one: Outcome, other: Outcome): Outcome {
-  const [older, newer] = one.time <= other.time ? [one, other] : [other, one];
-  const isSame =
-    one.caller === other.caller &&
-    one.value === other.value &&
-    one.currency === other.currency &&
-    one.counts === other.counts;
-  const fileOf = ({ place }: Outcome): string => place.replace(/, row \d+$/, '');
-  const isTwoValues = fileOf(one) === fileOf(other) && one.counts && other.counts;
-  if (!isSame && (one.time === other.time || isTwoValues))
-    throw refuseRow(
-      newer.place,
-      `its id is that of ${older.place}, which says something else: of one id only a newer row may, with a later time`,
-    );
+/** What a row says of its sale. */
+const said = ({ caller, value, currency, counts }: Outcome): string =>
+  JSON.stringify([caller, value, currency, counts]);
 
-  return newer;
+/** The row of one id that holds: no other one of its time may say something else. */
+function newestOf(rows: readonly Outcome[]): Outcome {
+  const latest = rows.reduce((most, { time }) => Math.max(most, time), Number.NEGATIVE_INFINITY);
+  const newest = rows.filter(({ time }) => time === latest);
+  refuseDifferent(newest);
+  return newest.reduce((one, other) =>
+    byPlace.compare(one.place, other.place) <= 0 ? one : other,
+  );
+}
+
+/** Rows of one id that say different things, where the time does not tell which one holds. */
+function refuseDifferent(rows: readonly Outcome[]): void {
+  const [first, ...rest] = [...rows].sort((a, b) => byPlace.compare(a.place, b.place));
+  const other = rest.find((row) => first !== undefined && said(row) !== said(first));
+  if (first === undefined || other === undefined) return;
+  throw refuseRow(
+    other.place,
+    `its id is that of ${first.place}, which says something else: of one id only a newer row may, in another file or as what takes it back`,
+  );
 }
