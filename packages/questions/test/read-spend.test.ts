@@ -128,6 +128,11 @@ describe('a file of spend', () => {
       'spend.csv, row 3: row 2 says what was spent on the same, Brand, 2026-10-01: remove one',
     ],
     [
+      'a row twice, whatever its clicks cost',
+      'Campaign | Avg. CPC | Cost\nBrand | 2,57 € | 5,00 €\nBrand | 1,20 € | 6,00 €',
+      'spend.csv, row 3: row 2 says what was spent on the same, Brand: remove one',
+    ],
+    [
       'an amount that is negative',
       'Campaign | Cost\nBrand | -5',
       'spend.csv, row 2: its cost is negative',

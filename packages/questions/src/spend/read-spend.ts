@@ -139,7 +139,8 @@ function refuseNameless(entries: readonly Entry[], { at }: SpendHead): void {
 
 /** Numbers, parts and blanks: what a column of results has, and never one that tells rows apart. */
 const isResult = (cell: string | number | undefined): boolean =>
-  typeof cell === 'number' || /^(?:[<>~]?\s*\p{Sc}?[\d.,'\s-]*%?|--|)$/u.test(cell ?? '');
+  typeof cell === 'number' ||
+  /^(?:[<>~]?\s*\p{Sc}?[\d.,'\s-]*(?:%|\p{Sc})?|--|)$/u.test(cell ?? '');
 
 /**
  * Refuses two rows that say the same: what was spent may be there twice. Rows that differ in a
