@@ -4,15 +4,9 @@
 
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { type CallChange, type Change, changesToSend } from './changes.ts';
-export { checkRules, isCurrency, RulesError } from './check-rules.ts';
+export { checkRules, RulesError } from './check-rules.ts';
 export { conditionProblem } from './condition.ts';
-export {
-  type Consent,
-  type ConsentRule,
-  type ConsentRules,
-  type ConsentStatus,
-  consentProblem,
-} from './consent.ts';
+export type { Consent, ConsentRule, ConsentRules, ConsentStatus } from './consent.ts';
 export {
   type Acceptance,
   type Conversion,
@@ -58,7 +52,6 @@ export {
   type Agreement,
   type ConditionalRules,
   conditionsOf,
-  rulesNeedCallers,
   type Worth,
 } from './rules-read.ts';
 export { toAdjustments, toSheet } from './sheet.ts';

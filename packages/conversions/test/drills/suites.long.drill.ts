@@ -64,11 +64,11 @@ function segment() {
     execFileSync('mv', ['package', folder], { cwd: modules });
   }
 
-  const require = createRequire(join(folder, 'dist/'));
-  const { PhoneNumberUtil, PhoneNumberFormat } = require('google-libphonenumber');
+  const load = createRequire(join(folder, 'dist/'));
+  const { PhoneNumberUtil, PhoneNumberFormat } = load('google-libphonenumber');
   return {
-    builder: require('./destinations/google-enhanced-conversions/functions.js') as Builder,
-    hashing: require('./lib/hashing-utils.js') as Hashing,
+    builder: load('./destinations/google-enhanced-conversions/functions.js') as Builder,
+    hashing: load('./lib/hashing-utils.js') as Hashing,
     phones: PhoneNumberUtil.getInstance() as PhoneUtil,
     international: PhoneNumberFormat.INTERNATIONAL as number,
   };

@@ -100,7 +100,7 @@ export function accessOf(
 const mostBytes = 1024 * 1024;
 
 /** The content of a file that another file names, or why it cannot be read. */
-export function namedFile(
+function namedFile(
   name: string,
   folder: string,
 ): { readonly text: string } | { readonly problem: string } {
