@@ -56,7 +56,8 @@ function commandsOf(
   });
 }
 
-/** The file of sales that the guide shows. */
+/** What the guide to what a keyword earns has in its folder: files of spend, and the sales it shows. */
+const spent = ['google', 'keywords', 'microsoft'];
 const keywords = 'what-a-keyword-earns.md';
 const salesOf = (text: string): string => /^```\n(Customer,[\s\S]*?)^```/m.exec(text)?.[1] ?? '';
 
@@ -90,12 +91,12 @@ test.each(pages.filter(([, commands]) => commands.length > 0))(
       baseUrl: stage.url,
       timeZone: 'America/New_York',
       definitions: { lead: 'talk_minutes >= 2' },
-      spend: { google: 'google.csv', microsoft: 'microsoft.csv' },
+      spend: Object.fromEntries(spent.map((name) => [name, `${name}.csv`])),
       ...(namesAccounts ? { accounts } : {}),
     };
     writeFileSync(join(config, 'calls.config.json'), JSON.stringify(file));
-    const spent = 'Campaign,Keyword,Day,Currency code,Cost\nBrand,shoes,2026-10-05,USD,12.50\n';
-    for (const name of ['google.csv', 'microsoft.csv']) writeFileSync(join(config, name), spent);
+    const rows = 'Campaign,Keyword,Day,Currency code,Cost\nBrand,shoes,2026-10-05,USD,12.50\n';
+    for (const name of spent) writeFileSync(join(config, `${name}.csv`), rows);
     writeFileSync(join(cwd, 'sales.csv'), salesOf(readFileSync(join(guides, keywords), 'utf8')));
     writeFileSync(join(cwd, 'rules.json'), JSON.stringify({ value: 25, currency: 'USD' }));
     for (const today of [1, 2]) {
