@@ -130,7 +130,8 @@ export const pushLedger = {
 
 /** Options that mean the same in every command that has them, under the headings of the help. */
 export const sharedOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'Which calls': { ...whichCalls, ...changes },
+  'Which calls': { ...whichCalls, ...changes, ...exclusion },
+  Outcomes: uploadedOutcomes,
   Output: output,
   Accounts: accounts,
   Connection: { ...connection, ...legacy },
