@@ -5,13 +5,13 @@
 export type { ClickIdName, ClickIds } from '@call-attribution/questions';
 export { type CallChange, type Change, changesToSend } from './changes.ts';
 export { checkRules, RulesError } from './check-rules.ts';
-export { conditionProblem } from './condition.ts';
 export type { Consent, ConsentRule, ConsentRules, ConsentStatus } from './consent.ts';
 export {
   type Acceptance,
   type Conversion,
   type ConversionRules,
   conversionOf,
+  type Judged,
   type OutcomeRules,
 } from './conversion.ts';
 export { conversions, type Delivered, toConversions } from './conversions.ts';

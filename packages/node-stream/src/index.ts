@@ -23,6 +23,7 @@ export {
 } from './months/export-months.ts';
 export { type MonthTarget, monthFolder } from './months/target.ts';
 export type { Checkpoint, Page, ReadFacts, Source, Stage, VerdictMethod } from './page.ts';
+export type { CopyStretch, Range, ReadState, Stretch, Stretches } from './proof.ts';
 export {
   type CallByteStreamOptions,
   type CallStream,

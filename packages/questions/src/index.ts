@@ -46,6 +46,7 @@ export { type QuestionField, type Touch, touches } from './fields/derived.ts';
 export { derivedFields, questionFields } from './fields/vocabulary.ts';
 export type { DateOrder } from './outcomes/dates.ts';
 export {
+  type MatchedCall,
   matchOutcomes,
   type OutcomeMatch,
   type OutcomeMatcher,
@@ -57,7 +58,6 @@ export type { Outcome, OutcomeFile, TableRow } from './outcomes/outcome.ts';
 export {
   type OutcomeOptions,
   type Outcomes,
-  oneCurrency,
   readOutcomes,
 } from './outcomes/read-outcomes.ts';
 export type {

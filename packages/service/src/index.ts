@@ -2,7 +2,15 @@
 // people and an OpenAPI document. Start with createService({ store }).listen(); the sandbox package
 // starts one over generated calls.
 export type { LimitOptions, Shape, ShapeOptions } from './defaults.ts';
-export type { Feed, FeedReport, Once, ReportFeed, SheetFeed } from './feeds/feed.ts';
+export type {
+  Feed,
+  FeedAddress,
+  FeedOutcomes,
+  FeedReport,
+  Once,
+  ReportFeed,
+  SheetFeed,
+} from './feeds/feed.ts';
 export { type FeedsContext, readFeeds } from './feeds/read-feeds.ts';
 export { type Access, hashPassword } from './http/access.ts';
 export type {

@@ -10,7 +10,9 @@ export type NamedReport = Readonly<Record<string, string>>;
 
 /** Reports by their names, and the file that has them. */
 export interface Reports {
+  /** The path of the file. */
   readonly path: string;
+  /** Each report by its name. */
   readonly all: ReadonlyMap<string, NamedReport>;
 }
 

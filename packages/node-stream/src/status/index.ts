@@ -10,6 +10,7 @@ export {
 } from './status.ts';
 export {
   createSyncStatus,
+  type RowKind,
   type SyncCounts,
   type SyncStatus,
   type SyncStatusOptions,

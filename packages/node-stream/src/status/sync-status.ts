@@ -7,10 +7,12 @@ import {
 import { describe, type Verdict } from '../verdict.ts';
 import { type MetricFamily, metricsText, type StatusSource } from './status.ts';
 
-const kinds = ['new', 'changed', 'same', 'skipped'] as const;
+/** What a call may be to a copy that reads it. */
+export type RowKind = 'new' | 'changed' | 'same' | 'skipped';
+const kinds: readonly RowKind[] = ['new', 'changed', 'same', 'skipped'];
 
 /** What a sync did with its rows. */
-export type SyncCounts = Readonly<Record<(typeof kinds)[number] | 'missing', number>> & Verdict;
+export type SyncCounts = Readonly<Record<RowKind | 'missing', number>> & Verdict;
 
 /** How repeated syncs are doing, for health checks and metrics. */
 export interface SyncStatus extends StatusSource {
@@ -47,7 +49,7 @@ interface AccountState {
   /** The code of the failure after it; null when there was none. */
   failure: string | null;
   readonly runs: { ok: number; failed: number };
-  readonly rows: Record<(typeof kinds)[number], number>;
+  readonly rows: Record<RowKind, number>;
   readonly errors: Record<string, number>;
 }
 

@@ -31,6 +31,7 @@ const mostCalls = 20;
 
 /** A call, as far as its place among those of its caller goes. */
 export interface MatchedCall<T> {
+  /** The account of the call. */
   readonly account: string;
   /** When it began, in naive milliseconds. */
   readonly time: number;

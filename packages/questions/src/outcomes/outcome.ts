@@ -10,7 +10,9 @@ export interface TableRow {
 
 /** A file of outcomes that was opened: its name, for what is said of it, and its rows. */
 export interface OutcomeFile {
+  /** What messages call it. */
   readonly name: string;
+  /** Its rows from the top, with their lines. */
   readonly rows: readonly TableRow[];
 }
 

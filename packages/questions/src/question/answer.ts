@@ -114,11 +114,15 @@ export interface FoundOutcome {
   readonly place: string;
   /** When it was, on the clock of the account; of a date alone the beginning of that day. */
   readonly time: string;
+  /** What it was worth. */
   readonly value: number;
+  /** The currency of that; null where the file names none. */
   readonly currency: string | null;
   /** The account of its call, which the next two are of; null where there is none. */
   readonly account: string | null;
+  /** The session id of its call. */
   readonly sid: string | null;
+  /** When the call was. */
   readonly date_added: string | null;
   /** Why it counts for no call; null where it does. */
   readonly why: Unmatched | 'cancelled' | null;

@@ -1,16 +1,8 @@
 import { nearest } from '@call-attribution/query-dsl';
 import type { DateOrder } from '../outcomes/dates.ts';
-import { refuseRow } from '../outcomes/outcome.ts';
+import { refuseRow, type TableRow } from '../outcomes/outcome.ts';
 
 // Which columns of a file of spend are taken for what.
-
-/** A row of a file: a number is what a sheet holds as one. */
-export interface SpendRow {
-  /** The line in the file, from 1. */
-  readonly line: number;
-  /** Its cells from left to right. */
-  readonly cells: readonly (string | number)[];
-}
 
 /** What columns are usually called, without marks and in small letters. */
 const headings = {
@@ -66,7 +58,7 @@ export function readColumns(text: string | null): TypedColumns {
 
 /** The headings of a file. */
 export interface SpendHead {
-  readonly row: SpendRow;
+  readonly row: TableRow;
   /** The place of each column that is there. */
   readonly at: ReadonlyMap<SpendColumn, number>;
   /** The currency that the heading of the cost names, such as `Amount spent (USD)`. */
@@ -85,7 +77,7 @@ const mostAbove = 30;
 
 /** Finds the headings: the first row with a cost and a name. */
 export function findHead(
-  rows: readonly SpendRow[],
+  rows: readonly TableRow[],
   called: string,
   typed: TypedColumns['headings'],
 ): SpendHead {

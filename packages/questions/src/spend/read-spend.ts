@@ -3,7 +3,7 @@ import { type ClosedPeriod, day, intersect, periodOf } from '@call-attribution/c
 import { wordList } from '../conditions/condition.ts';
 import { readAmounts } from '../outcomes/amounts.ts';
 import type { DateOrder, Placed } from '../outcomes/dates.ts';
-import { refuseRow } from '../outcomes/outcome.ts';
+import { type OutcomeFile, refuseRow, type TableRow } from '../outcomes/outcome.ts';
 import type { Spend, SpendAmount } from '../question/question.ts';
 import {
   fieldOf,
@@ -12,14 +12,13 @@ import {
   readColumns,
   type SpendColumn,
   type SpendHead,
-  type SpendRow,
 } from './columns.ts';
 import { datesIn, readDays, stretchFrom } from './days.ts';
 
 /** A row below the headings. */
 interface Entry {
   readonly place: string;
-  readonly row: SpendRow;
+  readonly row: TableRow;
   readonly cell: (column: SpendColumn) => string;
 }
 
@@ -33,15 +32,12 @@ interface Entry {
  * const rows = [{ line: 1, cells: ['Campaign', 'Cost'] }, { line: 2, cells: ['Brand', '1,033.33'] }];
  * readSpend({ name: 'spend.csv', rows }, null).amounts[0]?.amount; // 1033.33
  */
-export function readSpend(
-  { name, rows }: { readonly name: string; readonly rows: readonly SpendRow[] },
-  columns: string | null,
-): Spend {
+export function readSpend({ name, rows }: OutcomeFile, columns: string | null): Spend {
   const typed = readColumns(columns);
   const head = findHead(rows, name, typed.headings);
   const above = rows.filter(({ line }) => line < head.row.line);
   const below = rows.filter(({ line }) => line > head.row.line);
-  const isOfTool = ({ cells }: SpendRow) => /^(?:©|\(c\)|@\d{4} )/i.test(String(cells[0] ?? ''));
+  const isOfTool = ({ cells }: TableRow) => /^(?:©|\(c\)|@\d{4} )/i.test(String(cells[0] ?? ''));
   const body = below.filter((row) => !isOfTool(row) && !isTotal(row));
   const entries = body.map((row): Entry => {
     const cell = (column: SpendColumn) => textOf(row.cells[head.at.get(column) ?? -1] ?? '');
@@ -107,15 +103,15 @@ const nothing = /^(?:--|—|)$/;
 const nameIn = (text: string): string | null => (nothing.test(text) ? null : text);
 
 /** Rows that add others up, such as `Total: Account`. */
-const isTotal = ({ cells }: SpendRow): boolean =>
+const isTotal = ({ cells }: TableRow): boolean =>
   cells.some((cell) =>
     /^(?:total|gesamt|totale|totaal|totalt|razem)\s?:\s?\S/i.test(textOf(cell)),
   ) || /^(?:(?:grand|overall) )?totals?(?: - .*)?$/i.test(textOf(cells[0] ?? ''));
 
 /** A file that ends within a row was cut. Sheets leave out cells in which nothing is. */
 function refuseCut(
-  last: SpendRow | undefined,
-  end: SpendRow | undefined,
+  last: TableRow | undefined,
+  end: TableRow | undefined,
   { row }: SpendHead,
   name: string,
 ): void {

@@ -23,7 +23,7 @@ export interface FeedOutcomes {
 }
 
 /** What all feeds have: an address that programs fetch by themselves. */
-interface FeedAddress {
+export interface FeedAddress {
   /** The path of its address, which ends in `.csv` or `.tsv`. */
   readonly path: string;
   /** The account whose calls it has. */
