@@ -10,7 +10,12 @@ import {
   type Spend,
   withoutValues,
 } from '@call-attribution/questions';
-import type { NamedReport, NamedRules } from '@call-attribution/settings';
+import type {
+  AnnotatedNumbers,
+  Annotation,
+  NamedReport,
+  NamedRules,
+} from '@call-attribution/settings';
 import { findField, shownAs } from './fields.ts';
 import { agentsSee, type MaskCalls, type MaskedCall, type Reveal } from './privacy/mask.ts';
 
@@ -30,6 +35,8 @@ export interface Configured {
   readonly reports: ReadonlyMap<string, NamedReport>;
   /** What was spent, by names: agents never name a file. */
   readonly spend: NamedSpend;
+  /** The annotations that belong to numbers of a period and of accounts, in the order of their days. */
+  readonly annotations: (numbers: AnnotatedNumbers) => readonly Annotation[];
 }
 
 /** What was spent, from files that an operator has given names to. */
@@ -47,6 +54,7 @@ export const nothingConfigured: Configured = {
   rules: {},
   reports: new Map(),
   spend: { names: [], read: async () => [] },
+  annotations: () => [],
 };
 
 /** The names of an operator as tools use them. */
@@ -70,7 +78,7 @@ export interface Words {
 
 /** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
 export function readWords(
-  { definitions: written, exclude, rules, reports }: Omit<Configured, 'spend'>,
+  { definitions: written, exclude, rules, reports }: Omit<Configured, 'spend' | 'annotations'>,
   reveal: ReadonlySet<Reveal>,
 ): Words {
   const names = Object.keys(written);

@@ -11,6 +11,7 @@ import { nearest } from '@call-attribution/query-dsl';
 import { readSpend } from '@call-attribution/questions';
 import { formatCounted } from '@call-attribution/questions/chart';
 import {
+  annotationsOf,
   connectionOf,
   missingSettings,
   readAccounts,
@@ -216,11 +217,13 @@ export async function serveProgram(
 function configuredIn(served: readonly ServedAccount[], reveal: readonly Reveal[]): Configured {
   const file = served[0]?.settings.file ?? null;
   try {
-    const spend = spendIn(served);
-    const configured =
-      file === null
-        ? { ...nothingConfigured, spend }
-        : { ...file, reports: reportsIn(file).all, spend };
+    const configured: Configured = {
+      ...nothingConfigured,
+      ...(file !== null && { ...file, reports: reportsIn(file).all }),
+      spend: spendIn(served),
+      annotations: (numbers) =>
+        served[0] === undefined ? [] : annotationsOf(served[0].settings, numbers),
+    };
     readWords(configured, new Set(reveal));
     return configured;
   } catch (error) {

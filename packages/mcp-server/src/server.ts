@@ -100,7 +100,10 @@ export interface CallsMcpOptions {
    * Default: none.
    */
   readonly exportFolder?: string | undefined;
-  /** Conditions and files of spend that have names, and which calls do not count. Default: none. */
+  /**
+   * Conditions, reports, rules and files of spend that have names, which calls do not count, and
+   * annotations. Default: none.
+   */
   readonly configured?: Partial<Configured> | undefined;
   /** Tools of your own, listed after those of this package. Default: none. */
   readonly tools?: readonly CustomTool[] | undefined;
@@ -193,6 +196,12 @@ export function createServer(
             chosen.map((account) => account.name),
           ),
       },
+      annotations: ({ from, to }) =>
+        configured.annotations({
+          from,
+          to,
+          accounts: chosen.flatMap(({ name, id }) => (id === undefined ? [name] : [name, id])),
+        }),
       fields,
       timeZone,
       source: new Source(chosen, clock.now, inTurn),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
-import type { NamedReport } from '@call-attribution/settings';
+import { annotationsOf, type NamedReport } from '@call-attribution/settings';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type CallsMcpOptions, type Configured, callTool, createServer } from '../src/index.ts';
 import { ask } from './support/ask.ts';
@@ -392,5 +392,61 @@ describe('a report with a name', () => {
     expect(named.content[0]?.text).toContain('There is no report "weakly". Did you mean "weekly"?');
     const none = await callTool(server, 'analyze_calls', { report: 'weekly' });
     expect(none.content[0]?.text).toContain('There is no argument "report"');
+  });
+});
+
+describe('annotations of the operator', () => {
+  const annotations = [
+    { date: '2026-01-02', text: 'prices changed', account: null },
+    { date: '2026-01-03', text: 'call 303-555-0100 moved', account: null },
+    { date: '2026-01-04', text: 'new landing page', account: '202' },
+    { date: '2026-01-05', text: 'ads paused', account: null },
+    { date: '2026-01-06', text: 'ads back', account: null },
+    { date: '2026-02-01', text: 'a new office', account: null },
+  ];
+  const accounts = ['main 101', 'berlin 202'].map((each) => {
+    const [name = '', id = ''] = each.split(' ');
+    return { name, id };
+  });
+  const settings = { file: { annotations }, accounts } as unknown as Parameters<
+    typeof annotationsOf
+  >[0];
+  const noted = createServer(
+    accounts.map((account) => ({ ...account, client: fakeClient(calls) })),
+    { configured: { annotations: (numbers) => annotationsOf(settings, numbers) } },
+  );
+  const said = async (tool: string, args: Record<string, unknown>): Promise<string[]> =>
+    (await ask(noted, tool, args)).notes.filter((note: string) =>
+      / Jan 2026: | Feb 2026: /.test(note),
+    );
+
+  it.each(['count_calls', 'list_calls', 'analyze_calls'])(
+    'are said by %s, the latest three of the period',
+    async (tool) => {
+      const january = { period: '2026-01' };
+      const latest = ['6 Jan 2026: ads back', '5 Jan 2026: ads paused'];
+      expect(await said(tool, january)).toEqual([...latest, '4 Jan 2026: new landing page (202)']);
+      const main = await said(tool, { ...january, account: ['main'] });
+      expect(main.slice(0, 2)).toEqual(latest);
+      expect(main[2]).toMatch(/^3 Jan 2026: call .* moved$/);
+      expect(main.join()).not.toContain('555-0100');
+      expect(
+        await said(tool, { from: '2026-01-04', to: '2026-01-04', account: ['berlin'] }),
+      ).toEqual(['4 Jan 2026: new landing page']);
+      expect(await said(tool, { from: '2026-01-04', to: '2026-01-04', account: ['101'] })).toEqual(
+        [],
+      );
+      expect(await said(tool, {})).toEqual([]);
+    },
+  );
+
+  it('are said of all time where it is drawn by days, weeks or months', async () => {
+    const months = await said('analyze_calls', { group_by: ['month'] });
+    expect(months).toEqual([
+      '1 Feb 2026: a new office',
+      '6 Jan 2026: ads back',
+      '5 Jan 2026: ads paused',
+    ]);
+    expect(await said('analyze_calls', { group_by: ['state'] })).toEqual([]);
   });
 });

@@ -25,6 +25,7 @@ import {
   sentencesOf,
   withoutSentence,
 } from '../text/words.ts';
+import { annotationNotes } from './annotations.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { rowsMissing, rowsOfFile, writeRows } from './save-csv.ts';
@@ -132,12 +133,16 @@ export const analyzeCalls = tool({
     );
 
     if (source.accounts.length > 1 && addsUpCallers(answer)) notes.push(callersOfAccounts);
-    if ((question.groupBy ?? []).some(isTimeGroup))
+    if ((question.groupBy ?? []).some(isTimeGroup)) {
+      // Numbers of all time are about the days of annotations only where they are drawn along time.
+      const { from, to } = chosen.scope;
+      if (from === null && to === null) notes.push(...annotationNotes({ from, to }, context));
       notes.push(
         period.timeZone === null
           ? 'Days and hours are as sent; the API names no time zone.'
           : `Days and hours are in ${period.timeZone}.`,
       );
+    }
 
     let before = '';
     if (compared !== null) {

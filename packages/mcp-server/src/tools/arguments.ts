@@ -20,6 +20,7 @@ import { agentsSee, isPseudonym, neededAsTheyAre } from '../privacy/mask.ts';
 import { quotable } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
 import type { Scope } from '../text/words.ts';
+import { annotationNotes } from './annotations.ts';
 import type { ToolContext } from './tool.ts';
 
 /**
@@ -109,7 +110,7 @@ export const noExcludeShape = (exclude: string) => ({
 
 type SelectionContext = Pick<
   ToolContext,
-  'version' | 'fields' | 'reveal' | 'timeZone' | 'clock' | 'words'
+  'version' | 'fields' | 'reveal' | 'timeZone' | 'clock' | 'words' | 'annotations' | 'source'
 >;
 
 /** A selection, and what to say about it. */
@@ -168,6 +169,7 @@ export function choose(
       ...periodNotes(said, clock)
         .filter(({ code }) => code !== 'unfinished' || args.compare === undefined)
         .map(({ message }) => message),
+      ...(from === null && to === null ? [] : annotationNotes({ from, to }, context)),
       ...(version === 'v2' && kind === 'all'
         ? ['v2 of the API always counts calls through call extensions.']
         : []),

@@ -1,5 +1,6 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
 import type { Spend } from '@call-attribution/questions';
+import type { AnnotatedNumbers, Annotation } from '@call-attribution/settings';
 import * as z from 'zod';
 import type { Words } from '../configured.ts';
 import type { Source } from '../copy/source.ts';
@@ -67,6 +68,8 @@ export interface ToolContext extends CustomToolContext {
     /** Reads what a name says of the accounts that the call is about. */
     read(name: string): Promise<readonly Spend[]>;
   };
+  /** The annotations of a period that are about the accounts of the call, in the order of days. */
+  annotations(period: Pick<AnnotatedNumbers, 'from' | 'to'>): readonly Annotation[];
   /** Most tokens a result may take, by estimate. */
   readonly budget: number;
   /** The current time in milliseconds since 1970. */
