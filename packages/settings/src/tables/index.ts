@@ -2,4 +2,4 @@
 // readTable(path).
 
 export { readTable } from './read-table.ts';
-export { type TableCell, type TableRow } from './table.ts';
+export type { TableCell, TableRow } from './table.ts';
