@@ -560,7 +560,7 @@ async function sheetOfScript(address: string): Promise<unknown> {
     join(import.meta.dirname, '../../../../docs/guides/reports-in-a-spreadsheet.md'),
     'utf8',
   );
-  const script = (/```js weekly\.gs\n([\s\S]*?)```/.exec(guide)?.[1] ?? '')
+  const script = (/```javascript weekly\.gs\n([\s\S]*?)```/.exec(guide)?.[1] ?? '')
     .replace(/https:[^']*/, address)
     .replace('sheets:', 'google:');
   let asked: { url: string; headers: Record<string, string> } | null = null;
