@@ -69,8 +69,11 @@ export const list = command({
     let status: number = exitCodes.ok;
     let shown = 0;
 
+    // Where no call matches, a copy says by itself that the calls begin later.
+    const known = new Set<string>();
     const note = ({ said, lacks }: Remarks): void => {
-      for (const line of said) say(io, line);
+      for (const line of said) if (!known.has(line)) say(io, line);
+      for (const line of said) known.add(line);
       for (const line of lacks) incomplete.add(line);
     };
 
@@ -88,7 +91,7 @@ export const list = command({
           const before = shown;
           if (args.flag('all')) {
             const { stream, result, said, lacks } = await source.read({ filter });
-            note({ said, lacks });
+            note({ said: [...said, ...(await source.dataEnds(filter))], lacks });
             for await (const call of stream) {
               shown += 1;
               yield row(call);
@@ -99,7 +102,7 @@ export const list = command({
             return ended.isWhole ? exitCodes.ok : exitCodes.incomplete;
           }
           const { calls, total, isUnordered, said, lacks } = await source.latest(filter, most);
-          note({ said, lacks });
+          note({ said: [...said, ...(await source.dataEnds(filter))], lacks });
           for (const call of calls.toReversed()) yield row(call);
           shown += calls.length;
           const isAll = calls.length >= total;

@@ -108,8 +108,8 @@ export class CopySource implements Source {
     const { calls, extensions, notes = [] } = await this.#counted(filter);
     const { said, lacks } = await this.#ofMatches(calls, filter);
     const ofCondition = calls === 0 ? [] : notes.filter(isOfCondition);
-    const ofData = calls === 0 ? [] : await this.#dataEnds(filter);
-    const others = [...ofCondition, ...ofData].map(({ message }) => message);
+    const ofData = calls === 0 ? [] : await this.dataEnds(filter);
+    const others = [...ofCondition.map(({ message }) => message), ...ofData];
     return {
       total: calls,
       extensions,
@@ -387,8 +387,7 @@ export class CopySource implements Source {
     return (await this.#notes(filter)).map(({ message }) => message);
   }
 
-  /** That the calls begin or end within the period of a filter. */
-  async #dataEnds(filter: Filter): Promise<Answer['notes']> {
+  async dataEnds(filter: Filter): Promise<readonly string[]> {
     const { from, to } = periodOfFilter(filter);
     const goesBeyond = (await this.#status()).some(
       ({ first, last }) =>
@@ -397,7 +396,8 @@ export class CopySource implements Source {
     );
     if (!goesBeyond) return [];
     const ends: readonly string[] = ['first_call', 'last_call'];
-    return (await this.#notes(filter)).filter(({ code }) => ends.includes(code));
+    const notes = await this.#notes(filter);
+    return notes.filter(({ code }) => ends.includes(code)).map(({ message }) => message);
   }
 
   /** What an answer to the question about a filter and its period says beside its numbers. */

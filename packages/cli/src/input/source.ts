@@ -67,6 +67,8 @@ export interface Source {
   /** Who answers, and what is lacking of a period. */
   about(period?: Period): Promise<Remarks>;
   count(filter: Filter): Promise<Total>;
+  /** That the calls begin or end within the period of a filter, as sentences; none where they do not. */
+  dataEnds(filter: Filter): Promise<readonly string[]>;
   /** The call with this session ID. */
   get(sid: string): Promise<Found>;
   latest(filter: Filter, most: number): Promise<Latest>;
@@ -120,6 +122,7 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
         lacks,
       };
     },
+    dataEnds: (filter) => firstCallSaid(client, filter, signal),
     async get(sid) {
       const call = await client.getCall(sid, { signal }).catch(async (error: unknown) => {
         if (!CallsError.is(error, 'not_found')) throw error;

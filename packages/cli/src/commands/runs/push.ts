@@ -65,6 +65,8 @@ interface Push {
   readonly to: PushTool;
   readonly rules: ConversionRules;
   readonly filter: Filter;
+  /** All calls of the period that was typed. */
+  readonly ofPeriod: Filter;
   /** What notes what was sent; null when nothing is. */
   readonly ledger: Ledger | null;
   /** The tool; null in a dry run. */
@@ -107,7 +109,8 @@ export async function push(to: PushTool, args: Args, io: Io): Promise<number> {
   await sayPeriod(periodOf(from, asked.to), context, io);
   const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);
   try {
-    const plan = { to, rules, filter, ledger, target };
+    const ofPeriod = inPeriod({ clauses: [] }, asked);
+    const plan = { to, rules, filter, ofPeriod, ledger, target };
     return await pushCalls(plan, account, args, io);
   } finally {
     await ledger?.close();
@@ -119,7 +122,7 @@ export async function push(to: PushTool, args: Args, io: Io): Promise<number> {
  * of it.
  */
 async function pushCalls(
-  { to, rules, filter, ledger, target }: Push,
+  { to, rules, filter, ofPeriod, ledger, target }: Push,
   { settings, open }: ReadAccount,
   args: Args,
   io: Io,
@@ -132,7 +135,7 @@ async function pushCalls(
     const matching = withExtensions(filter, settings.apiVersion.value);
     const options = { filter: matching, onProgress, onError: bad.onError, signal: io.signal };
     const { stream, result, said } = await source.read(options);
-    for (const text of said) say(io, text);
+    for (const text of [...said, ...(await source.dataEnds(ofPeriod))]) say(io, text);
     const tally = createTally();
     const found = conversions(stream, rules, tool, ledger?.delivered(destination));
     const listed = createOutcomeList();

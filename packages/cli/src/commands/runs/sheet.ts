@@ -19,11 +19,11 @@ import {
 import { csvLine, toGzip } from '@call-attribution/node-stream/encoders';
 import type { Args, Handler } from '../../args.ts';
 import { Interrupted, UsageError } from '../../errors.ts';
-import { withExtensions } from '../../input/filter.ts';
+import { inPeriod, withExtensions } from '../../input/filter.ts';
 import type { Io } from '../../io.ts';
 import { plural } from '../../terminal/numbers.ts';
 import { openNamedLedger } from '../../uploads/ledger.ts';
-import { type FilterContext, sayExtensions } from '../typed/filter.ts';
+import { askedPeriod, type FilterContext, sayExtensions } from '../typed/filter.ts';
 import { createOutcomeList } from '../typed/outcomes.ts';
 import { outputOf, saveLines } from '../typed/output.ts';
 import { exportEach, type Plan } from './export.ts';
@@ -57,6 +57,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   const leftOut = args.text('left-out');
   const named = args.text('ledger');
   const isDryRun = args.flag('dry-run');
+  const ofPeriod = inPeriod({ clauses: [] }, await askedPeriod(args, context));
   const path = resolve(io.cwd, shown);
   if (leftOut !== null && resolve(io.cwd, leftOut) === path)
     throw new UsageError('--output and --left-out name the same file; use two files');
@@ -83,7 +84,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
           refuseExisting(file);
       }
       const { stream, result, said } = await source.read({ ...options, filter: matching });
-      for (const line of said) onNote(line);
+      for (const line of [...said, ...(await source.dataEnds(ofPeriod))]) onNote(line);
       const tally = createTally();
       const listed = createOutcomeList();
       const place = isOfOutcomes ? ['outcome'] : [];
