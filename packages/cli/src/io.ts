@@ -1,11 +1,14 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import type { Clock } from '@call-attribution/core';
 import { codeOf, escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
 import { CliError, ClosedPipe, exitCodes, UsageError } from './errors.ts';
+
+/** Which periods and columns are meant is said to whoever types a report, not with each request. */
+export const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {

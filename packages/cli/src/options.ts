@@ -86,7 +86,7 @@ export const conversionName = {
 /** What calls became later. */
 export const outcomeFiles = {
   '--outcomes <files>':
-    'what calls became, such as sales: files with columns phone, time and value, and optional currency, conversion, id and status',
+    'what calls became, such as sales: files with columns phone, time and value, and optional currency, conversion, id and status, or their names under "outcomes" of calls.config.json',
   '--outcome-dates <dmy|mdy|ymd>': 'the order of day, month and year, where a file does not tell',
   '--outcome-window <duration>': 'how long a call may lie before its outcome (default: 30d)',
 } as const;

@@ -247,8 +247,8 @@ function spendIn(served: readonly ServedAccount[]): NamedSpend {
       const once = new Map(files.map((file) => [file.path, file])).values();
       const { readTable } = await import('@call-attribution/settings/tables');
       return Promise.all(
-        [...once].map(async ({ path, columns }) =>
-          readSpend({ name, rows: await readTable(path, name) }, columns),
+        [...once].map(async ({ path, option }) =>
+          readSpend({ name, rows: await readTable(path, name) }, option),
         ),
       );
     },

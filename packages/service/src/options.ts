@@ -4,7 +4,7 @@ import {
   durationMillis,
   systemClock,
 } from '@call-attribution/core/time';
-import type { Definitions, Question, Spend } from '@call-attribution/questions';
+import type { Definitions, Question } from '@call-attribution/questions';
 import type { Store } from '@call-attribution/store';
 import {
   type LimitOptions,
@@ -67,8 +67,8 @@ export interface PageReport {
   readonly accounts: readonly string[] | null;
   /** The question, with its period in words. */
   readonly question: Question;
-  /** Reads what was spent on an account, for a question with `spend`; null for one without. */
-  readonly spend: ((account: string) => Promise<readonly Spend[]>) | null;
+  /** Reads what was spent on an account, or what its calls became; null for a question without both. */
+  readonly files: ((account: string) => Promise<Pick<Question, 'spend' | 'outcomes'>>) | null;
 }
 
 /** What happened on a day, such as a new landing page. */

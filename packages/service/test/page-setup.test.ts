@@ -36,45 +36,47 @@ const setup: PageSetup = {
         period: 'last week',
         exclude: 'office',
       },
-      spend: null,
+      files: null,
     },
     {
       name: 'cost',
       title: 'Cost',
       accounts: ['101'],
       question: { groupBy: ['campaign'], measures: ['calls'], calls: 'all', spend: [] },
-      spend: async (account) => [
-        {
-          called: 'google',
-          said: `google: read for ${account}.`,
-          currency: 'USD',
-          fields: ['ppc_campaign'],
-          covers: null,
-          amounts: [{ row: 2, names: ['Burning'], period: null, amount: 20.5 }],
-        },
-      ],
+      files: async (account) => ({
+        spend: [
+          {
+            called: 'google',
+            said: `google: read for ${account}.`,
+            currency: 'USD',
+            fields: ['ppc_campaign'],
+            covers: null,
+            amounts: [{ row: 2, names: ['Burning'], period: null, amount: 20.5 }],
+          },
+        ],
+      }),
     },
     {
       name: 'every',
       title: 'Every account',
       accounts: null,
       question: { groupBy: ['day'] },
-      spend: null,
+      files: null,
     },
-    { name: 'others', title: 'Others', accounts: ['Account 102'], question: {}, spend: null },
+    { name: 'others', title: 'Others', accounts: ['Account 102'], question: {}, files: null },
     {
       name: 'callers',
       title: 'Callers',
       accounts: ['101'],
       question: { groupBy: ['caller'], personal: 'show' },
-      spend: null,
+      files: null,
     },
     {
       name: 'who',
       title: 'Who',
       accounts: ['101'],
       question: { measures: ["count(last_name = 'Doe') as does"] },
-      spend: null,
+      files: null,
     },
   ],
   annotations: [
@@ -218,7 +220,7 @@ describe('definitions are switches', () => {
     expect(
       create({
         reports: [
-          { name: 'a', title: 'A', accounts: null, question: { groupBy: ['x'] }, spend: null },
+          { name: 'a', title: 'A', accounts: null, question: { groupBy: ['x'] }, files: null },
         ],
       }),
     ).toThrow(/"x"/);

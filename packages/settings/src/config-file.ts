@@ -15,7 +15,7 @@ import {
 } from '@call-attribution/core/settings';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Annotation, readAnnotations } from './annotations.ts';
-import { readSpendFiles, type SpendFile } from './spend-files.ts';
+import { type FileSection, fileSections, type NamedFiles, readNamedFiles } from './named-files.ts';
 
 /** A configuration file that was found and read. */
 export interface ConfigFile {
@@ -61,14 +61,8 @@ export interface FileContent {
   readonly values: Values;
   /** The accounts under `"accounts"`, by name. */
   readonly accounts: ReadonlyMap<string, Values>;
-  /** What is under `"spend"` of the file and, by their names, of its accounts. */
-  readonly spend: SpendFiles;
-}
-
-/** Files of spend by their names. */
-interface SpendFiles {
-  readonly ofAll: ReadonlyMap<string, SpendFile>;
-  readonly ofAccounts: ReadonlyMap<string, ReadonlyMap<string, SpendFile>>;
+  /** What is under `"spend"` and `"outcomes"` of the file or, by its name, of one of its accounts. */
+  readonly filesOf: (section: FileSection, account: string | null) => NamedFiles;
 }
 
 /** Takes a problem in. */
@@ -117,7 +111,7 @@ export function readConfigFile(
     file: { path, exposed: null, ...noSections, ...noDefinitions },
     values: new Map(),
     accounts: new Map(),
-    spend: { ofAll: new Map(), ofAccounts: new Map() },
+    filesOf: () => new Map(),
   };
   let json: unknown;
   let isReadable: boolean;
@@ -158,6 +152,7 @@ export function readConfigFile(
     definitions,
     exclude,
     spend,
+    outcomes,
     ...plain
   } = json;
   const values = stringsOf(plain, 'file', path, report);
@@ -180,20 +175,37 @@ export function readConfigFile(
     },
     values,
     accounts: accounts === undefined ? new Map() : readAccountsIn(accounts, path, report),
-    spend: readSpendIn(spend, accounts, path, report),
+    filesOf: readFilesIn({ spend, outcomes }, accounts, path, report),
   };
 }
 
-function readSpendIn(spend: unknown, accounts: unknown, path: string, report: Report): SpendFiles {
+function readFilesIn(
+  all: Readonly<Record<FileSection, unknown>>,
+  accounts: unknown,
+  path: string,
+  report: Report,
+): FileContent['filesOf'] {
   const reportIn = (at: string) => (message: string, hint: string) =>
     report('file', `${at}: ${message}`, hint);
-  const entries = Object.entries(isObject(accounts) ? accounts : {});
-  const ofAccounts = entries.map(([account, entry]) => {
-    const own = isObject(entry) ? entry.spend : undefined;
-    const at = `${path}: account ${quoted(account)}`;
-    return [account, readSpendFiles(own, path, reportIn(at))] as const;
-  });
-  return { ofAll: readSpendFiles(spend, path, reportIn(path)), ofAccounts: new Map(ofAccounts) };
+  const readAll = (of: Readonly<Record<string, unknown>>, at: string) =>
+    new Map(
+      fileSections.map((section) => [
+        section,
+        readNamedFiles(section, of[section], path, reportIn(at)),
+      ]),
+    );
+  const ofFile = readAll(all, path);
+  const ofAccounts = new Map(
+    Object.entries(isObject(accounts) ? accounts : {}).map(([account, entry]) => [
+      account,
+      readAll(isObject(entry) ? entry : {}, `${path}: account ${quoted(account)}`),
+    ]),
+  );
+  return (section, account) =>
+    new Map([
+      ...(ofFile.get(section) ?? []),
+      ...(ofAccounts.get(account ?? '')?.get(section) ?? []),
+    ]);
 }
 
 const noDefinitions = { definitions: {}, exclude: null } as const;
@@ -215,7 +227,7 @@ const sections = [
   'rules',
   'definitions',
   'exclude',
-  'spend',
+  ...fileSections,
 ];
 
 /** The rules of a file by their names: a path from the file each, or one with its ledger. */
@@ -310,7 +322,8 @@ function stringsOf(
   report: Report,
 ): Map<string, string> {
   const values = new Map<string, string>();
-  const known = kind === 'file' ? [...namesOf.file, ...sections] : [...namesOf.account, 'spend'];
+  const known =
+    kind === 'file' ? [...namesOf.file, ...sections] : [...namesOf.account, ...fileSections];
   for (const [name, value] of Object.entries(json)) {
     if (namesOf[kind].includes(name)) {
       if (typeof value === 'string') values.set(name, value);
@@ -395,7 +408,7 @@ function readAccount(
   at: string,
   report: Report,
 ): Values {
-  const { spend: _, ...own } = entry;
+  const { spend: _, outcomes: __, ...own } = entry;
   const others: Record<string, unknown> = own;
   for (const name of Object.keys(secretSettings)) {
     if (!Object.hasOwn(entry, name)) continue;

@@ -3,6 +3,7 @@
 // `@call-attribution/core/settings`, since `createClient()` reads the same variables.
 export type { Annotation } from './annotations.ts';
 export { type ConfigFile, type NamedRules, userConfigFile } from './config-file.ts';
+export type { FileSection, NamedFile, NamedFiles } from './named-files.ts';
 export {
   type AnnotatedNumbers,
   accountCalled,
@@ -24,4 +25,3 @@ export {
   reportsIn,
   reportTimes,
 } from './reports.ts';
-export type { SpendFile } from './spend-files.ts';

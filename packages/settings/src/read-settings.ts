@@ -29,7 +29,7 @@ import {
   userConfigFile,
   type Values,
 } from './config-file.ts';
-import type { SpendFile } from './spend-files.ts';
+import type { NamedFiles } from './named-files.ts';
 
 /** One of the accounts in the configuration file. */
 export interface ConfiguredAccount {
@@ -66,7 +66,9 @@ export interface Settings extends PlainSettings {
    */
   readonly account: ConfiguredAccount | null;
   /** Files of what ads cost, by their names: those of the account come first. */
-  readonly spend: ReadonlyMap<string, SpendFile>;
+  readonly spend: NamedFiles;
+  /** Files of what calls became, by their names: those of the account come first. */
+  readonly outcomes: NamedFiles;
   /** All accounts of the configuration file, in its order. */
   readonly accounts: readonly ConfiguredAccount[];
   /** What is wrong with the settings that are there, in the order in which they are read. */
@@ -262,10 +264,8 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
     ...(isMeant ? { apiVersion: { ...read.apiVersion, value: 'v2' } } : {}),
     file: content?.file ?? null,
     account,
-    spend: new Map([
-      ...(content?.spend.ofAll ?? []),
-      ...(content?.spend.ofAccounts.get(account?.name ?? '') ?? []),
-    ]),
+    spend: content?.filesOf('spend', account?.name ?? null) ?? new Map(),
+    outcomes: content?.filesOf('outcomes', account?.name ?? null) ?? new Map(),
     accounts,
     problems: found,
     secret: (secret) => secrets.get(secret)?.() ?? null,

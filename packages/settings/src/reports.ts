@@ -33,6 +33,9 @@ const texts = [
   'compare',
   'spend',
   'spend-columns',
+  'outcomes',
+  'outcome-dates',
+  'outcome-window',
   'account',
 ];
 /** Those of them that are true or false. */

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { generate } from '@call-attribution/sandbox';
@@ -96,11 +96,16 @@ describe('calls serve', () => {
           'no-exclude': true,
         },
         money: { by: 'campaign', measures: 'calls,cost_per(lead)', spend: 'google.csv' },
+        sold: { title: 'Sold', by: 'month', outcomes: 'sales', 'no-exclude': true },
+        file: { by: 'month', outcomes: 'sales.csv' },
         plain: { by: 'weekday,hour', 'min-talk': '5m', 'no-exclude': true, account: '101' },
       },
       annotations: [{ date: '2026-11-05', text: 'new landing page' }],
       spend: { google: 'costs.csv' },
+      outcomes: { sales: 'sales.csv' },
     };
+    const sales = join(folder, 'sales.csv');
+    writeFileSync(sales, 'phone,time,value\n');
     const costs = join(folder, 'costs.csv');
     writeFileSync(costs, 'Campaign,Cost\nBurning,20.50\n');
     writeFileSync(join(folder, 'setup.json'), JSON.stringify(setup));
@@ -116,6 +121,7 @@ describe('calls serve', () => {
       reports: [
         { name: 'weekly', title: 'Leads' },
         { name: 'cost', title: 'Cost' },
+        { name: 'sold', title: 'Sold' },
         { name: 'plain', title: 'By weekday and hour' },
       ],
       annotations: setup.annotations,
@@ -137,6 +143,17 @@ describe('calls serve', () => {
       status: 503,
       code: 'file_unavailable',
       detail: expect.stringMatching(/^costs\.csv, row 3: row 2 says what was spent on the same/),
+    });
+    writeFileSync(sales, 'phone,time,value\n2125550999,2026-11-20,99.5\n');
+    const sold = await ask('report.json?report=sold');
+    expect(sold.rows[0]).toMatchObject({ outcomes: 0, revenue: 0 });
+    expect(sold.notes.join(' ')).toContain('0 of 1 outcome belong to calls that are counted');
+    expect(JSON.stringify(sold)).not.toContain('2125550999');
+    writeFileSync(sales, 'phone,time,value\n2125550999,2026');
+    expect(await ask('report.json?report=sold')).toMatchObject({
+      status: 503,
+      code: 'file_unavailable',
+      detail: expect.stringMatching(/^sales, row 2: it ends before its last column/),
     });
     expect(await live.stop('SIGTERM')).toBe(stopped);
 
@@ -649,15 +666,20 @@ describe('calls serve --feeds', () => {
         weekly: { by: 'campaign', measures, period: 'last 30 days', 'no-exclude': true },
         callers: { by: 'ani', period: 'last 30 days' },
         others: { by: 'day', account: 'elsewhere' },
+        sold: { by: 'month', period: 'last 30 days', outcomes: 'sales', 'no-exclude': true },
       },
+      outcomes: { sales: 'reports-sales.csv' },
       service: { log: 'off' },
     };
+    const sales = join(folder, 'reports-sales.csv');
+    writeFileSync(sales, 'phone,time,value\n2125550999,2026-11-20,99.5\n');
     writeFileSync(join(folder, 'reports.json'), JSON.stringify(config));
     await stage.quick(['sync', '--store', 'sqlite:serve.db'], { cwd: folder });
     const { user, passwordEnv } = feed;
     const entry = { path: '/weekly.csv', report: 'weekly', account, user, passwordEnv };
     const args = ['--store', 'sqlite:serve.db', '--config', 'reports.json'];
-    const file = feedFile('reports-feed.json', feed, entry);
+    const sold = { ...entry, path: '/sold.csv', report: 'sold' };
+    const file = feedFile('reports-feed.json', feed, entry, sold);
     await during(['serve', ...args, '--feeds', file], async (url) => {
       const response = await fetch(`${url}/weekly.csv`, { headers: basic });
       expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
@@ -684,8 +706,22 @@ describe('calls serve --feeds', () => {
           .split('\r\n')
           .map((line) => line.split(',')),
       );
+      const bySales = await (await fetch(`${url}/sold.csv`, { headers: basic })).text();
+      const ofSales = ['report', 'sold', '--format', 'csv', ...args];
+      expect(bySales).toContain('month,calls,outcomes,revenue');
+      expect(bySales).toBe((await stage.quick(ofSales, { cwd: folder })).stdout);
       const status = await (await fetch(`${url}/feeds`, { headers: basic })).text();
       expect(status).toContain('<td>/weekly.csv</td><td>report weekly</td>');
+    });
+    await during(['serve', ...args, '--feeds', file], async (url) => {
+      writeFileSync(sales, 'phone,time,value\n2125550999,2026');
+      const cut = await fetch(`${url}/sold.csv`, { headers: basic });
+      expect([cut.status, cut.headers.get('retry-after')]).toEqual([503, '60']);
+      expect(await cut.text()).toContain('sales, row 2: it ends before its last column');
+      expect((await fetch(`${url}/feeds`, { headers: basic })).status).toBe(200);
+      rmSync(sales);
+      expect((await fetch(`${url}/sold.csv`, { headers: basic })).status).toBe(503);
+      writeFileSync(sales, 'phone,time,value\n');
     });
 
     for (const [wrong, reason] of [

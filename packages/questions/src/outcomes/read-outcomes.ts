@@ -7,8 +7,8 @@ import { type Outcome, type OutcomeFile, refuseRow, type TableRow } from './outc
 export interface OutcomeOptions {
   /** The time zone of the account, which times with an offset need; null where nobody knows it. */
   readonly timeZone: string | null;
-  /** The order of day, month and year; null where each file tells. */
-  readonly dates: DateOrder | null;
+  /** The order of day, month and year, of all files or of the file of a name; null where a file tells. */
+  readonly dates: DateOrder | null | ((name: string) => DateOrder | null);
 }
 
 /** What files of outcomes say. */
@@ -195,7 +195,9 @@ function readFile(file: OutcomeFile, options: OutcomeOptions) {
     const ofDay = timeOfDay === null ? '' : (placed[i]?.row.cells[timeOfDay] ?? '');
     return { place, text: `${text} ${ofDay}`.trim() };
   });
-  const times = readTimes(dates, options);
+  const { timeZone } = options;
+  const order = typeof options.dates === 'function' ? options.dates(file.name) : options.dates;
+  const times = readTimes(dates, { timeZone, dates: order });
   const statuses = column('status');
   const isCounted = phones.map(({ place }, i) => isCounting(place, statuses?.[i]?.text ?? ''));
   const values = (cellsOf('value') ?? []).map(({ place, text }, i) => {

@@ -290,7 +290,7 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
                   period: 'last 7 days',
                   compare: 'previous',
                 },
-                spend: null,
+                files: null,
               },
             ],
             annotations: [{ date: '2026-10-15', text: 'a new landing page', account: null }],

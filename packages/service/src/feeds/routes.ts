@@ -1,7 +1,7 @@
 import type { LeftOutReason } from '@call-attribution/conversions';
 import type { Clock } from '@call-attribution/core';
 import { isLoopback } from '@call-attribution/core/settings';
-import { periodOfText } from '@call-attribution/core/time';
+import { everything, periodOfText } from '@call-attribution/core/time';
 import { describe } from '@call-attribution/node-stream/copies';
 import { metricsText } from '@call-attribution/node-stream/status';
 import type { Store } from '@call-attribution/store';
@@ -228,7 +228,11 @@ async function factsOf(state: FeedState, store: Pick<Store, 'verdict'>, now: num
   const iso = (at: number | null = null) => (at === null ? null : new Date(at).toISOString());
   const period =
     'report' in feed
-      ? (await feed.report.plan(feed.account, now)).period
+      ? // What is wrong with a file of the report is said to who fetches it.
+        await feed.report.plan(feed.account, now).then(
+          ({ period }) => period,
+          () => everything,
+        )
       : periodOfText({ from: sinceOf(feed, now, feed.history), to: null });
   const verdict = await store.verdict(feed.account, period);
   return {

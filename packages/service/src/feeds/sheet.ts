@@ -15,7 +15,7 @@ import { formatNaive, periodOfText } from '@call-attribution/core/time';
 import { where } from '@call-attribution/query-dsl';
 import { readOutcomes, readPeriod } from '@call-attribution/questions';
 import { type Store, selectionOf } from '@call-attribution/store';
-import { Refusal } from '../http/refusal.ts';
+import { fromFiles, Refusal } from '../http/refusal.ts';
 import type { Feed, FeedOutcomes, ReportFeed, SheetFeed } from './feed.ts';
 
 /** The sheet of a feed as it was at one moment. */
@@ -179,7 +179,8 @@ export async function makeReport(
 ): Promise<Sheet> {
   const { ask } = await import('@call-attribution/store');
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
-  const [answer] = await ask([await report.plan(account, now)], [{ store, account }]);
+  const plan = await fromFiles(() => report.plan(account, now));
+  const [answer] = await ask([plan], [{ store, account }]);
   const { columns = [], rows = [] } = answer ?? {};
   const names = columns.map(({ name }) => name);
   const lines = rows.map((row) =>

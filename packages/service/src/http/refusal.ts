@@ -86,7 +86,7 @@ const otherProblems = {
   ],
   file_unavailable: [
     503,
-    'A file of outcomes of a feed, or of spend of a report, is missing, cannot be read or used, or is being written. Try again later; the detail says what is wrong.',
+    'A file of outcomes of a feed or a report, or of spend of a report, is missing, cannot be read or used, or is being written. Try again later; the detail says what is wrong.',
   ],
   fault_syntax: [400, 'A fault cannot be read. The message says what was expected.'],
 } as const satisfies Readonly<Record<string, ProblemEntry>>;
@@ -171,5 +171,18 @@ declare module '@call-attribution/core/errors' {
   interface ErrorFamily {
     /** See `Refusal` of service. */
     Refusal: Refusal;
+  }
+}
+
+/**
+ * An answer that files of spend or outcomes are read for. What is wrong with one of them is no fault
+ * of whoever asks.
+ */
+export async function fromFiles<T>(answer: () => Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!CallsError.is(error) || error instanceof Refusal || error.kind !== 'usage') throw error;
+    throw new Refusal('file_unavailable', error.summary, { headers: { 'retry-after': '60' } });
   }
 }

@@ -1,4 +1,4 @@
-import { CallsError, formatCounted, propertyOf } from '@call-attribution/core/errors';
+import { formatCounted, propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
@@ -13,7 +13,7 @@ import {
   wholeReply,
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
-import { Refusal } from '../http/refusal.ts';
+import { fromFiles, Refusal } from '../http/refusal.ts';
 import type { PageReport, PageSetup } from '../options.ts';
 import type { PageGate } from './gate.ts';
 import { glanceOf } from './numbers.ts';
@@ -107,8 +107,8 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
     });
 
   const { definitions } = setup;
-  const { columns, rows, leftOut, notes, ...answer } = await answerOf(found, account, (spend) =>
-    source.report(account, { ...found.question, ...spend, definitions }, leftSignal(c)),
+  const { columns, rows, leftOut, notes, ...answer } = await answerOf(found, account, (read) =>
+    source.report(account, { ...found.question, ...read, definitions }, leftSignal(c)),
   );
   // A definition that somebody does not see has no name for them.
   const left = leftOut.map(({ code, count, message }) =>
@@ -132,19 +132,14 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
   );
 }
 
-/** The answer of a report, with what was spent as its file says it now. */
+/** The answer of a report, with what its files say now. */
 async function answerOf(
-  { spend }: PageReport,
+  { files }: PageReport,
   account: string,
-  ask: (more: Pick<Question, 'spend'>) => Promise<Answer>,
+  ask: (read: Pick<Question, 'spend' | 'outcomes'>) => Promise<Answer>,
 ): Promise<Answer> {
-  if (spend === null) return ask({});
-  try {
-    return await ask({ spend: await spend(account) });
-  } catch (error) {
-    if (!CallsError.is(error) || error.kind !== 'usage') throw error;
-    throw new Refusal('file_unavailable', error.summary);
-  }
+  if (files === null) return ask({});
+  return fromFiles(async () => ask(await files(account)));
 }
 
 async function summary({

@@ -74,8 +74,8 @@ export function seenValue<T>({ personal }: Sight, field: string, value: T): T | 
 
 /**
  * What somebody sees, on the page of an account, of what a team has set up. Those who see some
- * accounts only get reports and annotations that name the account, and none with spend, whose file
- * may have campaigns of others. Those who do not see personal
+ * accounts only get reports and annotations that name the account, and none with spend or
+ * outcomes, whose file may be of others, too. Those who do not see personal
  * data get no definition and no report that looks at it: which calls they have would tell.
  */
 export function setupFor(sight: Sight, { id, name }: Account, setup: PageSetup): PageSetup {
@@ -88,10 +88,10 @@ export function setupFor(sight: Sight, { id, name }: Account, setup: PageSetup):
     definitions: Object.fromEntries(seen),
     exclude: seen.some(([name]) => name === exclude) ? exclude : null,
     reports: reports.filter(
-      ({ accounts, question, spend }) =>
+      ({ accounts, question, files }) =>
         isFor(accounts) &&
         isSeen({ ...question, definitions }) &&
-        (spend === null || sight.accounts === null),
+        (files === null || sight.accounts === null),
     ),
     annotations: annotations.filter(({ account }) => isFor(account === null ? null : [account])),
   };

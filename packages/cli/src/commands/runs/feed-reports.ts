@@ -1,16 +1,12 @@
-import { Writable } from 'node:stream';
 import type { FeedReport } from '@call-attribution/service';
 import { accountCalled, type Settings } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
-import type { Io } from '../../io.ts';
+import { type Io, silent } from '../../io.ts';
 import { layoutOf } from '../../report/question.ts';
 import { readReports, typedOf } from '../typed/named-report.ts';
 import { readStoredSettings } from '../typed/settings.ts';
 import { questionOf } from './report-question.ts';
-
-/** Which periods are meant is said to whoever types a report, and not with each fetch of a feed. */
-const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 /** The reports of the configuration file, for feeds: each is what would be typed for it. */
 export function feedReports(

@@ -2,15 +2,16 @@ import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, QuestionError } from '@call-attribution/questions';
 import { columnTitle } from '@call-attribution/questions/chart';
 import type { PageReport, PageSetup } from '@call-attribution/service';
-import { accountCalled, type Settings } from '@call-attribution/settings';
+import { accountCalled, type FileSection, type Settings } from '@call-attribution/settings';
 import { type Args, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { leavesExtensions } from '../../input/filter.ts';
-import type { Io } from '../../io.ts';
+import { type Io, silent } from '../../io.ts';
 import { contextOf } from '../typed/accounts.ts';
 import { checkedDefinitions } from '../typed/chosen-calls.ts';
 import { conditionsOf } from '../typed/filter.ts';
 import { readReports, typedOf } from '../typed/named-report.ts';
+import { outcomesOf } from '../typed/outcomes.ts';
 import { readStoredSettings } from '../typed/settings.ts';
 import { spendOf } from '../typed/spend.ts';
 import { groupsOf, typedPeriod } from './report-question.ts';
@@ -22,21 +23,33 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
   const { path, all } = readReports(args, io);
   const idOf = (called: string) => accountCalled(called, settings.accounts)?.id ?? called;
 
-  // What was spent is on the page by names alone: other files are beside a terminal.
-  const isNamed = (spend = '') => listIn(spend).every((name) => settings.spend.has(name));
-  const shown = [...all].filter(([, { spend }]) => isNamed(spend));
+  // Spend and outcomes are on the page by names alone: other files are beside a terminal.
+  const areNamed = (section: FileSection, typed = '') =>
+    listIn(typed).every((name) => settings[section].has(name));
+  const shown = [...all].filter(
+    ([, { spend, outcomes }]) => areNamed('spend', spend) && areNamed('outcomes', outcomes),
+  );
   const reports = shown.map(([name, report]): PageReport => {
     const typed = typedOf(report);
     const accounts = typed.text('account') === null ? null : typed.list('account').map(idOf);
     const hasSpend = typed.text('spend') !== null;
+    const hasOutcomes = typed.text('outcomes') !== null;
     const question: Question = {
       ...questionOf(typed, settings, io),
       ...(hasSpend ? { spend: [], calls: 'all' } : {}),
+      ...(hasOutcomes ? { outcomes: { all: [], window: 0 } } : {}),
     };
-    const spend = async (account: string) => {
+    const files = async (account: string) => {
       const own = accountCalled(account, settings.accounts)?.name;
       const read = own === undefined ? settings : readStoredSettings(own, args, io);
-      return (await spendOf(typed, [read], io)) ?? [];
+      const spend = await spendOf(typed, [read], io);
+      const named = [{ called: null, files: read.outcomes }];
+      const quiet = { ...io, stderr: silent };
+      const outcomes = await outcomesOf(typed, named, read.timeZone?.value ?? null, quiet);
+      return {
+        ...(spend === undefined ? {} : { spend }),
+        ...(outcomes === null ? {} : { outcomes }),
+      };
     };
 
     try {
@@ -47,7 +60,7 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
           .filter(({ kind }) => kind === 'group')
           .map((each) => columnTitle(each.name).toLowerCase())
           .join(' and ')}`;
-      return { name, title, accounts, question, spend: hasSpend ? spend : null };
+      return { name, title, accounts, question, files: hasSpend || hasOutcomes ? files : null };
     } catch (error) {
       if (!(error instanceof QuestionError)) throw error;
       throw new UsageError(`${path}: reports.${name}: ${error.message}`);

@@ -46,7 +46,10 @@ export async function questionOf(
   );
   const typed = args.text('compare');
   const compare = typed ?? (having === null ? null : usualComparison(by, period));
-  const outcomes = await outcomesOf(args, selection.timeZone ?? null, io);
+  const files = accounts.map(({ settings }) => {
+    return { called: settings.account?.name ?? null, files: settings.outcomes };
+  });
+  const outcomes = await outcomesOf(args, files, selection.timeZone ?? null, io);
   if (outcomes === null && args.flag('dry-run'))
     throw new UsageError('--dry-run lists outcomes: it needs --outcomes FILE');
   const question: Question = {

@@ -30,7 +30,8 @@ export async function readRules(
   if (timeZone === null) throw noTimeZone(tool.title);
   const period = await askedPeriod(args, context);
   const { from } = textOf(period);
-  const outcomes = await outcomesOf(args, timeZone, io);
+  const files = [{ called: null, files: context.outcomes }];
+  const outcomes = await outcomesOf(args, files, timeZone, io);
   if (outcomes !== null) refuseBesideOutcomes(args);
   const minTalk = interval(args, 'min-talk', { min: 0 });
   const file = await readRuleFile(args, context, io);

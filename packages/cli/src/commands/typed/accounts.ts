@@ -85,6 +85,7 @@ export function contextOf(settings: Settings, io: Io): FilterContext {
     version: settings.apiVersion.value,
     definitions: settings.file?.definitions ?? {},
     exclude: settings.file?.exclude ?? null,
+    outcomes: settings.outcomes,
     configFile: settings.file?.path ?? '',
   };
 }

@@ -3,6 +3,7 @@
 import { day, everything, naiveAt, type Period, second, textOf } from '@call-attribution/core/time';
 import { allOf, applyFix, type Filter, safeParse } from '@call-attribution/query-dsl';
 import type { Answer, Definitions, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
+import type { NamedFiles } from '@call-attribution/settings';
 import { type Args, interval } from '../../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../../errors.ts';
 import {
@@ -78,6 +79,8 @@ export interface FilterContext extends Present {
   readonly definitions: Definitions;
   /** Calls that do not count, by the configuration file; null for none. */
   readonly exclude: string | null;
+  /** Files of what calls became, by their names there. */
+  readonly outcomes: NamedFiles;
   /** The path of that file; empty without one. */
   readonly configFile: string;
 }

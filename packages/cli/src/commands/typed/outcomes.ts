@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
 import type { CallChange } from '@call-attribution/conversions';
 import { formatNaive } from '@call-attribution/core/time';
 import type { DateOrder, Outcome } from '@call-attribution/questions';
 import { type Args, interval } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { type Io, say } from '../../io.ts';
+import { type FilesOfAccount, namedFiles } from './named-files.ts';
 import { type Row, writeRows } from './output.ts';
 
 /** What --outcomes names. */
@@ -18,11 +18,12 @@ export interface TypedOutcomes {
 const others = ['outcome-dates', 'outcome-window', 'outcomes-complete'] as const;
 
 /**
- * Reads the files of --outcomes, and says which columns were taken; null where it was not typed. Times
- * without an offset are on the clock of the account.
+ * Reads what --outcomes says, names of the configuration file or files, and says which columns were
+ * taken; null where it was not typed. Times without an offset are on the clock of the account.
  */
 export async function outcomesOf(
   args: Args,
+  accounts: readonly FilesOfAccount[],
   timeZone: string | null,
   io: Io,
 ): Promise<TypedOutcomes | null> {
@@ -36,10 +37,13 @@ export async function outcomesOf(
 
   const { readTable } = await import('@call-attribution/settings/tables');
   const { readOutcomes, usualWindow } = await import('@call-attribution/questions');
+  const typed = args.text('outcome-dates') as DateOrder | null;
+  const named = namedFiles('outcomes', names, accounts, io.cwd);
   const files = await Promise.all(
-    names.map(async (name) => ({ name, rows: await readTable(resolve(io.cwd, name), name) })),
+    named.map(async ({ path, name, shown }) => ({ name, rows: await readTable(path, shown) })),
   );
-  const dates = args.text('outcome-dates') as DateOrder | null;
+  const own = new Map(named.map(({ name, option }) => [name, option as DateOrder | null]));
+  const dates = (name: string) => typed ?? own.get(name) ?? null;
   const { all, columns, replaced } = readOutcomes(files, { timeZone, dates });
   for (const line of columns) say(io, line);
   if (replaced > 0) {

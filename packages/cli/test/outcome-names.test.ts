@@ -1,0 +1,116 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OwnStage, openOwnStage } from './stage.ts';
+
+let stage: OwnStage;
+let folder = '';
+let row = '';
+
+const calls = (config: string, ...args: readonly string[]) =>
+  stage.quick(args, {
+    cwd: folder,
+    env: { CALLS_CONFIG: join(folder, config), CALLS_TIME_ZONE: 'UTC' },
+  });
+const report = (...args: readonly string[]) =>
+  calls('calls.config.json', 'report', '--period', '2026-10', '--by', 'month', ...args);
+
+beforeAll(async () => {
+  stage = await openOwnStage({ records: 400, days: 30, to: '2026-11-10 07:00:00' });
+  folder = stage.folder();
+  mkdirSync(join(folder, 'files'));
+  writeFileSync(join(folder, 'none.json'), '{}');
+  const { stdout } = await calls('none.json', 'list', '--period', '2026-10', '--json', '--all');
+  const called = JSON.parse(stdout) as Record<
+    'ani' | 'date_added' | 'ppc_gclid' | 'ppc_status',
+    string
+  >[];
+  const one = called.find(
+    ({ ani, ppc_gclid, ppc_status }) =>
+      /^\d{11}$/.test(ani) && ppc_gclid && ppc_status === 'Processed',
+  );
+  const [year, month, day] = (one?.date_added ?? '').slice(0, 10).split('-');
+  row = `${one?.ani},${day}/${month}/${year} 23:59,250.00`;
+  writeFileSync(join(folder, 'files', 'sales.csv'), `phone,time,value\n${row}\n`);
+  const config = {
+    outcomes: {
+      sales: { file: 'files/sales.csv', dates: 'dmy' },
+      gone: 'files/gone.csv',
+    },
+    reports: { sold: { by: 'month', period: '2026-10', outcomes: 'sales' } },
+  };
+  writeFileSync(join(folder, 'calls.config.json'), JSON.stringify(config));
+});
+afterAll(() => stage.close());
+
+describe('--outcomes with a name of the configuration', () => {
+  test('reads the file beside the configuration, with the order of its dates', async () => {
+    const { stdout, stderr, code } = await report('--outcomes', 'sales', '--json');
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)[0]).toMatchObject({ outcomes: 1, revenue: 250 });
+    expect(stderr).toContain('sales: phone from "phone", time from "time", value from "value"');
+  });
+  test('is that of a report which names it, and of an upload sheet', async () => {
+    const { stdout, stderr } = await calls('calls.config.json', 'report', 'sold', '--json');
+    expect(JSON.parse(stdout)[0], stderr).toMatchObject({ outcomes: 1, revenue: 250 });
+    const typed = ['google-ads-clicks', '--conversion-name', 'Sale', '-o', 'sale.csv'];
+    const sheet = await calls('calls.config.json', 'sheet', ...typed, '--outcomes', 'sales');
+    expect([sheet.code, sheet.stderr]).toEqual([
+      0,
+      expect.stringMatching(/1 conversion|1 outcome/),
+    ]);
+    const asked = ['--outcomes', 'sales', '--outcome-window', '7d', '--json-definition'];
+    expect(JSON.parse((await report(...asked)).stdout).reports.weekly).toMatchObject({
+      outcomes: 'sales',
+      'outcome-window': '7d',
+    });
+  });
+  test.each([
+    [['--outcomes', 'sale'], 'there are no outcomes called sale in the configuration'],
+    [['--outcomes', 'sale'], 'it has sales, gone; a file is named with its extension'],
+    [['--outcomes', 'gone'], `${join('files', 'gone.csv')}: there is no such file`],
+    [['--outcomes', './sales'], './sales: there is no such file'],
+  ])('refuses %j', async (args, message) => {
+    const { code, stdout, stderr } = await report(...args);
+    expect(stderr).toContain(message);
+    expect([code, stdout]).toEqual([2, '']);
+  });
+});
+
+test('accounts that share a file are one question, and those with files of their own are not', async () => {
+  const { env } = stage;
+  const keys = {
+    baseUrl: env.CALLS_BASE_URL,
+    accessKeyEnv: 'CALLS_KEY',
+    secretKeyEnv: 'CALLS_SECRET',
+  };
+  const asked = async (own: Readonly<Record<string, object>>, outcomes: object = {}) => {
+    const accounts = { one: { ...keys, ...own.one }, two: { ...keys, ...own.two } };
+    writeFileSync(join(folder, 'two.json'), JSON.stringify({ accounts, outcomes }), {
+      mode: 0o600,
+    });
+    const args = ['report', '--all-accounts', '--period', '2026-10', '--outcomes', 'sales'];
+    return calls('two.json', ...args);
+  };
+  const named = { outcomes: { sales: { file: 'files/sales.csv', dates: 'dmy' } } };
+  expect((await asked({ one: named })).stderr).toContain(
+    'account two has no outcomes called sales, and other accounts do',
+  );
+  expect((await asked({ one: named, two: { outcomes: { sales: 'two.csv' } } })).stderr).toContain(
+    'each account has a file of its own for the outcomes called sales',
+  );
+});
+
+test.each([
+  [{ outcomes: 'sales.csv' }, '"outcomes" must be an object of files by their names'],
+  [{ outcomes: { sales: { file: 'sales.csv', dates: 'us' } } }, 'where dates is dmy, mdy or ymd'],
+  [
+    { outcomes: { sales: { columns: 'a' } } },
+    'outcomes.sales must be a file, or an object with "file" and "dates"',
+  ],
+  [{ accounts: { one: { outcomes: { 'a b': 'a.csv' } } } }, 'outcomes "a b": a name is letters'],
+])('%j is refused where it is read', async (config, message) => {
+  writeFileSync(join(folder, 'wrong.json'), JSON.stringify(config));
+  const { stdout, stderr } = await calls('wrong.json', 'doctor');
+  expect(`${stdout}${stderr}`).toContain(message);
+});

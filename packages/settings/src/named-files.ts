@@ -1,0 +1,73 @@
+import { resolve } from 'node:path';
+
+// Files of what ads cost and of what calls became, by the names that reports, the page and assistants
+// know them by.
+
+/** A file under `"spend"` or `"outcomes"` of the configuration file. */
+export interface NamedFile {
+  /** Its absolute path. */
+  readonly path: string;
+  /**
+   * How it is read where it does not tell: headings of spend, as `--spend-columns` takes them, or the
+   * order of dates of outcomes, as `--outcome-dates` does. Null where the file tells.
+   */
+  readonly option: string | null;
+}
+
+/** Files of a section by their names. */
+export type NamedFiles = ReadonlyMap<string, NamedFile>;
+
+/** The sections of files: what an entry says beside its file, and what it looks like. */
+const sections = {
+  spend: {
+    option: 'columns',
+    known: /./,
+    example:
+      'it looks like "spend": { "google": "google.csv" }, or { "google": { "file": "google.csv", "columns": "campaign=Kampagne,cost=Kosten" } }',
+  },
+  outcomes: {
+    option: 'dates',
+    known: /^(?:dmy|mdy|ymd)$/,
+    example:
+      'it looks like "outcomes": { "sales": "sales.csv" }, or { "sales": { "file": "sales.csv", "dates": "dmy" } }, where dates is dmy, mdy or ymd',
+  },
+} as const;
+
+/** A section of files. */
+export type FileSection = keyof typeof sections;
+
+/** The names of all sections of files. */
+export const fileSections = Object.keys(sections) as readonly FileSection[];
+
+/** Reads a section of the configuration file at `path`, or of an account there. */
+export function readNamedFiles(
+  section: FileSection,
+  json: unknown,
+  path: string,
+  report: (message: string, hint: string) => void,
+): NamedFiles {
+  const { option, known, example } = sections[section];
+  const files = new Map<string, NamedFile>();
+  if (json === undefined) return files;
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    report(`"${section}" must be an object of files by their names`, example);
+    return files;
+  }
+
+  for (const [name, entry] of Object.entries(json)) {
+    const own: unknown = typeof entry === 'string' ? { file: entry } : entry;
+    const { file, [option]: how = null, ...others } = Object(own) as Record<string, unknown>;
+    const isFile = typeof file === 'string' && file !== '' && Object.keys(others).length === 0;
+    const isKnown = how === null || (typeof how === 'string' && known.test(how));
+    if (!/^[a-z][\w-]{0,59}$/i.test(name))
+      report(`${section} ${JSON.stringify(name)}: a name is letters, digits, _ and -`, example);
+    else if (!isFile || !isKnown)
+      report(
+        `${section}.${name} must be a file, or an object with "file" and "${option}"`,
+        example,
+      );
+    else files.set(name, { path: resolve(path, '..', file), option: how });
+  }
+
+  return files;
+}
