@@ -94,6 +94,8 @@ const renamed = new Map([
     (name) => [name, `--${name}`] as const,
   ),
   ['groupBy', '--by'],
+  ['having', '--fail-if'],
+  ['expect', '--expect'],
   ['spend', '--spend'],
   ['outcomes', '--outcomes'],
   ['timeZone', '--time-zone'],

@@ -144,7 +144,9 @@ export function say(io: Io, line: string): void {
 export async function readText(option: string, file: string, { cwd }: Io) {
   const path = resolve(cwd, file);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`--${option}: cannot read ${file} (${codeOf(cause)})`, [], { cause });
+    const code = codeOf(cause);
+    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    throw new UsageError(`--${option} ${file}: ${reason}`, [], { cause });
   });
   return { path, text };
 }

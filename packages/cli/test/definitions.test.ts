@@ -143,6 +143,9 @@ describe('a report with a name', () => {
     const pasted = JSON.parse((await report(...typed, '--json-definition')).stdout);
     const { title: _, ...untitled } = reports.weekly;
     expect(pasted).toEqual({ reports: { weekly: untitled } });
+    const named = await report('leads', ...typed, '--json-definition');
+    expect(JSON.parse(named.stdout)).toEqual({ reports: { leads: untitled } });
+    expect((await report('weakly', '--json-definition')).stderr).toContain('did you mean weekly?');
   });
 
   test('that is not there, or has a mistake, is refused with its place', async () => {
@@ -187,6 +190,8 @@ describe('--fail-if', () => {
   });
 
   test('ends with status 0 where no group does', async () => {
+    const misspelled = await report(...week, '--fail-if', 'missed_rat > 0.1');
+    expect(misspelled.stderr).toContain('--fail-if: There is no field missed_rat.');
     const passed = await report(...week, '--fail-if', 'calls > 100000');
     expect([passed.code, passed.stdout.trim()]).toEqual([0, '[]']);
     expect(passed.stderr).toMatch(/no group meets --fail-if/);

@@ -13,8 +13,8 @@ export interface Summary {
   readonly calls: number;
   /** Calls that count as conversions, whether or not the tool has them. */
   readonly rows: number;
-  /** Sum of the values; null when no conversion has a value. */
-  readonly value: number | null;
+  /** Sum of the values of each currency, null where a value names none. */
+  readonly values: ReadonlyMap<string | null, number>;
   /** Conversions with a talk of less than 30 seconds. */
   readonly short: number;
   /** Calls that were read with v2 alone, which does not have all fields that decide. */
@@ -64,7 +64,7 @@ export function createTally(): Tally {
   let ofV2 = 0;
   let unchanged = 0;
   let held = 0;
-  let value: number | null = null;
+  const values = new Map<string | null, number>();
   const leftOut = new Map<LeftOutReason, number>();
   const retracted = new Map<LeftOutReason | Correction, number>();
   const byRule = new Map<string, number>();
@@ -90,7 +90,8 @@ export function createTally(): Tally {
     rows += 1;
     if (conversion.rule !== null) countUnder(byRule, conversion.rule);
     if (conversion.talkSeconds < shortTalk) short += 1;
-    if (conversion.value !== null) value = (value ?? 0) + conversion.value;
+    const { value, currency } = conversion;
+    if (value !== null) values.set(currency, (values.get(currency) ?? 0) + value);
   };
 
   return {
@@ -113,7 +114,7 @@ export function createTally(): Tally {
       return {
         calls,
         rows,
-        value,
+        values: new Map(values),
         short,
         ofV2,
         leftOut: frequentFirst(leftOut),
@@ -185,21 +186,23 @@ export function checkRetractions({
 export function summaryLines(
   summary: Pick<
     Summary,
-    'calls' | 'rows' | 'value' | 'short' | 'ofV2' | 'leftOut' | 'byRule' | 'days'
+    'calls' | 'rows' | 'values' | 'short' | 'ofV2' | 'leftOut' | 'byRule' | 'days'
   >,
   { accepts }: Tool,
   rules: ConversionRules,
 ): string[] {
-  const { calls, rows, value, short, ofV2, leftOut } = summary;
+  const { calls, rows, values, short, ofV2, leftOut } = summary;
   const without = calls - rows;
   const isOfCalls = rules.outcomes === undefined;
-  const currency = rules.currency === undefined ? '' : ` ${rules.currency}`;
+  const sums = Array.from(values, ([currency, sum]) =>
+    [amount.format(sum), currency ?? []].flat().join(' '),
+  );
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
   const window = rules.clickWindow ?? accepts.clickWindow;
   return [
     [
-      value === null ? 'no values' : `worth ${amount.format(value)}${currency}`,
+      sums.length === 0 ? 'no values' : `worth ${sums.join(' and ')}`,
       ...(isOfCalls && (short > 0 || talk < shortTalk)
         ? [`${share(short, rows)} talked for less than ${shortTalk} s`]
         : []),

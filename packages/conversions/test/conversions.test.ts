@@ -276,7 +276,12 @@ test('a summary says what the conversions are worth, which rules decided, and wh
     at('4', '2026-11-18 13:00:00', { talk_minutes: '0.0' }),
   ];
   for await (const change of conversions(sheet, set, clicks)) tally.add(change);
-  expect(tally.summary()).toMatchObject({ calls: 4, rows: 2, value: 50, short: 1 });
+  expect(tally.summary()).toMatchObject({
+    calls: 4,
+    rows: 2,
+    values: new Map([['USD', 50]]),
+    short: 1,
+  });
   expect(summaryLines(tally.summary(), clicks, set)).toEqual([
     'worth 50.00 USD; 1 of 2 (50 %) talked for less than 30 s',
     'minimum talk time 0 s; calls nobody answered do not count; clicks of at most 90 days; one call of a caller in 30 days',
@@ -299,7 +304,13 @@ test('a summary says how many calls were read with v2, which lacks fields that d
 });
 
 test('a summary writes large numbers as people do', () => {
-  const counts = { calls: 3_000, rows: 1_519, value: 8_125, short: 1_200, ofV2: 0 };
+  const counts = {
+    calls: 3_000,
+    rows: 1_519,
+    values: new Map([['USD', 8_125]]),
+    short: 1_200,
+    ofV2: 0,
+  };
   const summary = {
     ...counts,
     byRule: new Map(),

@@ -8,6 +8,7 @@ import {
   RulesError,
   type SheetFormat,
   sheetFormats,
+  summaryLines,
   toSheet,
 } from '@call-attribution/conversions';
 import { dataManagerAccepts } from '@call-attribution/conversions/push';
@@ -204,8 +205,16 @@ describe('an outcome', () => {
     const tally = createTally();
     const file = `${head}\n${sale}\nAnonymous,2026-11-06,9,18,`;
     for (const change of await changesOf(rulesFor([file]))) tally.add(change);
-    expect(tally.summary()).toMatchObject({ calls: 2, rows: 1, value: 250 });
+    expect(tally.summary()).toMatchObject({ calls: 2, rows: 1, values: new Map([[null, 250]]) });
     expect([...tally.summary().leftOut]).toEqual([['no_number', 1]]);
+  });
+
+  test('of another currency adds up by itself', async () => {
+    const tally = createTally();
+    const rows = ['USD,1', 'EUR,2', 'USD,3'].map((row) => `${number},2026-11-06,10,${row}`);
+    const rules = rulesFor([['phone,time,value,currency,id', ...rows].join('\n')]);
+    for (const change of await changesOf(rules)) tally.add(change);
+    expect(summaryLines(tally.summary(), clicks, rules)[0]).toBe('worth 20.00 USD and 10.00 EUR');
   });
 });
 

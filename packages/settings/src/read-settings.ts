@@ -275,7 +275,7 @@ function settingsIn(file: ReturnType<typeof readFile>, source: SettingsSource): 
 const noAccounts = (path: string | null): readonly ['file', string, string] => [
   'file',
   path === null ? 'there is no calls.config.json with accounts' : `${path} has no accounts`,
-  'add "accounts": { "main": { "accessKeyFile": "main.access", "secretKeyFile": "main.secret" } }',
+  'calls init --account NAME adds one; in the file it is "accounts": { "main": { "accessKeyFile": "main.access", "secretKeyFile": "main.secret" } }',
 ];
 
 function reportUnknown(

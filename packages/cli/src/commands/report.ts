@@ -49,7 +49,8 @@ export const report = command({
     '--dry-run': 'with --outcomes: list each of them with its call, or why it has none',
     '--title <text>': 'title of the page',
     '--list': 'list the reports of calls.config.json',
-    '--json-definition': 'print what was typed as a report to paste into calls.config.json',
+    '--json-definition':
+      'print what was typed as a report to paste into calls.config.json, with the name that is typed first',
     ...without(whichCalls, '--on-bad-record <stop|skip>'),
     ...exclusion,
     ...accounts,

@@ -521,7 +521,7 @@ describe('calls serve --every', () => {
     };
 
     expect(await refused(['--feeds', 'nowhere.json'])).toContain(
-      '--feeds: cannot read nowhere.json (ENOENT)',
+      '--feeds nowhere.json: there is no such file',
     );
     const two = feedFile('two.json', feed, { ...feed, path: '/b.csv', account: '999' });
     expect(await refused(['--feeds', two], secret)).toContain(

@@ -142,10 +142,10 @@ function wireDestination({ account, loginAccount, conversionAction }: DataManage
   if (!/^\d{1,20}$/.test(conversionAction))
     throw badDestination('the conversion action', 'its ID, a number');
   return {
-    operatingAccount: wireAccount('the account', account),
+    operatingAccount: wireAccount('the customer ID of the account', account),
     ...(loginAccount === undefined
       ? {}
-      : { loginAccount: wireAccount('the login account', loginAccount) }),
+      : { loginAccount: wireAccount('the customer ID of the login account', loginAccount) }),
     productDestinationId: conversionAction,
   };
 }

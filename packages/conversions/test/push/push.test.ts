@@ -385,7 +385,9 @@ describe('trouble', () => {
         ...(endpoint ? { endpoint } : {}),
       });
 
-    expect(make({ account: '12' })).toThrow('the account must be 10 digits such as 123-456-7890');
+    expect(make({ account: '12' })).toThrow(
+      'the customer ID of the account must be 10 digits such as 123-456-7890',
+    );
     expect(make({ conversionAction: 'Phone lead' })).toThrow(
       'the conversion action must be its ID, a number',
     );

@@ -91,7 +91,7 @@ export async function listen(
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there. Stop it, or use another port, or 0 for a free one.',
+  EADDRINUSE: 'another program listens there. Stop it, or use another port.',
   EACCES: 'this user may not use the port. Use one above 1023.',
   EADDRNOTAVAIL: 'this machine does not have that address. Use 127.0.0.1, or 0.0.0.0 for all.',
 };

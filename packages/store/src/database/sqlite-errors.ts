@@ -97,7 +97,7 @@ export function fromSqlite(cause: unknown, file: string, isReadOnly = true): Sto
     const isWrite = !isReadOnly || /^SQLITE_(?:READONLY|PERM)/.test(code);
     return new StoreError(
       isWrite ? 'not_writable' : 'store_unavailable',
-      `The database file ${file} cannot be read or written (${code}): the file and its folder must exist and be writable.`,
+      `The database file ${file} cannot be read or written (${code}): its folder must exist, and both must be writable.`,
       { cause },
     );
   }

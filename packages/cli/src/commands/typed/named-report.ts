@@ -34,12 +34,16 @@ export const typedOf = (report: NamedReport): Args =>
     new Map(Object.entries(report).map(([name, text]) => [name, [text]])),
   );
 
-/** What was typed, with the options of the report that it names; these come second. */
+/**
+ * What was typed, with the options of the report that it names; these come second. With
+ * `--json-definition` a new name is that of the report that was typed.
+ */
 export function withReport(args: Args, io: Io): Args {
   const [name] = args.words;
   if (name === undefined) return args;
   const { path, all } = readReports(args, io);
   const report = all.get(name);
+  if (report === undefined && args.flag('json-definition') && typedIn(args).length > 0) return args;
   if (report === undefined) {
     const names = [...all.keys()];
     const near = nearest(name, names);
@@ -89,15 +93,17 @@ export function reportList({ path, all }: Reports): string[] {
   });
 }
 
+/** The options of a report that were typed. */
+const typedIn = (args: Args) => reportOptions.filter((name) => args.has(name) && args.flag(name));
+
 /** What was typed, as a report to paste into the configuration file. */
 export function definitionOf(args: Args): string {
-  const typed = reportOptions.flatMap((name): (readonly [string, unknown])[] => {
-    if (!args.has(name) || !args.flag(name)) return [];
-    if (reportFlags.includes(name)) return [[name, true]];
-    if (name === 'limit') return [[name, args.integer(name)]];
-    if (name === 'expect') return [[name, expectedIn(args)]];
+  const typed = typedIn(args).map((name): readonly [string, unknown] => {
+    if (reportFlags.includes(name)) return [name, true];
+    if (name === 'limit') return [name, args.integer(name)];
+    if (name === 'expect') return [name, expectedIn(args)];
     const isList = name === 'by' || name === 'account';
-    return [[name, isList ? args.list(name).join(',') : args.text(name)]];
+    return [name, isList ? args.list(name).join(',') : args.text(name)];
   });
   const name = args.words[0] ?? 'weekly';
   return JSON.stringify({ reports: { [name]: Object.fromEntries(typed) } }, null, 2);
