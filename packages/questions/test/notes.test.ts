@@ -114,6 +114,13 @@ describe('a negation leaves out calls without a value', () => {
     expect(added.calls - calls).toBe(570);
   });
 
+  test('conditions on two fields add them together', async () => {
+    const where = "state <> 'CA' AND ppc_campaign <> 'Other'";
+    expect(await noteOf('no_value', { where }, third)).toMatch(
+      /IS NULL\) and \(… OR \w+ IS NULL\) add them\.$/,
+    );
+  });
+
   test('in a measure they count as no', async () => {
     const measures = ["share(state <> 'TX')"];
     expect(await noteOf('no_value', { measures }, third)).toBe(

@@ -62,8 +62,9 @@ function changeOf(change: PageChange | null, isRate = false): HTMLElement | null
   const { size, judged } = change;
   const shown = Math.abs(size).toLocaleString('en');
   if (size === 0) return el('span', { class: 'change' }, 'unchanged');
-  const [unit, words] = isRate ? [' pts', ' percentage points'] : ['%', '%'];
-  const seen = `${size > 0 ? '▲' : '▼'} ${shown}${unit}`;
+  const s = shown === '1' ? '' : 's';
+  const seen = `${size > 0 ? '▲' : '▼'} ${shown}${isRate ? ` pt${s}` : '%'}`;
+  const words = isRate ? ` percentage point${s}` : '%';
   const said = `${size > 0 ? 'up' : 'down'} ${shown}${words} on the period before${judged === null ? '' : `, which is ${judged}`}`;
   return el(
     'span',

@@ -52,7 +52,7 @@ export const negationSentence = (fields: readonly string[]): string =>
   `Calls without ${wordList(fields)} are left out, since a negation is not true of them either: ${wordList(
     fields.map((name) => `(… OR ${name} IS NULL)`),
     'and',
-  )} adds them.`;
+  )} ${fields.length === 1 ? 'adds' : 'add'} them.`;
 
 /** A value as text for people. Empty and missing look alike. */
 export const shownValue = (value: AnswerValue | undefined): string =>

@@ -86,8 +86,8 @@ const kinds: readonly NoteKind<unknown>[] = [
       const tests = fields.map((name) => `(… OR ${name} IS NULL)`);
       const which = `${formatCounted(calls, 'call')} without ${wordList(fields)}`;
       return measure === null
-        ? `${which} ${calls === 1 ? 'is' : 'are'} left out, since a negation is not true of them either: ${wordList(tests, 'and')} adds them.`
-        : `In ${measure} ${which} ${calls === 1 ? 'counts' : 'count'} as no, since a negation is not true of them either: ${wordList(tests, 'and')} counts them.`;
+        ? `${which} ${calls === 1 ? 'is' : 'are'} left out, since a negation is not true of them either: ${wordList(tests, 'and')} ${tests.length === 1 ? 'adds' : 'add'} them.`
+        : `In ${measure} ${which} ${calls === 1 ? 'counts' : 'count'} as no, since a negation is not true of them either: ${wordList(tests, 'and')} ${tests.length === 1 ? 'counts' : 'count'} them.`;
     },
   }),
   kind({
