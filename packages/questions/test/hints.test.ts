@@ -77,4 +77,15 @@ describe('what is not in the data is said so, with the way to bring it', () => {
     expect(() => planQuestion({ groupBy: [name] })).toThrow(sentence);
     expect(() => planQuestion({ where: `${name} = 'x'` })).toThrow(sentence);
   });
+
+  test.each([
+    ['missed_calls', 'Did you mean missed?'],
+    ['answered_calls', 'Did you mean answered?'],
+    ['total_calls', 'Did you mean calls?'],
+    ['number_of_callers', 'Did you mean callers?'],
+    ['mised', 'Did you mean missed?'],
+    ['zebra_calls', 'Measures: calls, share,'],
+  ])('%s: which measure was meant', (name, sentence) => {
+    expect(() => planQuestion({ measures: [name] })).toThrow(sentence);
+  });
 });

@@ -91,7 +91,9 @@ export function readMeasure(
     if (isOfOutcomes && !hasOutcomes)
       throw refuse`${body} is measured of what calls became later: give ${option('outcomes')}.`;
     const names = [...new Set(allMeasures.map(({ name }) => name))];
-    const others = meantOr(nearest(called, names), `Measures: ${measureForms.join(', ')}.`);
+    const ofCalls = called.replace(/^(?:total|number_of)_|_calls$/gi, '');
+    const meant = nearest(called, names) ?? nearest(ofCalls, names);
+    const others = meantOr(meant, `Measures: ${measureForms.join(', ')}.`);
     const more = absentSentence(called) ?? others;
     throw new QuestionError('unknown_name', `There is no measure ${JSON.stringify(body)}. ${more}`);
   }
