@@ -1,7 +1,7 @@
 import { sheetFormats } from '@call-attribution/conversions/formats';
 import type { FieldSpec } from '@call-attribution/core';
 import { command } from '../command.ts';
-import { CliError, exitCodes } from '../errors.ts';
+import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { say } from '../io.ts';
 import {
   accounts,
@@ -43,6 +43,9 @@ export const get = command({
       'why it is in the sheet or not; --ledger says whether it was sent',
   },
   async run(args, io) {
+    const stray = ofJudging.find((name) => args.flag(name));
+    if (stray !== undefined && !args.flag('for'))
+      throw new UsageError(`--${stray} goes with --for, which says why a call counts for a tool`);
     const { chooseAccounts, contextOf, eachAccount } = await import('./typed/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const output = await import('./typed/output.ts');
@@ -118,6 +121,19 @@ export const get = command({
     return status;
   },
 });
+
+/** The options that decide whether a call counts for a tool. */
+const ofJudging = [
+  'value',
+  'rules',
+  'no-exclude',
+  'min-talk',
+  'conversion-name',
+  'customer',
+  'conversion-action',
+  'phone',
+  'ledger',
+] as const;
 
 /** The fields of a call by group; of all of them, those that have a value. */
 function cardOf(

@@ -29,3 +29,16 @@ test('in CSV an empty string differs from a missing value', async () => {
   server.close();
   expect(stdout).toBe('sid,url_tag,landing_page,conversion_page\r\n1,"","a ""b"", c",\r\n');
 });
+
+test.each([
+  ['--value', '25USD'],
+  ['--rules', 'rules.json'],
+  ['--min-talk', '2m'],
+  ['--ledger', 'uploads.ledger'],
+  ['--conversion-name', 'Call'],
+  ['--no-exclude'],
+])('%s is refused where no tool is named', async (...typed) => {
+  const { code, stdout, stderr } = await stage.quick(['get', '1000000001', ...typed]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(`${typed[0]} goes with --for, which says why a call counts for a tool`);
+});
