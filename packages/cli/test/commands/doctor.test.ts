@@ -162,6 +162,18 @@ describe('definitions', () => {
     expect(met).not.toMatch(/numbers of callers/);
     expect(await doctor(lead, '2027-11-01T12:00:00Z')).not.toMatch(/definitions/);
     expect(await doctor({ lead: 'talk_minutes >> 2' }, soon)).toMatch(/wrong +definitions +.*lead/);
+
+    // A release with a field of this name refuses it in all commands, and without a copy, too.
+    writeFileSync(join(cwd, 'taken.json'), JSON.stringify({ definitions: { state: 'missed' } }));
+    for (const place of [[], ['--store', 'sqlite:calls.db'], ['--store', 'sqlite:none.db']]) {
+      const args = ['doctor', '--offline', ...place, '--config', 'taken.json'];
+      const { code, stdout } = await stage.quick(args, { cwd });
+      expect({ code, place }).toEqual({ code: 2, place });
+      expect(stdout.match(/A definition cannot be called/g)).toHaveLength(1);
+      expect(stdout).toMatch(
+        /wrong +definitions +.*taken\.json: A definition cannot be called state: that is a field\. Choose another name, such as our_state\.\n/,
+      );
+    }
     expect(await doctor({ office: "ani = '3035550100'" }, soon)).toMatch(
       /note +file .* has numbers of callers, and other users can read it\n.*chmod 600/,
     );

@@ -4,10 +4,11 @@ import type { Client } from '@call-attribution/core';
 import { plainSettings, readSmallFile, secretSettings } from '@call-attribution/core/settings';
 import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl/nearest';
+import type { Definitions } from '@call-attribution/questions';
 import { type Settings, userConfigFile } from '@call-attribution/settings';
 import { ask, type Store, sqliteInUse, storeName } from '@call-attribution/store';
 import type { Args, Handler } from '../../args.ts';
-import { exitCodes } from '../../errors.ts';
+import { exitCodes, UsageError } from '../../errors.ts';
 import { explain, tryDoctor } from '../../failures.ts';
 import { futureIn } from '../../input/found-zone.ts';
 import { apiSource } from '../../input/source.ts';
@@ -23,6 +24,7 @@ import {
   refuseUnchosen,
   typedAccounts,
 } from '../typed/accounts.ts';
+import { checkedDefinitions } from '../typed/chosen-calls.ts';
 import { readFileSettings, readSettings } from '../typed/settings.ts';
 
 /** The result of one item. */
@@ -66,7 +68,9 @@ export const doctor: Handler = async (args, io) => {
   const isOffline = args.flag('offline');
   const hint =
     isOffline || typedAccounts(args) !== null ? '' : 'add --all-accounts to check each of them';
-  const copies = await copiesFound(settings, args, io);
+  const misread = await definitionsRead(settings);
+  const definitions = misread.length > 0 ? {} : (settings.file?.definitions ?? {});
+  const copies = await copiesFound(settings, definitions, args, io);
   const connected = isOffline ? offline(settings, io) : await connections(settings, args, io);
   const findings = [
     ok(
@@ -77,10 +81,12 @@ export const doctor: Handler = async (args, io) => {
     ...variables(io),
     proxy(settings, io),
     ...(names.length > 0 ? [ok('accounts', names.join(', '), hint)] : []),
+    ...misread,
     ...connected.findings,
     ...copies.findings,
   ];
   let { status } = connected;
+  if (status === exitCodes.ok && misread.length > 0) status = exitCodes.usage;
   if (status === exitCodes.ok && isOffline) ({ status } = copies);
   else if (status === exitCodes.ok && findings.some(({ state }) => state === 'wrong'))
     status = exitCodes.failed;
@@ -182,7 +188,12 @@ function offline(settings: Settings, io: Io): Found {
  * What is in the store that options and settings name: which accounts, how fresh and how whole each
  * is. Nothing is created, and the API is not asked.
  */
-async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Found> {
+async function copiesFound(
+  settings: Settings,
+  definitions: Definitions,
+  args: Args,
+  io: Io,
+): Promise<Found> {
   const { typedAs = 'calls' } = io;
   try {
     const chosen = chooseStore(args.text('store'), settings, io);
@@ -216,7 +227,7 @@ async function copiesFound(settings: Settings, args: Args, io: Io): Promise<Foun
         else each.push(note(name, `${facts}; ${lacks}${only}`, `${sync} goes on`));
         warnings.push(...futureCall(newest ?? '', settings, io));
       }
-      warnings.push(...(await definitionsFound(store, accounts, settings, io)));
+      warnings.push(...(await definitionsFound(store, accounts, definitions, io)));
       const sum = accounts.reduce((sum, { calls }) => sum + calls, 0);
       const size = file === null ? '' : `, ${bytes(file.size)}`;
       const text = `${shown}: ${plural(sum, 'call')} of ${plural(accounts.length, 'account')}${size}`;
@@ -316,36 +327,41 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
   }
 }
 
+/** What is wrong in the definitions of the configuration file; every other command refuses it. */
+async function definitionsRead(settings: Settings): Promise<Finding[]> {
+  try {
+    await checkedDefinitions(settings);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [wrong('definitions', error.message)];
+  }
+}
+
 /** The definitions that no call of the last 90 days meets: a word in them may be wrong by now. */
 async function definitionsFound(
   store: Store,
   accounts: readonly { readonly account: string }[],
-  settings: Settings,
+  definitions: Definitions,
   io: Io,
 ): Promise<Finding[]> {
   const item = 'definitions';
-  const { definitions = {}, path = '' } = settings.file ?? {};
   const names = Object.keys(definitions);
   if (names.length === 0) return [];
-  const { planQuestion, QuestionError } = await import('@call-attribution/questions');
-  try {
-    const measures = ['calls', ...names.map((name, at) => `count(${name}) as definition_${at}`)];
-    const question = { definitions, measures, period: 'last 90 days' };
-    const plan = planQuestion(question, { now: io.clock.now() });
-    const [answer] = await ask(
-      [plan],
-      accounts.map(({ account }) => ({ store, account })),
-    );
-    if (answer === undefined || answer.calls === 0) return [];
-    const unmet = names.filter((_, at) => answer.total[`definition_${at}`] === 0);
-    const of = `the ${plural(answer.calls, 'call')} of the last 90 days`;
-    if (unmet.length === 0) return [ok(item, `each is met by some of ${of}`)];
-    const hint = 'calls fields NAME says what one stands for';
-    return [note(item, `none of ${of} is ${unmet.join(' or ')}`, hint)];
-  } catch (error) {
-    if (!(error instanceof QuestionError)) throw error;
-    return [wrong(item, error.message, `mend it in ${path}`)];
-  }
+  const { planQuestion } = await import('@call-attribution/questions');
+  const measures = ['calls', ...names.map((name, at) => `count(${name}) as definition_${at}`)];
+  const question = { definitions, measures, period: 'last 90 days' };
+  const plan = planQuestion(question, { now: io.clock.now() });
+  const [answer] = await ask(
+    [plan],
+    accounts.map(({ account }) => ({ store, account })),
+  );
+  if (answer === undefined || answer.calls === 0) return [];
+  const unmet = names.filter((_, at) => answer.total[`definition_${at}`] === 0);
+  const of = `the ${plural(answer.calls, 'call')} of the last 90 days`;
+  if (unmet.length === 0) return [ok(item, `each is met by some of ${of}`)];
+  const hint = 'calls fields NAME says what one stands for';
+  return [note(item, `none of ${of} is ${unmet.join(' or ')}`, hint)];
 }
 
 /** A warning where the newest call has yet to come in the time zone that is set. */
