@@ -15,7 +15,7 @@ export const init = command({
     ...legacy,
   },
   examples: {
-    'calls init': 'three answers, and no terminal needs an export any more',
+    'calls init': 'answer its questions once, and no terminal needs an export any more',
     'calls init --account berlin': 'another account: calls list --account berlin',
     'calls init --default berlin': 'the account of every command without --account',
   },
