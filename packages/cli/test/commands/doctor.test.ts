@@ -163,7 +163,7 @@ describe('definitions', () => {
     expect(await doctor(lead, '2027-11-01T12:00:00Z')).not.toMatch(/definitions/);
     expect(await doctor({ lead: 'talk_minutes >> 2' }, soon)).toMatch(/wrong +definitions +.*lead/);
 
-    // A release with a field of this name refuses it in all commands, and without a copy, too.
+    // A release with a field of this name refuses it, and that is said without a copy, too.
     writeFileSync(join(cwd, 'taken.json'), JSON.stringify({ definitions: { state: 'missed' } }));
     for (const place of [[], ['--store', 'sqlite:calls.db'], ['--store', 'sqlite:none.db']]) {
       const args = ['doctor', '--offline', ...place, '--config', 'taken.json'];

@@ -327,7 +327,7 @@ async function connection(read: () => Settings, io: Io): Promise<Found> {
   }
 }
 
-/** What is wrong in the definitions of the configuration file; every other command refuses it. */
+/** What is wrong in the definitions of the configuration file; commands that use them refuse it. */
 async function definitionsRead(settings: Settings): Promise<Finding[]> {
   try {
     await checkedDefinitions(settings);
