@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from './stage.ts';
 
@@ -75,6 +77,34 @@ describe('--outcomes with a name of the configuration', () => {
     expect(stderr).toContain(message);
     expect([code, stdout]).toEqual([2, '']);
   });
+});
+
+test('an assistant asks by the name, and gets no number', async () => {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const config = join(folder, 'calls.config.json');
+  const own = { CALLS_CONFIG: config, CALLS_TIME_ZONE: 'UTC', HOME: folder };
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [stage.bin, 'mcp', '--memory'],
+      env: { PATH: process.env.PATH ?? '', ...stage.env, ...own },
+      stderr: 'ignore',
+    }),
+  );
+  const asked = async (outcomes: string) =>
+    JSON.stringify(
+      await client.callTool({
+        name: 'analyze_calls',
+        arguments: { period: '2026-10', group_by: 'campaign', calls: 'all', outcomes },
+      }),
+    );
+  const answer = await asked('sales');
+  expect(answer).toMatch(/"totals":\{[^}]*"outcomes":1,"revenue":250[,}]/);
+  const number = row.slice(0, row.indexOf(','));
+  expect(answer).not.toContain(number.slice(-7));
+  expect(await asked('gone')).toContain('cannot be used: gone: there is no such file');
+  expect(await asked('files/sales.csv')).toContain('no outcomes called');
+  await client.close();
 });
 
 test('accounts that share a file are one question, and those with files of their own are not', async () => {

@@ -6,6 +6,7 @@ import {
   judgedEarly,
   judgedField,
   maskedTruths,
+  type Outcome,
   planCalls,
   type Spend,
   withoutValues,
@@ -34,17 +35,19 @@ export interface Configured {
   /** Reports by their names: options of `calls report`, such as `{ by: 'campaign' }`. */
   readonly reports: ReadonlyMap<string, NamedReport>;
   /** What was spent, by names: agents never name a file. */
-  readonly spend: NamedSpend;
+  readonly spend: FilesByName<Spend>;
+  /** What calls became, by names; read for one account. */
+  readonly outcomes: FilesByName<Outcome>;
   /** The annotations that belong to numbers of a period and of accounts, in the order of their days. */
   readonly annotations: (numbers: AnnotatedNumbers) => readonly Annotation[];
 }
 
-/** What was spent, from files that an operator has given names to. */
-export interface NamedSpend {
+/** What files say that an operator has given names to. */
+export interface FilesByName<T> {
   /** The names. */
   readonly names: readonly string[];
-  /** Reads what a name says of accounts, which are named too. */
-  read(name: string, accounts: readonly string[]): Promise<readonly Spend[]>;
+  /** Reads what some of them say of accounts, which are named too. */
+  read(names: readonly string[], accounts: readonly string[]): Promise<readonly T[]>;
 }
 
 /** Nothing. */
@@ -54,6 +57,7 @@ export const nothingConfigured: Configured = {
   rules: {},
   reports: new Map(),
   spend: { names: [], read: async () => [] },
+  outcomes: { names: [], read: async () => [] },
   annotations: () => [],
 };
 
@@ -78,7 +82,12 @@ export interface Words {
 
 /** Reads the names of an operator. Throws a `QuestionError` for a definition with a mistake. */
 export function readWords(
-  { definitions: written, exclude, rules, reports }: Omit<Configured, 'spend' | 'annotations'>,
+  {
+    definitions: written,
+    exclude,
+    rules,
+    reports,
+  }: Omit<Configured, 'spend' | 'outcomes' | 'annotations'>,
   reveal: ReadonlySet<Reveal>,
 ): Words {
   const names = Object.keys(written);

@@ -4,7 +4,7 @@
 // otherwise.
 
 export type { AuthMetadata, HttpAuth } from './auth.ts';
-export type { Configured, NamedSpend } from './configured.ts';
+export type { Configured, FilesByName } from './configured.ts';
 export type { Cell, RecordView } from './fields.ts';
 export {
   type HttpEndpoint,

@@ -8,18 +8,25 @@ import { revealChoices } from '@call-attribution/core/fields';
 import { type Environment, readVariable } from '@call-attribution/core/settings';
 import { describe } from '@call-attribution/node-stream/copies';
 import { nearest } from '@call-attribution/query-dsl';
-import { readSpend } from '@call-attribution/questions';
+import {
+  type DateOrder,
+  readOutcomes,
+  readSpend,
+  type TableRow,
+} from '@call-attribution/questions';
 import { formatCounted } from '@call-attribution/questions/chart';
 import {
   annotationsOf,
   connectionOf,
+  type FileSection,
   missingSettings,
+  type NamedFile,
   readAccounts,
   readSettings,
   reportsIn,
   type Settings,
 } from '@call-attribution/settings';
-import { type Configured, type NamedSpend, nothingConfigured, readWords } from './configured.ts';
+import { type Configured, type FilesByName, nothingConfigured, readWords } from './configured.ts';
 import type { HttpOptions } from './http.ts';
 import { type McpChoices, mcpOptions } from './options.ts';
 import { pseudonymKeyFrom, type Reveal } from './privacy/mask.ts';
@@ -220,7 +227,14 @@ function configuredIn(served: readonly ServedAccount[], reveal: readonly Reveal[
     const configured: Configured = {
       ...nothingConfigured,
       ...(file !== null && { ...file, reports: reportsIn(file).all }),
-      spend: spendIn(served),
+      spend: filesIn('spend', served, (files) =>
+        files.map(({ name, rows, option }) => readSpend({ name, rows }, option)),
+      ),
+      outcomes: filesIn('outcomes', served, (files, timeZone) => {
+        const options = new Map(files.map(({ name, option }) => [name, option]));
+        const dates = (name: string) => (options.get(name) ?? null) as DateOrder | null;
+        return readOutcomes(files, { timeZone, dates }).all;
+      }),
       annotations: (numbers) =>
         served[0] === undefined ? [] : annotationsOf(served[0].settings, numbers),
     };
@@ -234,23 +248,40 @@ function configuredIn(served: readonly ServedAccount[], reveal: readonly Reveal[
   }
 }
 
-/** The files of what was spent that the configuration has names for. */
-function spendIn(served: readonly ServedAccount[]): NamedSpend {
+/** A file that was opened, under the name that the configuration has for it. */
+interface OpenedFile extends NamedFile {
+  readonly name: string;
+  readonly rows: readonly TableRow[];
+}
+
+/** The files of a section of the configuration; `read` says what they have, of an account with its clock. */
+function filesIn<T>(
+  section: FileSection,
+  served: readonly ServedAccount[],
+  read: (files: readonly OpenedFile[], timeZone: string | null) => readonly T[],
+): FilesByName<T> {
   return {
-    names: [...new Set(served.flatMap(({ settings }) => [...settings.spend.keys()]))],
-    async read(name, accounts) {
+    names: [...new Set(served.flatMap(({ settings }) => [...settings[section].keys()]))],
+    async read(names, accounts) {
       const own = served.filter((account) => accounts.includes(account.name));
-      const without = own.find(({ settings }) => !settings.spend.has(name));
-      if (without !== undefined)
-        throw wrong(`account ${without.name} has no spend called ${name}; ask about the others.`);
-      const files = own.flatMap(({ settings }) => settings.spend.get(name) ?? []);
-      const once = new Map(files.map((file) => [file.path, file])).values();
+      const files = new Map<string, NamedFile & Pick<OpenedFile, 'name'>>();
+      for (const name of names)
+        for (const { name: account, settings } of own) {
+          const file = settings[section].get(name);
+          if (file === undefined)
+            throw wrong(
+              `account ${account} has no ${section} called ${name}; ask about the others.`,
+            );
+          files.set(file.path, { ...file, name });
+        }
+
       const { readTable } = await import('@call-attribution/settings/tables');
-      return Promise.all(
-        [...once].map(async ({ path, option }) =>
-          readSpend({ name, rows: await readTable(path, name) }, option),
-        ),
+      const opened = await Promise.all(
+        [...files.values()].map(async (file) => {
+          return { ...file, rows: await readTable(file.path, file.name) };
+        }),
       );
+      return read(opened, own[0]?.settings.timeZone?.value ?? null);
     },
   };
 }

@@ -43,6 +43,7 @@ import {
 import { type CustomTool, customTool } from './tools/custom-tool.ts';
 import { tools } from './tools/list.ts';
 import { reportShape, withReport } from './tools/named-report.ts';
+import { maskOutcomes, outcomesShape } from './tools/outcomes.ts';
 import { saveCsv } from './tools/save-csv.ts';
 import { type JsonSchema, type Tool, type ToolContext, toJsonSchema } from './tools/tool.ts';
 
@@ -101,7 +102,7 @@ export interface CallsMcpOptions {
    */
   readonly exportFolder?: string | undefined;
   /**
-   * Conditions, reports, rules and files of spend that have names, which calls do not count, and
+   * Conditions, reports, rules and files that have names, which calls do not count, and
    * annotations. Default: none.
    */
   readonly configured?: Partial<Configured> | undefined;
@@ -181,6 +182,7 @@ export function createServer(
       AskedAccount,
       ...AskedAccount[],
     ];
+    const called = chosen.map((account) => account.name);
     return {
       version: spoken,
       client: open,
@@ -190,11 +192,11 @@ export function createServer(
       words,
       spend: {
         names: configured.spend.names,
-        read: (name) =>
-          configured.spend.read(
-            name,
-            chosen.map((account) => account.name),
-          ),
+        read: (names) => configured.spend.read(names, called),
+      },
+      outcomes: {
+        names: configured.outcomes.names,
+        read: async (names) => maskOutcomes(await configured.outcomes.read(names, called), mask),
       },
       annotations: ({ from, to }) =>
         configured.annotations({
@@ -227,6 +229,7 @@ export function createServer(
   const said = instructions(spoken, timeZone, names, tools, {
     ...words,
     spend: configured.spend.names,
+    outcomes: configured.outcomes.names,
   });
 
   /**
@@ -440,6 +443,9 @@ function ownTool(
       ? {}
       : noExcludeShape(all.words.exclude)),
     ...(tool === analyzeCalls && all.words.reports.size > 0 ? reportShape(all.words) : {}),
+    ...(tool === analyzeCalls && all.outcomes.names.length > 0
+      ? outcomesShape(all.outcomes.names)
+      : {}),
     ...(opened.length > 1 ? { account: account.optional() } : {}),
   });
   return {

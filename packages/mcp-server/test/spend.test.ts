@@ -1,7 +1,7 @@
 import { fixtureCalls } from '@call-attribution/core/testing';
-import { readSpend } from '@call-attribution/questions';
+import { readSpend, type Spend } from '@call-attribution/questions';
 import { describe, expect, it } from 'vitest';
-import { callTool, createServer, type NamedSpend } from '../src/index.ts';
+import { callTool, createServer, type FilesByName } from '../src/index.ts';
 import { ask } from './support/ask.ts';
 import { fakeClient } from './support/fake-client.ts';
 import { request } from './support/handlers.ts';
@@ -18,14 +18,15 @@ const rows = [
   { line: 3, cells: ['Brand', '1,033.33'] },
   { line: 4, cells: ['Implants', '20.00'] },
 ];
-const spend: NamedSpend = {
+const spend: FilesByName<Spend> = {
   names: ['google', 'cut'],
-  read: async (name) => [
-    readSpend(
-      { name, rows: name === 'cut' ? [...rows, { line: 5, cells: ['Generic'] }] : rows },
-      null,
+  read: async (names) =>
+    names.map((name) =>
+      readSpend(
+        { name, rows: name === 'cut' ? [...rows, { line: 5, cells: ['Generic'] }] : rows },
+        null,
+      ),
     ),
-  ],
 };
 const reports = new Map([
   ['cost', { by: 'campaign', measures: 'calls', period: '2026-10', spend: 'google' }],

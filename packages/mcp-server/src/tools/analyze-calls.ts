@@ -28,6 +28,7 @@ import {
 import { annotationNotes } from './annotations.ts';
 import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
+import { type OutcomeArguments, outcomesIn, refusePerCaller, usualOfOutcomes } from './outcomes.ts';
 import { rowsMissing, rowsOfFile, writeRows } from './save-csv.ts';
 import { countThatFits, estimateTokens } from './table.ts';
 import { type ToolContext, tableOutput, tool } from './tool.ts';
@@ -98,16 +99,17 @@ export const analyzeCalls = tool({
     .partial(),
   meta: appMeta,
   answers: 'Totals, shares, rankings, trends, comparisons (one call for a question)',
-  async run(args, context) {
+  async run(args: Args, context) {
     const { source, folder } = context;
     // Calls through call extensions were paid for, too.
     const isOfSpend = args.spend !== undefined && args.calls === undefined;
     const chosen = choose(isOfSpend ? { ...args, calls: 'all' } : args, context);
-    const spend = args.spend && (await spendIn(args.spend, context));
+    const spend = args.spend && (await fromFiles(spendIn(args.spend, context)));
+    const outcomes = await fromFiles(outcomesIn(args, context));
     const question = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
       chosen,
-      spend,
+      { spend, outcomes },
       context,
     );
     const { answers, asOf, without, ...origin } = await source.analyze([question], context);
@@ -278,17 +280,18 @@ function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown
   return `${total}; ${parts.join(', ')}.${more}`;
 }
 
-type Args = z.infer<typeof input>;
+type Args = z.infer<typeof input> & OutcomeArguments;
 
 /** The question of a call. Throws an error that says what is wrong and the nearest right thing. */
 function questionOf(
   args: Args,
   { selection }: Chosen,
-  spend: Question['spend'],
+  { spend, outcomes }: Pick<Question, 'spend' | 'outcomes'>,
   context: ToolContext,
 ): Question {
   const { group_by: groupBy = [], measures, having, order, limit, top_per: topPer, compare } = args;
   const isTime = groupBy.some(isTimeGroup);
+  const usual = groupBy.length === 0 ? ['calls'] : ['calls', 'share'];
   const { period, from, to } = args;
   const question: Question = {
     ...selection,
@@ -298,18 +301,17 @@ function questionOf(
     having,
     order,
     topPer,
-    measures: measures ?? (groupBy.length === 0 ? ['calls'] : ['calls', 'share']),
+    measures: measures ?? (outcomes === undefined ? usual : usualOfOutcomes),
     limit: limit ?? (isTime ? usualTimeLimit : usualLimit),
     compare: compare && comparedWith(compare),
     spend,
+    outcomes,
     // Records were masked before.
     personal: 'show',
   };
-  const { measured } = planQuestion(question, {
-    now: context.clock.now(),
-    version: context.version,
-  });
-  for (const condition of measured) refusePersonal(condition, context);
+  const plan = planQuestion(question, { now: context.clock.now(), version: context.version });
+  for (const condition of plan.measured) refusePersonal(condition, context);
+  if (outcomes !== undefined) refusePerCaller(plan, question, context);
   return question;
 }
 
@@ -329,8 +331,13 @@ async function spendIn(
 ): Promise<Question['spend']> {
   const named = list.filter((entry) => spend.names.includes(entry.trim()));
   if (named.length === 0 || named.length < list.length) return amountsIn(list, spend.names);
+  return spend.read(named.map((name) => name.trim()));
+}
+
+/** What files of the operator say, or what is wrong with one of them. */
+async function fromFiles<T>(read: Promise<T>): Promise<T> {
   try {
-    return (await Promise.all(named.map((name) => spend.read(name.trim())))).flat();
+    return await read;
   } catch (error) {
     if (!CallsError.is(error)) throw error;
     throw invalidQuestion(`The operator's file cannot be used: ${error.message}`);
@@ -371,7 +378,13 @@ async function changeOf(
   notes: readonly string[],
   context: ToolContext,
 ) {
-  const none = { having: undefined, order: undefined, topPer: undefined, spend: undefined };
+  const none = {
+    having: undefined,
+    order: undefined,
+    topPer: undefined,
+    spend: undefined,
+    outcomes: undefined,
+  };
   const asked = dimensions.filter((by) => by !== 'account' || context.source.accounts.length > 1);
   const { answers } = await context.source.analyze(
     asked.map((by) => ({

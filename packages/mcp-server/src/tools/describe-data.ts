@@ -29,8 +29,8 @@ const usual =
 
 const everyCall = { calls: 'all', personal: 'show' } as const;
 
-const missing = (spend: readonly string[]): string =>
-  `Not in the data: revenue, sales and bookings, the agents who answered, recordings as text, transcripts, topics, spam ratings, ${spend.length > 0 ? '' : 'ad spend, '}impressions and clicks without a call.`;
+const missing = ({ spend, outcomes }: Pick<ToolContext, 'spend' | 'outcomes'>): string =>
+  `Not in the data: ${outcomes.names.length > 0 ? '' : 'revenue, sales and bookings, '}the agents who answered, recordings as text, transcripts, topics, spam ratings, ${spend.names.length > 0 ? '' : 'ad spend, '}impressions and clicks without a call.`;
 
 /**
  * Says what there is: accounts, period, freshness, fields with their meaning and values; and what
@@ -148,7 +148,7 @@ export const describeData = tool({
         : `${context.timeZone}, the time zone of the calls`;
     return {
       summary:
-        `${withoutSentence(origin.without)} ${formatCount(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing(context.spend.names)}`.trim(),
+        `${withoutSentence(origin.without)} ${formatCount(total)} calls${last}, call extensions included; as of ${minuteOf(origin.asOf)}. Today is ${today} in ${zone}. Shares and values: ${basis}. ${missing(context)}`.trim(),
       columns,
       rows: shown,
       ...(fields === undefined && others.length > 0 ? { more_fields: others } : {}),

@@ -52,7 +52,7 @@ const listOf = (text: string): readonly string[] => splitList(text).map((part) =
 /** What a report says, as arguments. What only the terminal does with it is left out. */
 function argumentsOf(report: NamedReport): Record<string, unknown> {
   const { by = 'day', measures, where, q, limit, account } = report;
-  const { period, from, to, order, compare, spend, 'min-talk': minTalk } = report;
+  const { period, from, to, order, compare, spend, outcomes, 'min-talk': minTalk } = report;
   const conditions = [
     ...(where === undefined ? [] : [where]),
     ...(minTalk === undefined ? [] : [talkOf(minTalk)]),
@@ -70,6 +70,8 @@ function argumentsOf(report: NamedReport): Record<string, unknown> {
     order,
     compare,
     spend: spend && listOf(spend),
+    outcomes: outcomes && listOf(outcomes),
+    outcome_window: outcomes && report['outcome-window'],
     calls: isOfAll ? 'all' : undefined,
     no_exclude: report['no-exclude'] === 'true' || undefined,
     account: account === undefined || account === 'all' ? undefined : listOf(account),

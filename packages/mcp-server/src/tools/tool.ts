@@ -1,5 +1,5 @@
 import type { Client, Clock, FieldSpec, Version } from '@call-attribution/core';
-import type { Spend } from '@call-attribution/questions';
+import type { Outcome, Spend } from '@call-attribution/questions';
 import type { AnnotatedNumbers, Annotation } from '@call-attribution/settings';
 import * as z from 'zod';
 import type { Words } from '../configured.ts';
@@ -52,6 +52,13 @@ export interface CustomToolContext {
   progress(done: number, total: number | null, message: string): void;
 }
 
+/** Files by their names, for the accounts that a call is about. */
+interface FilesOfCall<T> {
+  readonly names: readonly string[];
+  /** Reads what some of them say. */
+  read(names: readonly string[]): Promise<readonly T[]>;
+}
+
 /** What the tools of this package may use while they run. */
 export interface ToolContext extends CustomToolContext {
   /** Where the calls of the accounts are asked that the call is about. */
@@ -63,11 +70,9 @@ export interface ToolContext extends CustomToolContext {
   /** Conditions that have names, and which calls do not count. */
   readonly words: Words;
   /** What was spent, by the names that the operator has given. */
-  readonly spend: {
-    readonly names: readonly string[];
-    /** Reads what a name says of the accounts that the call is about. */
-    read(name: string): Promise<readonly Spend[]>;
-  };
+  readonly spend: FilesOfCall<Spend>;
+  /** What calls became, with pseudonyms for numbers. */
+  readonly outcomes: FilesOfCall<Outcome>;
   /** The annotations of a period that are about the accounts of the call, in the order of days. */
   annotations(period: Pick<AnnotatedNumbers, 'from' | 'to'>): readonly Annotation[];
   /** Most tokens a result may take, by estimate. */
