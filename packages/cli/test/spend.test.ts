@@ -55,7 +55,7 @@ describe('calls report --spend', () => {
     expect(stderr).toContain(
       'google-campaigns.csv: 4 amounts in USD, campaign from "Campaign" and cost from "Cost"; 3 rows of totals are left out; it names no time zone',
     );
-    expect(stderr).toContain("no call for 'Harbor Dental | Implants TX' (1250.00)");
+    expect(stderr).toContain("no call for 'Harbor Dental | Implants TX' (1,250.00)");
     expect(await spent('--by', 'campaign', '--spend', 'google-campaigns.csv')).toEqual(campaigns);
   });
   test('adds up keywords by their text, whatever their match type, in UTF-16', async () => {

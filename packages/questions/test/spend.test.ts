@@ -71,7 +71,7 @@ describe('spend of a file', () => {
     ]);
     expect(answer.total).toEqual({ calls: 5, spend: 1030.3, cost_per_call: 1030.3 / 4 });
     expect(saidIn(answer)).toEqual([
-      "spend_without_calls: There was spend but no call for 'Implants' (1000.00). Each is a row with 0 calls, and counts in the total.",
+      "spend_without_calls: There was spend but no call for 'Implants' (1,000.00). Each is a row with 0 calls, and counts in the total.",
     ]);
   });
   test('counts in the total where there is no call at all', async () => {
@@ -265,7 +265,7 @@ describe('spend of a file', () => {
     [
       'cost per call of a condition',
       { groupBy: ['campaign'], where: 'missed', measures: ['cost_per_call'] },
-      'cost_per_call cannot be measured here. Cost per call is not given with a condition, since spend knows no condition, exclusion or channel. Ask without it: cost_per(condition) is what',
+      'cost_per_call cannot be measured here. Cost per call is not given with a condition, since what was spent is for all calls. Ask without it: cost_per(condition) is what',
     ],
     [
       'cost of an exclusion',
@@ -292,7 +292,7 @@ describe('spend of a file', () => {
       'spend: google.csv is of 2026-10-01 to 2026-10-05 alone: on the other days of the period calls count, and no spend.',
     );
     expect(saidIn(answer)).toContain(
-      'spend: Cost per call is not given with a condition, since spend knows no condition, exclusion or channel.',
+      'spend: Cost per call is not given with a condition, since what was spent is for all calls.',
     );
   });
 });

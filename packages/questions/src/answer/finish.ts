@@ -1,7 +1,7 @@
 import { formatNaive } from '@call-attribution/core/time';
 import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
-import { valueSteps } from '../fields/batch.ts';
+import { amountText } from '../fields/batch.ts';
 import type { Answer, AnswerValue, LeftOut, Note } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
@@ -80,7 +80,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   leave('limit', top.length - plan.limit);
   if (filled.isTooMany) leftOut.push(explainLeftOut('empty_buckets', 0));
   const { rows = 0, amount = 0 } = plan.spend?.outside ?? {};
-  leave('spend_outside', rows, `, ${(amount / valueSteps).toFixed(2)} in all,`);
+  leave('spend_outside', rows, `, ${amountText(amount)} in all,`);
   leftOut.push(...outcomesLeftOut(plan, counted));
   return {
     ...answer,

@@ -1,5 +1,5 @@
 import { fold, type Value } from '../conditions/condition.ts';
-import { valueSteps } from '../fields/batch.ts';
+import { amountText } from '../fields/batch.ts';
 import type { ReadField } from '../fields/derived.ts';
 import { type PartValue, spentPart } from '../question/measures.ts';
 import type { ReadPlan } from '../question/plan.ts';
@@ -103,7 +103,7 @@ function unknownSentence(
     .sort(([, one], [, other]) => other.amount - one.amount)
     .map(
       ([name, { amount, why }]) =>
-        `'${shownValue(name).slice(0, 60)}' (${(amount / valueSteps).toFixed(2)}${why})`,
+        `'${shownValue(name).slice(0, 60)}' (${amountText(amount)}${why})`,
     );
   const more = named.length > 5 ? ` and ${named.length - 5} more` : '';
   return `There was spend but no call for ${named.slice(0, 5).join(', ')}${more}. Each is a row with 0 calls, and counts in the total.`;

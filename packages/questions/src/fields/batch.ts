@@ -21,6 +21,13 @@ export interface Sold {
 
 /** Values are added in whole steps, so that sums are exact. */
 export const valueSteps = 10_000;
+
+/** An amount in steps, for people: `1,250.00`. */
+export const amountText = (steps: number): string =>
+  (steps / valueSteps).toLocaleString('en-US', {
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
 /** What became of a call that nothing became of. */
 export const nothingSold: Sold = { outcomes: 0, revenue: 0 };
 

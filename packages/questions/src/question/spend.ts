@@ -78,7 +78,7 @@ export function narrowing({
 
 /** Why cost per call is not given. */
 export const noCostPerCall = (narrows: string): string =>
-  `Cost per call is not given with ${narrows}, since spend knows no condition, exclusion or channel.`;
+  `Cost per call is not given with ${narrows}, since what was spent is for all calls.`;
 
 /** Lays spend on a question, and refuses what does not go together. */
 export function planSpend(
