@@ -1,3 +1,4 @@
+import { readOutcomes, usualWindow } from '@call-attribution/questions';
 import { openStore, type Store } from '@call-attribution/store';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -55,6 +56,28 @@ const setup: PageSetup = {
           },
         ],
       }),
+    },
+    {
+      name: 'sold',
+      title: 'Sold',
+      accounts: ['101'],
+      question: {
+        groupBy: ['campaign'],
+        measures: ['calls', 'outcomes', 'revenue'],
+        outcomes: { all: [], window: 0 },
+        exclude: 'office',
+      },
+      files: async () => {
+        const cells = [
+          ['phone', 'time', 'value'],
+          ['2025550101', '2026-10-13', '250'],
+          ['2025550100', '2026-10-16', '70'],
+          ['2025550199', '2026-10-16', '80'],
+        ];
+        const rows = cells.map((own, i) => ({ line: i + 1, cells: own }));
+        const read = readOutcomes([{ name: 'sales', rows }], { timeZone: 'UTC', dates: null });
+        return { outcomes: { all: read.all, window: usualWindow } };
+      },
     },
     {
       name: 'every',
@@ -248,7 +271,7 @@ describe('reports and annotations', () => {
     expect(json).toEqual({
       definitions: Object.keys(setup.definitions),
       exclude: 'office',
-      reports: ['weekly', 'cost', 'every', 'callers', 'who'].map((name) => ({
+      reports: ['weekly', 'cost', 'sold', 'every', 'callers', 'who'].map((name) => ({
         name,
         title: titleOf(name),
       })),
@@ -268,6 +291,17 @@ describe('reports and annotations', () => {
     expect(json.notes).toContain('google: read for 101.');
   });
 
+  test('a report with outcomes has sums, and no number of the file', async () => {
+    const { json } = await ask('all', 'report.json', { report: 'sold' });
+    expect(json.rows).toEqual([
+      { ppc_campaign: 'Brand', calls: 3, outcomes: 1, revenue: 250 },
+      { ppc_campaign: 'Generic', calls: 1, outcomes: 0, revenue: 0 },
+    ]);
+    expect(json.total).toMatchObject({ outcomes: 1, revenue: 250 });
+    expect(json.notes.join(' ')).toContain('1 of 3 outcomes belongs to calls that are counted');
+    expect(JSON.stringify(json)).not.toMatch(/20255501|sales, row/);
+  });
+
   test('a viewer of some accounts sees only those that name the account', async () => {
     const { json } = await ask('client', 'setup.json');
     expect(json.reports.map(({ name }: { readonly name: string }) => name)).toEqual([
@@ -276,7 +310,7 @@ describe('reports and annotations', () => {
       'who',
     ]);
     expect(json.annotations).toEqual([{ date: '2026-10-05', text: 'a new landing page' }]);
-    for (const report of ['every', 'others', 'cost'])
+    for (const report of ['every', 'others', 'cost', 'sold'])
       expect((await ask('client', 'report.json', { report })).status).toBe(400);
   });
 
@@ -324,7 +358,7 @@ describe('reports and annotations', () => {
       return reports.map(({ name }) => name);
     };
     expect(await namesFor(['101', '102'])).toEqual(['weekly', 'callers', 'who']);
-    expect(await namesFor(['101'])).toEqual(['weekly', 'cost', 'every', 'callers', 'who']);
+    expect(await namesFor(['101'])).toEqual(['weekly', 'cost', 'sold', 'every', 'callers', 'who']);
   });
 });
 
