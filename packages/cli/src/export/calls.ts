@@ -139,7 +139,7 @@ async function writeFile(
     read = kept.filter;
   } else if (resume)
     onNote(
-      `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls again`,
+      `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls`,
     );
 
   try {

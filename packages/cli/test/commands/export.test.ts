@@ -241,7 +241,7 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     });
     expect(complete.code).toBe(0);
     expect(complete.stderr).toMatch(
-      /a\.ndjson is complete: there is nothing to resume; reading all calls again/,
+      /a\.ndjson is complete: there is nothing to resume; reading all calls/,
     );
   });
 

@@ -51,7 +51,7 @@ export function zoneProblem(name: string): { readonly problem: string; readonly 
 
   const names = meant.get(name.toUpperCase()) ?? 'such as America/New_York, Europe/Berlin or UTC';
   return {
-    problem: `${shown} is no time zone but letters, which do not say where clocks change`,
+    problem: `${shown} is an abbreviation, which does not say when clocks change`,
     fix: `use an IANA name: ${names}`,
   };
 }

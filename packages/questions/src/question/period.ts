@@ -342,7 +342,7 @@ export function readPeriod({ period, from, to }: SaidPeriod, at: PeriodClock): R
 
   throw last !== null && last.from < start
     ? refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). Did you mean ${one} ${String(to)} and ${other} ${String(from)}?`
-    : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). A date as ${other} includes its day, a time of day ends the period just before it.`;
+    : refuse`${one} (${String(from)}) is not before ${other} (${String(to)}). With a date, ${other} includes that day; with a time of day, the period ends just before it.`;
 }
 
 const shown = (text: unknown): string =>

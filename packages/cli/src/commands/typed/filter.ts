@@ -129,13 +129,16 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
   if (fixed !== undefined) throw filterMistake(read.problem, [`try --q '${fixed}'`]);
 
   // What the API cannot filter by is a condition.
-  const { code, start } = read.problem;
+  const { code, start, expected } = read.problem;
   const [, field, value] = /^(\w+)\s*[:=]\s*"?([\w .|&-]*)/.exec(text.slice(start)) ?? [];
-  const condition = `the API filters by time and talk time; other fields: --where "${field} = '${value?.trim() || '...'}'"`;
-  throw filterMistake(
-    read.problem,
-    code === 'unknown_field' && field !== undefined ? [condition] : [],
-  );
+  const filters = 'the API filters by time and talk time';
+  if (code === 'unknown_field' && field !== undefined) {
+    const where = `${field} = '${value?.trim() || '...'}'`;
+    throw filterMistake(read.problem, [`${filters}; other fields: --where "${where}"`]);
+  }
+
+  const isCondition = expected.includes('date_added') || expected.includes(',');
+  throw filterMistake(read.problem, isCondition ? [`${filters}; all else goes into --where`] : []);
 }
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
