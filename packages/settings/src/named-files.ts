@@ -17,8 +17,17 @@ export interface NamedFile {
 /** Files of a section by their names. */
 export type NamedFiles = ReadonlyMap<string, NamedFile>;
 
-/** The sections of files: what an entry says beside its file, and what it looks like. */
-const sections = {
+/** A section of files. */
+export type FileSection = 'spend' | 'outcomes';
+
+/** What an entry of a section says beside its file, and what it looks like. */
+interface Section {
+  readonly option: string;
+  readonly known: RegExp;
+  readonly example: string;
+}
+
+const sections: Readonly<Record<FileSection, Section>> = {
   spend: {
     option: 'columns',
     known: /./,
@@ -31,10 +40,7 @@ const sections = {
     example:
       'it looks like "outcomes": { "sales": "sales.csv" }, or { "sales": { "file": "sales.csv", "dates": "dmy" } }, where dates is dmy, mdy or ymd',
   },
-} as const;
-
-/** A section of files. */
-export type FileSection = keyof typeof sections;
+};
 
 /** The names of all sections of files. */
 export const fileSections = Object.keys(sections) as readonly FileSection[];
