@@ -56,7 +56,7 @@ describe('the family', () => {
 
   test('errors of another copy of the package are recognized', async () => {
     const { outputFiles } = await build({
-      entryPoints: [new URL('../src/errors/calls-error.ts', import.meta.url).pathname],
+      entryPoints: [new URL('../src/errors/classes.ts', import.meta.url).pathname],
       bundle: true,
       write: false,
       format: 'esm',
