@@ -340,11 +340,11 @@ describe('the numbers of the page', () => {
   });
 
   test.each([
-    [300, 345, 'About as many calls as before: 345, and 300 then.'],
-    [30, 45, 'About as many calls as before: 45, and 30 then.'],
-    [100, 115, 'About as many calls as before: 115, and 100 then.'],
-    [100, 160, '60% more calls than before, most of all with campaign Brand: 110, and 50 then.'],
-    [160, 100, '38% fewer calls than before, most of all with campaign Brand: 50, and 110 then.'],
+    [300, 345, 'About as many calls as before: 345 instead of 300.'],
+    [30, 45, 'About as many calls as before: 45 instead of 30.'],
+    [100, 115, 'About as many calls as before: 115 instead of 100.'],
+    [100, 160, '60% more calls than before, most of all with campaign Brand: 110 instead of 50.'],
+    [160, 100, '38% fewer calls than before, most of all with campaign Brand: 50 instead of 110.'],
   ])(
     'what happened is a sentence only where it is more than chance: %i calls, then %i',
     async (before, now, said) => {

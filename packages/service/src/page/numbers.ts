@@ -236,7 +236,7 @@ export function glanceOf(numbers: PageNumbers): string {
   if (part === null || before === null || before.calls === 0 || !isKnown)
     return `${formatCounted(total.calls, 'call')} in this time.`;
   const then = ({ calls, before: past }: { readonly calls: number; readonly before: number }) =>
-    `${formatCount(calls)}, and ${formatCount(past)} then.`;
+    `${formatCount(calls)} instead of ${formatCount(past)}.`;
   const all = { calls: part.calls, before: before.calls };
   if (!isChanged(numbers)) return `About as many calls as before: ${then(all)}`;
   const percent = Math.round((100 * Math.abs(all.calls - all.before)) / all.before);
