@@ -113,6 +113,8 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['export', /needs a file/],
   ['demo --to x.csv', /--to must be a time, not "x.csv"/],
   ['export --output calls.txt', /extension does not name a format/],
+  ['export --output calls.csv --format parquet', /names csv, and --format parquet another format/],
+  ['report -o report.html --json', /names html, and --json another format/],
   ['export --output calls.parquet.gz', /already compressed/],
   ['sheet sa360 --output x.csv --conversion-name x', /needs a time zone/],
   [

@@ -45,7 +45,11 @@ test.each<[string, Question, string]>([
     { from: '2026-10-02', to: '2026-10-01' },
     'Did you mean from 2026-10-01 and to',
   ],
-  ['an end at the start', { from: '2026-10-02 09:00', to: '2026-10-02 09:00' }, 'includes that day'],
+  [
+    'an end at the start',
+    { from: '2026-10-02 09:00', to: '2026-10-02 09:00' },
+    'includes that day',
+  ],
   ['nothing to compare', { compare: 'previous' }, 'needs a period with both ends'],
   [
     'an unknown period to compare with',

@@ -37,6 +37,14 @@ export function targetOf<F extends string>(
   const { format: extension, gzip } = formatOfName(output ?? '');
   const isPage = /\.html?$/i.test(output ?? '');
   const known = isPage ? 'html' : extension;
+  const isJson = (each: string | null) => each === 'json' || each === 'ndjson';
+  const isOther = named !== undefined && known !== null && named !== known;
+  if (isOther && !(isJson(named) && isJson(known)))
+    throw new UsageError(
+      `--output ${output} names ${known}, and ${args.flag('json') ? '--json' : `--format ${typed}`} another format`,
+      ['leave that option out, or end the name in another way'],
+    );
+
   const format =
     named ??
     (output === null
