@@ -52,21 +52,40 @@ export function drawCalls(
   }
 
   const heads = columns.map((name) =>
-    el('th', { scope: 'col', role: 'columnheader', class: classOf(name) }, columnTitle(name)),
+    el('th', { scope: 'col', class: classOf(name) }, columnTitle(name)),
   );
   const body = calls.map((call) =>
-    el('tr', { role: 'row' }, ...columns.map((name, i) => cellOf(call, name, i === 0, open))),
+    el('tr', {}, ...columns.map((name, i) => cellOf(call, name, i === 0, open))),
   );
 
-  // On a narrow screen rows are laid out as cards; the roles keep them a table for screen readers.
   place.replaceChildren(
     el(
       'table',
-      { class: 'calls', role: 'table', 'aria-labelledby': 'calls-title' },
-      el('thead', { role: 'rowgroup' }, el('tr', { role: 'row' }, ...heads)),
-      el('tbody', { role: 'rowgroup' }, ...body),
+      { class: 'calls', 'aria-labelledby': 'calls-title' },
+      el('thead', {}, el('tr', {}, ...heads)),
+      el('tbody', {}, ...body),
     ),
   );
+  keepRoles();
+}
+
+const narrow = matchMedia('(max-width: 640px)');
+narrow.addEventListener('change', keepRoles);
+const roles = {
+  table: 'table',
+  thead: 'rowgroup',
+  tbody: 'rowgroup',
+  tr: 'row',
+  th: 'columnheader',
+  td: 'cell',
+};
+
+/** On a narrow screen rows are cards: there only roles keep them a table for screen readers. */
+function keepRoles(): void {
+  for (const [name, role] of Object.entries(roles))
+    for (const part of byId('calls').querySelectorAll(name))
+      if (narrow.matches) part.setAttribute('role', role);
+      else part.removeAttribute('role');
 }
 
 function classOf(name: string): string {
@@ -82,7 +101,7 @@ function cellOf(
 ): HTMLElement {
   const value = call[name];
   const text = value === null || value === undefined ? '' : String(value);
-  const cell = el('td', { role: 'cell', class: classOf(name), 'data-title': columnTitle(name) });
+  const cell = el('td', { class: classOf(name), 'data-title': columnTitle(name) });
 
   // `N/A` is how the API says that there is nothing.
   if (text === '' || text === 'N/A') cell.classList.add('empty');
