@@ -200,6 +200,18 @@ export function summaryLines(
   const talk = durationMillis(rules.minTalk ?? accepts.minTalk, 'minTalk') / second;
   const minTalk = `${talk} s${rules.minTalk === undefined ? ' (default)' : ''}`;
   const window = rules.clickWindow ?? accepts.clickWindow;
+  const noun = isOfCalls ? 'call' : 'outcome';
+  const whatCounts: string[] = [];
+  if (isOfCalls) {
+    whatCounts.push(`minimum talk time ${minTalk}`);
+    whatCounts.push(`calls nobody answered ${rules.unanswered ? 'count' : 'do not count'}`);
+  } else whatCounts.push('the last call of the caller before each outcome, whatever the talk was');
+
+  if (window !== null) whatCounts.push(`clicks of at most ${daysOf(window)} days`);
+  if (isOfCalls && rules.firstCallOnly) whatCounts.push('only the first call of a caller');
+  if (isOfCalls && rules.oncePerCaller !== undefined)
+    whatCounts.push(`one call of a caller in ${daysOf(rules.oncePerCaller)} days`);
+
   return [
     [
       sums.length === 0 ? 'no values' : `worth ${sums.join(' and ')}`,
@@ -207,22 +219,10 @@ export function summaryLines(
         ? [`${share(short, rows)} talked for less than ${shortTalk} s`]
         : []),
     ].join('; '),
-    [
-      ...(isOfCalls
-        ? [
-            `minimum talk time ${minTalk}`,
-            rules.unanswered ? 'calls nobody answered count' : 'calls nobody answered do not count',
-          ]
-        : ['the last call of the caller before each outcome, whatever the talk was']),
-      ...(window === null ? [] : [`clicks of at most ${daysOf(window)} days`]),
-      ...(isOfCalls && rules.firstCallOnly ? ['only the first call of a caller'] : []),
-      ...(!isOfCalls || rules.oncePerCaller === undefined
-        ? []
-        : [`one call of a caller in ${daysOf(rules.oncePerCaller)} days`]),
-    ].join('; '),
+    whatCounts.join('; '),
     ...(ofV2 === 0 ? [] : [`${share(ofV2, calls)} were read with v2, ${v2Lacks}`]),
     ...unusedRules(summary, rules),
-    ...(without > 0 ? [`left out: ${formatCounted(without, isOfCalls ? 'call' : 'outcome')}`] : []),
+    ...(without > 0 ? [`left out: ${formatCounted(without, noun)}`] : []),
     ...counted(leftOut, reasonTexts),
   ];
 }

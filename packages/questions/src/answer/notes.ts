@@ -85,9 +85,10 @@ const kinds: readonly NoteKind<unknown>[] = [
     sentence: ({ calls, fields, measure }: LeftByNegation) => {
       const tests = fields.map((name) => `(… OR ${name} IS NULL)`);
       const which = `${formatCounted(calls, 'call')} without ${wordList(fields)}`;
-      return measure === null
-        ? `${which} ${calls === 1 ? 'is' : 'are'} left out, since a negation is not true of them either: ${wordList(tests, 'and')} ${tests.length === 1 ? 'adds' : 'add'} them.`
-        : `In ${measure} ${which} ${calls === 1 ? 'counts' : 'count'} as no, since a negation is not true of them either: ${wordList(tests, 'and')} ${tests.length === 1 ? 'counts' : 'count'} them.`;
+      const why = `since a negation is not true of them either: ${wordList(tests, 'and')}`;
+      if (measure === null)
+        return `${which} ${calls === 1 ? 'is' : 'are'} left out, ${why} ${tests.length === 1 ? 'adds' : 'add'} them.`;
+      return `In ${measure} ${which} ${calls === 1 ? 'counts' : 'count'} as no, ${why} ${tests.length === 1 ? 'counts' : 'count'} them.`;
     },
   }),
   kind({

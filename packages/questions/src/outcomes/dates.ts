@@ -87,9 +87,9 @@ export function readTimes(
     const yearFirst = { year: first, month: middle, date: last };
     const other = order === 'dmy' ? dayFirst : monthFirst;
     const { year, month, date } = isYearFirst ? yearFirst : other;
-    const isLate = half?.toLowerCase() === 'p';
     const typed = Number(hours ?? 0);
-    const ofDay = half === undefined ? typed : (typed % 12) + (isLate ? 12 : 0);
+    const noon = half?.toLowerCase() === 'p' ? 12 : 0;
+    const ofDay = half === undefined ? typed : (typed % 12) + noon;
     const two = (part: string | number) => String(part).padStart(2, '0');
     const naive = parseNaive(
       `${year}-${two(month)}-${two(date)} ${two(ofDay)}:${minutes}:${seconds ?? '00'}`,

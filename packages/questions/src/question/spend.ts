@@ -194,8 +194,10 @@ function refuseOtherPeriod(
   const isOpen = period.to === null || period.to > now;
   const isSame =
     period.from === covers.from && (period.to === covers.to || (isOpen && covers.to === today));
-  if (!isSame)
-    throw refuse`${called} is of ${daysOf(covers)} and has no column of days, and the period is ${period.from === null ? 'all of time' : `from ${formatNaive(period.from)} ${period.to === null ? 'on' : `to before ${formatNaive(period.to)}`}`}. Ask for ${option('period')} "${rangeOf(covers)}", or download it again by day.`;
+  if (isSame) return;
+  const end = period.to === null ? 'on' : `to before ${formatNaive(period.to)}`;
+  const asked = period.from === null ? 'all of time' : `from ${formatNaive(period.from)} ${end}`;
+  throw refuse`${called} is of ${daysOf(covers)} and has no column of days, and the period is ${asked}. Ask for ${option('period')} "${rangeOf(covers)}", or download it again by day.`;
 }
 
 /** The days that the amounts are of: as the file says, else from the first to the last one. */

@@ -67,13 +67,14 @@ export function readSpend({ name, rows }: OutcomeFile, columns: string | null): 
   );
   const said = [
     `${name}: ${formatCounted(entries.length, 'amount')} in ${currency ?? 'a currency that it does not name'}, ${wordList(taken, 'and')}`,
-    ...(totals === 0
-      ? []
-      : [`${formatCounted(totals, 'row')} of totals ${totals === 1 ? 'is' : 'are'} left out`]),
+  ];
+  if (totals > 0)
+    said.push(`${formatCounted(totals, 'row')} of totals ${totals === 1 ? 'is' : 'are'} left out`);
+  said.push(
     zone === undefined
       ? 'it names no time zone, so its days are taken as days of the calls'
       : `its days are those of ${zone}`,
-  ];
+  );
   return {
     called: name,
     said: `${said.join('; ')}.`,

@@ -10,12 +10,11 @@ import type {
   LeftOutReason,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
-import { CallsError } from '@call-attribution/core/errors';
 import { formatNaive, periodOfText } from '@call-attribution/core/time';
 import { where } from '@call-attribution/query-dsl';
 import { readOutcomes, readPeriod } from '@call-attribution/questions';
 import { type Store, selectionOf } from '@call-attribution/store';
-import { fromFiles, Refusal } from '../http/refusal.ts';
+import { fileUnavailable, fromFiles } from '../http/refusal.ts';
 import type { Feed, FeedOutcomes, ReportFeed, SheetFeed } from './feed.ts';
 
 /** The sheet of a feed as it was at one moment. */
@@ -67,25 +66,19 @@ async function outcomesOf(
   since: string,
 ): Promise<NonNullable<ConversionRules['outcomes']>> {
   const name = basename(path);
-  try {
+  return fromFiles(async () => {
     const { readTable } = await import('@call-attribution/settings/tables');
     const before = await stat(path).catch(() => null);
     const rows = await readTable(path, name);
     const { mtimeMs, size } = await stat(path);
     const age = Math.abs(Date.now() - mtimeMs);
     if (age < settling || mtimeMs !== before?.mtimeMs || size !== before.size)
-      throw unavailable(`${name} is being written: try again.`);
+      throw fileUnavailable(`${name} is being written: try again.`);
     const { all } = readOutcomes([{ name, rows }], { timeZone, dates });
     const period = periodOfText({ from: since, to: null });
     return { all, window, period, isComplete: false };
-  } catch (error) {
-    if (!CallsError.is(error) || error instanceof Refusal) throw error;
-    throw unavailable(error.summary);
-  }
+  });
 }
-
-const unavailable = (detail: string): Refusal =>
-  new Refusal('file_unavailable', detail, { headers: { 'retry-after': '60' } });
 
 /** Lines that are put together. */
 const linesAtOnce = 1_000;

@@ -183,6 +183,10 @@ export async function fromFiles<T>(answer: () => Promise<T>): Promise<T> {
     return await answer();
   } catch (error) {
     if (!CallsError.is(error) || error instanceof Refusal || error.kind !== 'usage') throw error;
-    throw new Refusal('file_unavailable', error.summary, { headers: { 'retry-after': '60' } });
+    throw fileUnavailable(error.summary);
   }
 }
+
+/** A file that cannot be used now, and may be in a minute. */
+export const fileUnavailable = (detail: string): Refusal =>
+  new Refusal('file_unavailable', detail, { headers: { 'retry-after': '60' } });

@@ -142,15 +142,9 @@ async function answerOf(
   return fromFiles(async () => ask(await files(account)));
 }
 
-async function summary({
-  c,
-  source,
-  account,
-  sight,
-  parameters,
-  ...asked
-}: PageRequest): Promise<Response> {
-  const question = readQuestion(parameters, sight, asked);
+async function summary(request: PageRequest): Promise<Response> {
+  const { c, source, account, sight, parameters } = request;
+  const question = readQuestion(request);
   const by = choiceOf(parameters, 'by', ['auto', 'day', 'week', 'month']);
   const { cause, ...numbers } = await source.summary(account, question, by, leftSignal(c));
   const seen = cause && { ...cause, value: seenValue(sight, cause.field, cause.value) };
@@ -166,17 +160,11 @@ async function summary({
 }
 
 /** All values of a field with their calls, for people. */
-async function groupsCsv({
-  c,
-  source,
-  account,
-  sight,
-  parameters,
-  ...asked
-}: PageRequest): Promise<Response> {
+async function groupsCsv(request: PageRequest): Promise<Response> {
+  const { c, source, account, sight, parameters } = request;
   const { csvLine } = await import('@call-attribution/node-stream/encoders');
   const field = choiceOf(parameters, 'field', pageDimensions);
-  const question = readQuestion(parameters, sight, asked);
+  const question = readQuestion(request);
   const groups = await source.groups(account, question, field, leftSignal(c));
   const lines = groups.map(({ value, calls, missed }) =>
     csvLine([seenValue(sight, field, value), calls, missed], { safe: true }),
@@ -187,14 +175,8 @@ async function groupsCsv({
   });
 }
 
-async function calls({
-  c,
-  source,
-  account,
-  sight,
-  parameters,
-  ...asked
-}: PageRequest): Promise<Response> {
+async function calls(request: PageRequest): Promise<Response> {
+  const { c, source, account, sight, parameters } = request;
   const sid = parameters.get('sid');
   if (sid !== undefined) {
     const call = await source.call(account, sid);
@@ -208,7 +190,7 @@ async function calls({
   const limit = integerOf(parameters, 'rows', { least: 1, most: mostRows, otherwise: 25 });
   const most = Math.floor(Number.MAX_SAFE_INTEGER / limit);
   const offset = integerOf(parameters, 'start', { least: 0, most, otherwise: 0 }) * limit;
-  const question = readQuestion(parameters, sight, asked);
+  const question = readQuestion(request);
   const { total, calls: found } = await source.calls(account, question, { offset, limit });
   const all: object[] = [];
   for await (const call of found)
@@ -232,16 +214,10 @@ function seenCall(sight: Sight, call: object): object {
 const seenIn = (call: object, name: string, sight: Sight): unknown =>
   seenValue(sight, name, propertyOf(call, name) ?? null);
 
-async function csv({
-  c,
-  source,
-  account,
-  sight,
-  parameters,
-  ...asked
-}: PageRequest): Promise<Response> {
+async function csv(request: PageRequest): Promise<Response> {
+  const { c, source, account, sight, parameters } = request;
   const columns = fieldsOf(parameters, sight);
-  const question = readQuestion(parameters, sight, asked);
+  const question = readQuestion(request);
   const limit = Number.MAX_SAFE_INTEGER;
   const page = await source.calls(account, question, { offset: 0, limit });
   return streamReply(c, csvLines(page, columns, sight), {
@@ -269,11 +245,7 @@ async function* csvLines(
   if (lines.length > 0) yield Buffer.from(lines.join(''));
 }
 
-function readQuestion(
-  parameters: ReadonlyMap<string, string>,
-  sight: Sight,
-  { setup, seen }: Pick<PageRequest, 'setup' | 'seen'>,
-): PageQuestion {
+function readQuestion({ parameters, sight, setup, seen }: PageRequest): PageQuestion {
   const filter = parsedFilter(parameters, 'v3');
   const selection = selectionFor(filter, 'v3');
   const { period = everything } = selection;
