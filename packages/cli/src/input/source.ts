@@ -118,7 +118,7 @@ export function apiSource(client: Client, signal: AbortSignal): Source {
       const { said, lacks } = about();
       return {
         ...counted,
-        said: [...said, ...(await firstCallSaid(client, filter, signal))],
+        said: [...said, ...(await this.dataEnds(filter))],
         lacks,
       };
     },

@@ -1,11 +1,9 @@
-import { printFilter } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, QuestionError } from '@call-attribution/questions';
 import { columnTitle } from '@call-attribution/questions/chart';
 import type { PageReport, PageSetup } from '@call-attribution/service';
 import { accountCalled, type FileSection, type Settings } from '@call-attribution/settings';
 import { type Args, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
-import { leavesExtensions } from '../../input/filter.ts';
 import { type Io, silent } from '../../io.ts';
 import { contextOf } from '../typed/accounts.ts';
 import { checkedDefinitions } from '../typed/chosen-calls.ts';
@@ -14,7 +12,7 @@ import { readReports, typedOf } from '../typed/named-report.ts';
 import { outcomesOf } from '../typed/outcomes.ts';
 import { readStoredSettings } from '../typed/settings.ts';
 import { spendOf } from '../typed/spend.ts';
-import { groupsOf, typedPeriod } from './report-question.ts';
+import { groupsOf, questionOfFilter, typedPeriod } from './report-question.ts';
 
 /** What the configuration file has set up for the page. What has a mistake is refused with it. */
 export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promise<PageSetup> {
@@ -88,8 +86,7 @@ function questionOf(typed: Args, settings: Settings, io: Io): Question {
   return {
     ...groupsOf(typed, settings.accounts),
     ...typedPeriod(typed),
-    q: printFilter(filter),
-    calls: leavesExtensions(filter, context.version) ? 'website' : 'all',
+    ...questionOfFilter(filter, context.version),
     ...(where === null ? {} : { where }),
     ...(compare === null ? {} : { compare: compare.trim().toLowerCase() }),
     ...(exclude === null ? {} : { exclude }),

@@ -1,5 +1,5 @@
 import { everything, type Period, textOf } from '@call-attribution/core/time';
-import { printFilter } from '@call-attribution/query-dsl';
+import { type Filter, printFilter, type Version } from '@call-attribution/query-dsl';
 import { planQuestion, type Question, splitList } from '@call-attribution/questions';
 import { accountCalled, type ConfiguredAccount } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
@@ -145,13 +145,21 @@ async function selectionOf(
   const { timeZone, version } = context;
   const [{ settings }] = accounts as [AskedAccount];
   const selection: Partial<Question> = {
-    q: printFilter(filter),
+    ...questionOfFilter(filter, version),
     ...(timeZone === null ? {} : { timeZone }),
     ...(await chosenCalls(args, settings)),
-    calls: leavesExtensions(filter, version) ? 'website' : 'all',
   };
   return { period: first.period, selection };
 }
+
+/** Which calls a filter of the API selects, as a part of a question. */
+export const questionOfFilter = (
+  filter: Filter,
+  version: Version,
+): Pick<Question, 'q' | 'calls'> => ({
+  q: printFilter(filter),
+  calls: leavesExtensions(filter, version) ? 'website' : 'all',
+});
 
 /** Where accounts differ in these, the same words would mean other calls. */
 const mustBeAlike: Readonly<Record<string, (context: FilterContext) => string>> = {
