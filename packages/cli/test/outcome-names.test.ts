@@ -34,12 +34,33 @@ beforeAll(async () => {
   const [year, month, day] = (one?.date_added ?? '').slice(0, 10).split('-');
   row = `${one?.ani},${day}/${month}/${year} 23:59,250.00`;
   writeFileSync(join(folder, 'files', 'sales.csv'), `phone,time,value\n${row}\n`);
+  // The 10th of November or the 11th of October, and headings in another language.
+  writeFileSync(
+    join(folder, 'files', 'either.csv'),
+    `phone,time,value\n${one?.ani},11/10/2026 23:59,70.00\n`,
+  );
+  writeFileSync(join(folder, 'files', 'kosten.csv'), 'Kampagne,Kosten\nBrand,12.50\n');
+  const byMonth = { by: 'month', period: '2026-10' };
   const config = {
     outcomes: {
       sales: { file: 'files/sales.csv', dates: 'dmy' },
+      either: 'files/either.csv',
       gone: 'files/gone.csv',
     },
-    reports: { sold: { by: 'month', period: '2026-10', outcomes: 'sales' } },
+    spend: { kosten: 'files/kosten.csv' },
+    reports: {
+      sold: { ...byMonth, outcomes: 'sales' },
+      dated: { ...byMonth, outcomes: 'either', 'outcome-dates': 'mdy' },
+      undated: { ...byMonth, outcomes: 'either' },
+      cost: {
+        by: 'campaign',
+        measures: 'calls,spend',
+        period: '2026-10',
+        'include-extensions': true,
+        spend: 'kosten',
+        'spend-columns': 'campaign=Kampagne,cost=Kosten',
+      },
+    },
   };
   writeFileSync(join(folder, 'calls.config.json'), JSON.stringify(config));
 });
@@ -69,7 +90,7 @@ describe('--outcomes with a name of the configuration', () => {
   });
   test.each([
     [['--outcomes', 'sale'], 'there are no outcomes called sale in the configuration'],
-    [['--outcomes', 'sale'], 'it has sales, gone; a file is named with its extension'],
+    [['--outcomes', 'sale'], 'it has sales, either, gone; a file is named with its extension'],
     [['--outcomes', 'gone'], `${join('files', 'gone.csv')}: there is no such file`],
     [['--outcomes', './sales'], './sales: there is no such file'],
   ])('refuses %j', async (args, message) => {
@@ -91,19 +112,28 @@ test('an assistant asks by the name, and gets no number', async () => {
       stderr: 'ignore',
     }),
   );
-  const asked = async (outcomes: string) =>
-    JSON.stringify(
-      await client.callTool({
-        name: 'analyze_calls',
-        arguments: { period: '2026-10', group_by: 'campaign', calls: 'all', outcomes },
-      }),
-    );
+  const analyzed = async (args: Record<string, unknown>) =>
+    JSON.stringify(await client.callTool({ name: 'analyze_calls', arguments: args }));
+  const asked = (outcomes: string) =>
+    analyzed({ period: '2026-10', group_by: 'campaign', calls: 'all', outcomes });
   const answer = await asked('sales');
   expect(answer).toMatch(/"totals":\{[^}]*"outcomes":1,"revenue":250[,}]/);
   const number = row.slice(0, row.indexOf(','));
   expect(answer).not.toContain(number.slice(-7));
   expect(await asked('gone')).toContain('cannot be used: gone: there is no such file');
   expect(await asked('files/sales.csv')).toContain('no outcomes called');
+
+  // A report is read with the options that it has in the terminal.
+  for (const [name, sum] of [
+    ['dated', { outcomes: 1, revenue: 70 }],
+    ['cost', { spend: 12.5 }],
+  ] as const) {
+    const { stdout } = await calls('calls.config.json', 'report', name, '--json');
+    expect(JSON.parse(stdout)).toContainEqual(expect.objectContaining(sum));
+    const totals = /"totals":(\{[^}]*\})/.exec(await analyzed({ report: name }))?.[1] ?? '{}';
+    expect(JSON.parse(totals), name).toMatchObject(sum);
+  }
+  expect(await analyzed({ report: 'undated' })).toContain('may begin with the day or the month');
   await client.close();
 });
 
@@ -129,6 +159,16 @@ test('accounts that share a file are one question, and those with files of their
   expect((await asked({ one: named, two: { outcomes: { sales: 'two.csv' } } })).stderr).toContain(
     'each account has a file of its own for the outcomes called sales',
   );
+});
+
+test('an order of dates that a report cannot have is refused', async () => {
+  const report = { outcomes: 'either', 'outcome-dates': 'us' };
+  writeFileSync(join(folder, 'us.json'), JSON.stringify({ reports: { sold: report } }));
+  const { code, stderr } = await calls('us.json', 'report', 'sold');
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('reports.sold.outcome-dates must be dmy, mdy or ymd'),
+  ]);
 });
 
 test.each([

@@ -46,8 +46,16 @@ export interface Configured {
 export interface FilesByName<T> {
   /** The names. */
   readonly names: readonly string[];
-  /** Reads what some of them say of accounts, which are named too. */
-  read(names: readonly string[], accounts: readonly string[]): Promise<readonly T[]>;
+  /**
+   * Reads what some of them say of accounts, which are named too. `how` is what a report says in
+   * place of the option that the configuration has beside a file: headings of spend, or the order of
+   * dates of outcomes.
+   */
+  read(
+    names: readonly string[],
+    accounts: readonly string[],
+    how: string | null,
+  ): Promise<readonly T[]>;
 }
 
 /** Nothing. */

@@ -262,7 +262,7 @@ function filesIn<T>(
 ): FilesByName<T> {
   return {
     names: [...new Set(served.flatMap(({ settings }) => [...settings[section].keys()]))],
-    async read(names, accounts) {
+    async read(names, accounts, how) {
       const own = served.filter((account) => accounts.includes(account.name));
       const files = new Map<string, NamedFile & Pick<OpenedFile, 'name'>>();
       for (const name of names)
@@ -272,7 +272,7 @@ function filesIn<T>(
             throw wrong(
               `account ${account} has no ${section} called ${name}; ask about the others.`,
             );
-          files.set(file.path, { ...file, name });
+          files.set(file.path, { path: file.path, option: how ?? file.option, name });
         }
 
       const { readTable } = await import('@call-attribution/settings/tables');

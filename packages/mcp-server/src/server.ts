@@ -192,11 +192,12 @@ export function createServer(
       words,
       spend: {
         names: configured.spend.names,
-        read: (names) => configured.spend.read(names, called),
+        read: (names, how) => configured.spend.read(names, called, how),
       },
       outcomes: {
         names: configured.outcomes.names,
-        read: async (names) => maskOutcomes(await configured.outcomes.read(names, called), mask),
+        read: async (names, how) =>
+          maskOutcomes(await configured.outcomes.read(names, called, how), mask),
       },
       annotations: ({ from, to }) =>
         configured.annotations({

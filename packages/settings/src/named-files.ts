@@ -23,20 +23,23 @@ export type FileSection = 'spend' | 'outcomes';
 /** What an entry of a section says beside its file, and what it looks like. */
 interface Section {
   readonly option: string;
-  readonly known: RegExp;
+  readonly isKnown: (how: string) => boolean;
   readonly example: string;
 }
+
+/** The orders of day, month and year. */
+export const isDateOrder = (text: unknown): boolean => /^(?:dmy|mdy|ymd)$/.test(String(text));
 
 const sections: Readonly<Record<FileSection, Section>> = {
   spend: {
     option: 'columns',
-    known: /./,
+    isKnown: () => true,
     example:
       'it looks like "spend": { "google": "google.csv" }, or { "google": { "file": "google.csv", "columns": "campaign=Kampagne,cost=Kosten" } }',
   },
   outcomes: {
     option: 'dates',
-    known: /^(?:dmy|mdy|ymd)$/,
+    isKnown: isDateOrder,
     example:
       'it looks like "outcomes": { "sales": "sales.csv" }, or { "sales": { "file": "sales.csv", "dates": "dmy" } }, where dates is dmy, mdy or ymd',
   },
@@ -52,7 +55,7 @@ export function readNamedFiles(
   path: string,
   report: (message: string, hint: string) => void,
 ): NamedFiles {
-  const { option, known, example } = sections[section];
+  const { option, isKnown, example } = sections[section];
   const files = new Map<string, NamedFile>();
   if (json === undefined) return files;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -64,10 +67,10 @@ export function readNamedFiles(
     const own: unknown = typeof entry === 'string' ? { file: entry } : entry;
     const { file, [option]: how = null, ...others } = Object(own) as Record<string, unknown>;
     const isFile = typeof file === 'string' && file !== '' && Object.keys(others).length === 0;
-    const isKnown = how === null || (typeof how === 'string' && known.test(how));
+    const isHow = how === null || (typeof how === 'string' && isKnown(how));
     if (!/^[a-z][\w-]{0,59}$/i.test(name))
       report(`${section} ${JSON.stringify(name)}: a name is letters, digits, _ and -`, example);
-    else if (!isFile || !isKnown)
+    else if (!isFile || !isHow)
       report(
         `${section}.${name} must be a file, or an object with "file" and "${option}"`,
         example,

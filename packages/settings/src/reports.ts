@@ -1,6 +1,7 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
 import { nearest } from '@call-attribution/query-dsl/nearest';
 import type { ConfigFile } from './config-file.ts';
+import { isDateOrder } from './named-files.ts';
 
 // Reports with a name, from "reports" of the configuration file. A report holds what would be typed
 // for it: the options of `calls report` by their names, without the dashes.
@@ -85,7 +86,9 @@ function readReport(report: unknown, place: string): NamedReport {
       const isList = Array.isArray(value) && value.every((each) => typeof each === 'string');
       if (!isList) throw wrong(`${place}.expect must be a list of texts`);
       read[name] = value.map((each) => `'${each.replaceAll("'", "''")}'`).join(',');
-    } else if (typeof value === 'string') read[name] = value;
+    } else if (name === 'outcome-dates' && !isDateOrder(value))
+      throw wrong(`${place}.${name} must be dmy, mdy or ymd`);
+    else if (typeof value === 'string') read[name] = value;
     else throw wrong(`${place}.${name} must be text, as it is typed for --${name}`);
   }
 

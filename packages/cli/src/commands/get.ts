@@ -1,5 +1,6 @@
 import { sheetFormats } from '@call-attribution/conversions/formats';
 import type { FieldSpec } from '@call-attribution/core';
+import type { Args } from '../args.ts';
 import { command } from '../command.ts';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
 import { say } from '../io.ts';
@@ -46,6 +47,7 @@ export const get = command({
     const stray = ofJudging.find((name) => args.flag(name));
     if (stray !== undefined && !args.flag('for'))
       throw new UsageError(`--${stray} goes with --for, which says why a call counts for a tool`);
+    refuseOfOtherTools(args);
     const { chooseAccounts, contextOf, eachAccount } = await import('./typed/accounts.ts');
     const { fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const output = await import('./typed/output.ts');
@@ -134,6 +136,25 @@ const ofJudging = [
   'phone',
   'ledger',
 ] as const;
+
+/** Refuses what only other tools have: it would change nothing of the answer. */
+function refuseOfOtherTools(args: Args): void {
+  const tool = args.text('for');
+  if (tool === null) return;
+  if (tool === 'push-google') {
+    if (args.flag('conversion-name'))
+      throw new UsageError('--conversion-name does not go with --for push-google', [
+        'Google knows the conversion by --conversion-action',
+      ]);
+    return;
+  }
+
+  const stray = ofGoogle.find((name) => args.flag(name));
+  if (stray !== undefined)
+    throw new UsageError(`--${stray} goes with --for push-google, and not with ${tool}`);
+}
+
+const ofGoogle = ['customer', 'conversion-action', 'phone'] as const;
 
 /** The fields of a call by group; of all of them, those that have a value. */
 function cardOf(

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, test } from 'vitest';
@@ -44,6 +46,33 @@ describe('calls mcp', () => {
     const failed = await without.callTool({ name: 'count_calls', arguments: {} });
     expect(failed.isError).toBe(true);
     await without.close();
+  });
+
+  test('the command of the guide starts it, and what the guide shows of each question is answered', async () => {
+    const guide = readFileSync(
+      join(import.meta.dirname, '../../../../docs/guides/ask-in-your-assistant.md'),
+      'utf8',
+    );
+    const [, typed = ''] = /```sh\n(claude mcp add [^`]*)```/.exec(guide) ?? [];
+    const names = [...typed.matchAll(/--env (\w+)=/g)].map(([, name = '']) => name);
+    const [, command = ''] = / -- (\S+ \w+)\n$/.exec(typed.replaceAll('\\\n', '')) ?? [];
+    expect(command).toBe('/home/you/calls/calls mcp');
+    const client = await connected(
+      [],
+      Object.fromEntries(names.map((name) => [name, stage.env[name] ?? ''])),
+    );
+    const called = [...guide.matchAll(/`(\w+) (\{.*\})` \|$/gm)];
+    expect(called.length).toBe(5);
+    const listed = textOf(await client.callTool({ name: 'list_calls', arguments: { rows: 1 } }));
+    const sid = /\d{10,}/.exec(listed)?.[0] ?? '';
+    const caller = /phone-\w+/.exec(listed)?.[0] ?? '';
+    for (const [, name = '', args = ''] of called) {
+      const own = args.replace(/\d{13}/, sid).replace(/phone-\d+/, caller);
+      const result = await client.callTool({ name, arguments: JSON.parse(own) });
+      expect(result.isError, `${own}: ${textOf(result)}`).toBeFalsy();
+    }
+
+    await client.close();
   });
 
   test('it refuses an unknown kind of data in --reveal', async () => {

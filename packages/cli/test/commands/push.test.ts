@@ -254,6 +254,20 @@ describe('calls push google', () => {
     expect((await why(...other, '--ledger', 'api.ledger')).stdout).toContain('not sent yet');
     expect((await why('push-google')).stderr).toContain('--for push-google needs --customer');
     expect((await why(...google, '--phone')).stderr).toContain('--phone needs consent');
+
+    // What another tool has says nothing here.
+    for (const option of [['--customer', '1'], ['--conversion-action', '9'], ['--phone']])
+      for (const tool of ['google-ads-clicks', 'push-microsoft']) {
+        const { code, stderr } = await why(tool, ...option);
+        expect(code).toBe(2);
+        expect(stderr).toContain(`${option[0]} goes with --for push-google, and not with ${tool}`);
+      }
+
+    const named = await why(...google, '--conversion-name', 'Phone lead');
+    expect([named.code, named.stderr]).toEqual([
+      2,
+      expect.stringContaining('--conversion-name does not go with --for push-google'),
+    ]);
     const ofMicrosoft = await why('push-microsoft', '--ledger', 'api.ledger');
     expect(ofMicrosoft.stderr).toContain('--conversion-name');
     expect((await why('push-microsoft')).stdout).toContain('Microsoft Advertising');

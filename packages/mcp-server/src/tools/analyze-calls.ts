@@ -104,7 +104,8 @@ export const analyzeCalls = tool({
     // Calls through call extensions were paid for, too.
     const isOfSpend = args.spend !== undefined && args.calls === undefined;
     const chosen = choose(isOfSpend ? { ...args, calls: 'all' } : args, context);
-    const spend = args.spend && (await fromFiles(spendIn(args.spend, context)));
+    const spend =
+      args.spend && (await fromFiles(spendIn(args.spend, args.spend_columns ?? null, context)));
     const outcomes = await fromFiles(outcomesIn(args, context));
     const question = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
@@ -327,11 +328,15 @@ function comparedWith(text: string): string {
 /** What was spent: files of the operator by their names, or amounts of groups. */
 async function spendIn(
   list: readonly string[],
+  columns: string | null,
   { spend }: ToolContext,
 ): Promise<Question['spend']> {
   const named = list.filter((entry) => spend.names.includes(entry.trim()));
   if (named.length === 0 || named.length < list.length) return amountsIn(list, spend.names);
-  return spend.read(named.map((name) => name.trim()));
+  return spend.read(
+    named.map((name) => name.trim()),
+    columns,
+  );
 }
 
 /** What files of the operator say, or what is wrong with one of them. */

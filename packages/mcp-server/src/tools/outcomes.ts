@@ -26,9 +26,13 @@ export const outcomesShape = (names: readonly string[]) => ({
     ),
 });
 
-/** What a call says of outcomes; a report also says how long a call may lie before its outcome. */
+/**
+ * What a call says of outcomes; a report also says how long a call may lie before its outcome, and how
+ * its files are read.
+ */
 export type OutcomeArguments = Partial<
-  Record<'outcomes', readonly string[]> & Record<'outcome_window', string>
+  Record<'outcomes', readonly string[]> &
+    Record<'outcome_window' | 'outcome_dates' | 'spend_columns', string>
 >;
 
 /** What is measured where nobody names measures. */
@@ -48,7 +52,7 @@ export const maskOutcomes = (
 
 /** What calls became, by the operator's names; undefined where nobody asks. */
 export async function outcomesIn(
-  { outcomes: given, outcome_window: typed }: OutcomeArguments,
+  { outcomes: given, outcome_window: typed, outcome_dates: dates }: OutcomeArguments,
   { outcomes, source }: ToolContext,
 ): Promise<Question['outcomes']> {
   if (given === undefined) return undefined;
@@ -73,7 +77,7 @@ export async function outcomesIn(
       'outcome-window of the report must be a duration such as 7d.',
       'Tell the user to correct the configuration file.',
     );
-  return { all: await outcomes.read(names), window };
+  return { all: await outcomes.read(names, dates ?? null), window };
 }
 
 const ofOneCall = ['sid', 'ppc_gclid', 'click_id'];

@@ -55,8 +55,8 @@ export interface CustomToolContext {
 /** Files by their names, for the accounts that a call is about. */
 interface FilesOfCall<T> {
   readonly names: readonly string[];
-  /** Reads what some of them say. */
-  read(names: readonly string[]): Promise<readonly T[]>;
+  /** Reads what some of them say, in the way that a report says, if it says one. */
+  read(names: readonly string[], how: string | null): Promise<readonly T[]>;
 }
 
 /** What the tools of this package may use while they run. */
