@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { revisionOf } from './accounts/claims.ts';
 import type { Cell, ColumnBatch, Rows } from './columns.ts';
 import { batchOf, columnOf, fieldColumns, recordColumns, recordsOf } from './columns.ts';
@@ -163,10 +164,8 @@ async function rowsIn(
 ): Promise<Rows> {
   const lists = names.map((name, i) => {
     const { kind, isTenthsOfSeconds } = columnOf.get(name) ?? {};
-    const value =
-      kind?.type === 'timestamp'
-        ? dialect.text(`"${name}"`, isTenthsOfSeconds ? 1 : 0)
-        : `"${name}"`;
+    const digits = isTenthsOfSeconds ? 1 : 0;
+    const value = kind?.type === 'timestamp' ? dialect.text(`"${name}"`, digits) : `"${name}"`;
     return `, ${dialect.jsonOf(value)} AS c${i}`;
   });
   const [row] = await session.all(
@@ -267,6 +266,11 @@ export function readColumns(
   fields: readonly string[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ColumnBatch> {
+  if (!Array.isArray(fields))
+    throw new ConfigurationError(
+      'invalid_option',
+      "The fields of columns must be a list of names, such as ['sid', 'city'].",
+    );
   return driver.stream(async function* (session) {
     const reading: Reading = { session, driver, account, selection };
     const [odd] = await session.all(

@@ -1,11 +1,7 @@
+import { checkNames } from '@call-attribution/core/options';
 import { everything, formatNaive, type Period, second } from '@call-attribution/core/time';
 import type { Filter } from '@call-attribution/query-dsl';
-import {
-  type FilterBound,
-  type FilterTest,
-  filterTests,
-  selectedBy,
-} from '@call-attribution/questions/filter';
+import { type FilterTest, filterTests, selectedBy } from '@call-attribution/questions/filter';
 import { changeText } from './changes.ts';
 import { columnOf } from './columns.ts';
 import type { Value } from './database/driver.ts';
@@ -67,16 +63,14 @@ function rangeOf({ field, operator, value }: FilterTest): FieldRange {
 
   // Calls have times of whole seconds, and numbers of whole parts: past a value is from the next.
   const isNext = operator === '>' || operator === '<=';
-  const cell = cellAt(value, isNext, read('0.1') === 1 ? 10 : 1);
+  const past = isNext ? second : 0;
+  const scale = read('0.1') === 1 ? 10 : 1;
+  const cell =
+    value.type === 'time' ? timeText(value.millis + past) : partAt(value.text, isNext, scale);
   return operator.startsWith('>')
     ? { field, from: cell, before: null }
     : { field, from: null, before: cell };
 }
-
-const cellAt = (value: FilterBound, isNext: boolean, scale: number): string | number =>
-  value.type === 'time'
-    ? timeText(value.millis + (isNext ? second : 0))
-    : partAt(value.text, isNext, scale);
 
 /**
  * The least whole number of parts (such as tenths) at a bound, or the one after it, without
@@ -121,9 +115,15 @@ export interface Stretch {
   readonly to: string | null;
 }
 
-/** The stretches of a selection, in order. */
-export function stretchesOf({ period = everything }: Selection): readonly Stretch[] {
-  const { from, to, undated } = period;
+const selectionNames = ['period', 'extensions', 'ranges', 'changedSince'];
+
+/**
+ * The stretches of a selection, in order. What is no selection, as a program without types may give
+ * one, would select all calls.
+ */
+export function stretchesOf(selection: Selection): readonly Stretch[] {
+  checkNames(selection, selectionNames, 'selection');
+  const { from, to, undated } = selection.period ?? everything;
   const stretches: Stretch[] = [];
   if (undated !== 'without') stretches.push({ isDated: false, from: null, to: null });
   if (undated !== 'only' && (from === null || to === null || from < to))

@@ -1,9 +1,8 @@
 import type { Call } from '@call-attribution/core';
-import { ConfigurationError } from '@call-attribution/core/errors';
 import { textOf } from '@call-attribution/core/time';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import type { Answer } from '@call-attribution/questions';
-import { accountsIn } from './accounts/accounts.ts';
+import { accountsIn, checkAccount } from './accounts/accounts.ts';
 import {
   committed,
   holdClaim,
@@ -49,8 +48,8 @@ export function createSqlStore(driver: Driver, name: string): Store {
         deleteKeys(driver, session, account, sids.map(keyOf)),
       ),
 
-    count: async (account, selection) => counter.count(accountOf(account), selection),
-    page: async (account, query) => counter.page(accountOf(account), query),
+    count: async (account, selection) => counter.count(checkAccount(account), selection),
+    page: async (account, query) => counter.page(checkAccount(account), query),
     async document(account, sid, version) {
       const [found] = recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), version);
       return found === undefined ? null : Buffer.from(JSON.stringify(found));
@@ -59,9 +58,9 @@ export function createSqlStore(driver: Driver, name: string): Store {
       (recordsOf(await rowsOfKeys(driver, driver, account, [keyOf(sid)]), 'neutral')[0] ??
         null) as Call | null,
     calls: (account, selection = {}, part = {}) =>
-      eachCall(driver, accountOf(account), selection, part),
+      eachCall(driver, checkAccount(account), selection, part),
     columns: (account, fields, selection = {}, signal) =>
-      readColumns(driver, accountOf(account), selection, fields, signal),
+      readColumns(driver, checkAccount(account), selection, fields, signal),
     async ask(question, { accounts: named, signal } = {}) {
       const { planQuestion } = await import('@call-attribution/questions');
       const plan = planQuestion(question, { now: clock.now() });
@@ -125,15 +124,6 @@ export function createSqlStore(driver: Driver, name: string): Store {
     [Symbol.asyncDispose]: close,
   };
   return store;
-}
-
-/** The account that was given: a program without types may have left it out. */
-function accountOf(account: unknown): string {
-  if (typeof account === 'string') return account;
-  throw new ConfigurationError(
-    'invalid_option',
-    'The account must be its ID, such as "101". store.accounts() lists those of the store.',
-  );
 }
 
 const agesQuery = ({ text }: Dialect): string =>

@@ -11,7 +11,7 @@ import type {
 import { syncInto } from '@call-attribution/node-stream';
 import { withUnread } from '@call-attribution/node-stream/copies';
 import { type Filter, toFilter } from '@call-attribution/query-dsl';
-import type { AccountCredential } from './accounts/accounts.ts';
+import { type AccountCredential, checkAccount } from './accounts/accounts.ts';
 import type { Claim } from './accounts/claims.ts';
 import { StoreError } from './database/errors.ts';
 import type { Removals } from './removals.ts';
@@ -45,6 +45,7 @@ const thisProcess = `process ${process.pid} on ${hostname()}`;
  */
 export function mirrorSink(store: Store, account: string, options: MirrorOptions = {}): UpsertSink {
   const { holder = thisProcess, restart = false, onError = 'fail', onRefused } = options;
+  checkAccount(account);
   let claim: Claim | undefined;
   let removals: Removals | undefined;
 

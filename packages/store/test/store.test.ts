@@ -8,8 +8,10 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openPostgres } from '../src/database/postgres.ts';
 import {
+  mirrorSink,
   openStore,
   type Part,
+  type Selection,
   type Store,
   StoreError,
   type StoreOptions,
@@ -520,5 +522,23 @@ test('a program that leaves out the account is told so', async () => {
   await expect(store.page(missing, whole)).rejects.toMatchObject(said);
   expect(() => store.calls(missing)).toThrow(expect.objectContaining(said));
   expect(() => store.columns(missing, ['sid'])).toThrow(expect.objectContaining(said));
+  expect(() => mirrorSink(store, missing)).toThrow(expect.objectContaining(said));
+  await store.close();
+});
+
+const first = <T>(items: AsyncIterable<T>) => items[Symbol.asyncIterator]().next();
+
+test('what is no selection is refused, where all calls would have been counted', async () => {
+  const store = await openStore('sqlite::memory:');
+  const filter = { filter: 'talk_minutes:[2 TO *]' } as Selection;
+  const noOption = { code: 'invalid_option', message: expect.stringContaining('selection.filter') };
+  await expect(store.count('101', filter)).rejects.toMatchObject(noOption);
+  await expect(first(store.calls('101', filter))).rejects.toMatchObject(noOption);
+  await expect(store.page('101', { ...whole, selection: filter })).rejects.toMatchObject(noOption);
+  await expect(first(store.columns('101', ['sid'], filter))).rejects.toMatchObject(noOption);
+  await expect(store.count('101', 'talk_minutes:[2 TO *]' as unknown as Selection)).rejects.toThrow(
+    'selection must be an object with period',
+  );
+  expect(() => store.columns('101', {} as unknown as string[])).toThrow("such as ['sid', 'city']");
   await store.close();
 });

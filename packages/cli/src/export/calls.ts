@@ -70,6 +70,12 @@ async function writeStream(
   return result;
 }
 
+/** Formats that are written from the start again, in words. */
+const startingOver = new Map<string, string>([
+  ['parquet', 'a Parquet'],
+  ['xlsx', 'an Excel'],
+]);
+
 /**
  * Writes a file, which appears when it is complete. What was written of the API before a failure
  * stays for `--resume`, which repeats the query of the first run.
@@ -82,10 +88,11 @@ async function writeFile(
   const { format } = target;
   const shown = target.output ?? path;
   const version = settings.apiVersion.value;
+  const kind = startingOver.get(format);
   const startsOver =
-    format === 'parquet' || format === 'xlsx'
-      ? `--resume: ${format === 'xlsx' ? 'an Excel' : 'a Parquet'} file cannot be continued in its middle`
-      : source.startsOver;
+    kind === undefined
+      ? source.startsOver
+      : `--resume: ${kind} file cannot be continued in its middle`;
   if (hasReceipt && format === 'xlsx')
     throw new UsageError('--receipt: calls verify cannot read an Excel file', [
       'write CSV, NDJSON or Parquet with a receipt',

@@ -28,6 +28,7 @@ export function instructions(
   },
 ): string {
   const named = [...shown.keys()].slice(0, 50).join(', ');
+  const excluded = exclude === undefined ? '' : ` Calls of ${exclude} do not count.`;
   return [
     `Read-only access to the phone calls of ${accounts.length > 1 ? `${accounts.length} accounts` : 'one account'} and the web visits, ads and keywords that led to them (${version} of the API).`,
     tools
@@ -42,7 +43,7 @@ export function instructions(
     ...(named === ''
       ? []
       : [
-          `Conditions with names of their own: ${named}. They stand in where, count(...) and share(...); describe_data explains them.${exclude === undefined ? '' : ` Calls of ${exclude} do not count.`}`,
+          `Conditions with names of their own: ${named}. They stand in where, count(...) and share(...); describe_data explains them.${excluded}`,
         ]),
     'A whole month is from=2026-11-01, to=2026-11-30: the last day is included. today, yesterday and 28d work too.',
     'A call extension is a call dialed from the ad itself, without a website visit. Such calls are left out unless calls is all or extensions; each answer says how many.',

@@ -42,6 +42,15 @@ export interface SmsEntry {
 /** What the API said about keys: nothing yet, that it takes them, or that it does not. */
 export type KeyVerdict = 'unknown' | 'accepted' | 'refused';
 
+/** The account that was given: a program without types may have left it out. */
+export function checkAccount(account: unknown): string {
+  if (typeof account === 'string') return account;
+  throw new ConfigurationError(
+    'invalid_option',
+    'The account must be its ID, such as "101". store.accounts() lists those of the store.',
+  );
+}
+
 /** The accounts of a store, with their credentials and SMS numbers. */
 export interface StoreAccounts {
   /** Adds an account, or changes its name. Without `disabled` that state does not change. */
