@@ -115,6 +115,8 @@ describe('a command is about one account', () => {
     const meant = await calls(['count', '--store', stores.one]);
     expect(meant).toMatchObject({ code: 2, stdout: '' });
     expect(meant.stderr).toMatch(/one\.db has no calls of an account "boston"\n.*it has main/);
+    const byId = await calls(['count', '--store', stores.both, '--account', idOfBoston]);
+    expect(byId.stderr).toMatch(/no calls of an account "102"\n.*it has main, boston\n$/);
   });
 
   test('--all-accounts and SQL are about all of them', async () => {

@@ -77,12 +77,14 @@ describe('calls init without a terminal', () => {
       accounts: {
         berlin: {
           timeZone: 'Europe/Berlin',
+          id: '101',
           accessKeyFile: 'berlin.access-key',
           secretKeyFile: 'berlin.secret-key',
         },
       },
     });
-    expect((await run(['count', '--account', 'berlin'])).code).toBe(0);
+    for (const called of ['berlin', '101'])
+      expect((await run(['count', '--account', called])).code).toBe(0);
     const before = readFileSync(file, 'utf8');
     for (const [args, expected] of [
       [['init'], /has an address and keys already[\s\S]*--account NAME/],

@@ -35,6 +35,8 @@ interface Answers {
   readonly apiVersion: 'v2' | 'v3';
   readonly timeZone: string | null;
   readonly secrets: ReadonlyMap<SecretName, Secret>;
+  /** The ID of the account, which its calls tell; null where they do not. */
+  readonly id: string | null;
 }
 
 const words: Readonly<Record<SecretName, string>> = {
@@ -101,7 +103,7 @@ export const init: Handler = async (args, io) => {
   const answers = canAsk(io)
     ? await askUntilRight(offered, io, args.flag('debug'))
     : await tried(whole(known, typedAs), io);
-  const { baseUrl, apiVersion, timeZone, secrets } = answers;
+  const { baseUrl, apiVersion, timeZone, secrets, id } = answers;
   const plain = { baseUrl, ...(apiVersion === 'v2' ? { apiVersion } : {}), timeZone };
 
   // An account says only what is different from what all share.
@@ -112,6 +114,12 @@ export const init: Handler = async (args, io) => {
     const fault = await makeOwnFolder(dirname(path));
     if (fault !== null) throw new UsageError(`${dirname(path)} ${fault}; keys are not kept there`);
     const settings: Record<string, unknown> = Object.fromEntries(own);
+    // Copies have its calls under its ID: an account that is replaced keeps the one that it has.
+    const isTaken = Object.entries(accounts).some(([name, each]) =>
+      [name, Object(each).id].includes(id),
+    );
+    if (account !== null && names.includes(account)) settings.id = Object(accounts[account]).id;
+    else if (account !== null && id !== null && !isTaken) settings.id = id;
     for (const name of secretNames(apiVersion)) {
       const { value = '', command = null } = secrets.get(name) ?? {};
       const file = `${account === null ? '' : `${account}.`}${words[name].replace(' ', '-')}`;
@@ -184,6 +192,7 @@ function given(json: Json, args: Args, io: Io): Answers {
       apiVersion.origin === 'default' && shared('apiVersion') === 'v2' ? 'v2' : apiVersion.value,
     timeZone: timeZone?.value ?? shared('timeZone'),
     secrets,
+    id: null,
   };
 }
 
@@ -312,7 +321,9 @@ async function tried(
     const { total } = await whileWaiting('trying the keys', () => client.countCalls({ signal }));
     say(io, `the server accepts them: ${count(total)} calls`);
     const found = await whileWaiting('looking for the time zone', () => foundZone(client, signal));
-    return { ...answers, baseUrl: client.baseUrl, found };
+    const { records } = await client.listCalls({ rows: 1, signal });
+    const id = String(records[0]?.acct_id ?? '');
+    return { ...answers, baseUrl: client.baseUrl, found, id: isAccountName(id) ? id : null };
   } finally {
     await client.close();
   }

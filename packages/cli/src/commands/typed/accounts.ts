@@ -259,7 +259,8 @@ export async function chooseStored(args: Args, io: Io): Promise<Stored | null> {
     const { id = called } = accountCalled(called, known) ?? {};
     if (stored.some((account) => account.id === id)) return id;
     const some = stored.map((account) => nameOf(account.id));
-    const near = nearest(called, [...known.flatMap(({ name, id }) => [name, id]), ...some]);
+    // Another number is another account, not what was meant.
+    const near = /\d$/.test(called) ? null : nearest(called, some);
     const more = some.length > 10 ? ' and more' : '';
     throw new UsageError(
       `the store ${shown} has no calls of an account ${JSON.stringify(called)}`,
