@@ -174,7 +174,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
 
   test('how calls through call extensions are counted is said in one sentence', async () => {
     const left =
-      /^(\d+) calls through call extensions are not counted. --include-extensions counts them.$/m;
+      /^(\d+) calls through call extensions are left out. --include-extensions adds them.$/m;
     const [, number] = left.exec((await ask('count')).stderr) ?? [];
     expect(Number(number)).toBeGreaterThan(10);
     expect((await ask('report', '--by', 'channel')).stderr).toMatch(left);
@@ -192,7 +192,7 @@ describe.each(stores)('a copy in $kind', ({ kind, newUrl }) => {
     });
 
     // How many they are, the API says only to who asks again.
-    expect((await api('count')).stderr).toContain('calls through call extensions are not included');
+    expect((await api('count')).stderr).toContain('Calls through call extensions are left out');
   });
 
   test('it has one call by its ID, and says when there is none', async () => {

@@ -764,7 +764,7 @@ test('one sentence says how call extensions are counted', async () => {
   );
   const website = await answerQuestion({ calls: 'website' }, calls);
   expect(extensionsSentence(website.extensions)).toBe(
-    '1 call through call extensions is not counted.',
+    '1 call through call extensions is left out.',
   );
   expect(extensionsSentence({ counted: 0, leftOut: 0 })).toBe('');
 });

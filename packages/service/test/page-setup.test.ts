@@ -322,7 +322,7 @@ describe('reports and annotations', () => {
     expect(text).not.toContain('office');
 
     const weekly = await ask('harbor', 'report.json', { report: 'weekly' });
-    expect(weekly.text).toContain('1 call left out.');
+    expect(weekly.text).toContain('1 call is left out.');
     expect(weekly.text).not.toContain('office');
     const summary = await ask('harbor', 'summary.json', { q });
     expect(summary.json.total.calls).toBe(4);

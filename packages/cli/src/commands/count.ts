@@ -31,7 +31,7 @@ export const count = command({
   examples: { 'calls count --period yesterday --time-zone Europe/Berlin': 'one number on stdout' },
   async run(args, io) {
     const { chooseCalls, eachAccount } = await import('./typed/accounts.ts');
-    const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
+    const { leavesExtensions } = await import('../input/filter.ts');
     const { sayCounted } = await import('./typed/filter.ts');
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
@@ -73,7 +73,7 @@ export const count = command({
       },
     );
     await sayCounted(found, io);
-    if (isLeaving) say(io, extensionsNote);
+    if (isLeaving) await sayCounted({ counted: 0, leftOut: null }, io);
     if (!several) return status;
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify(counts)}\n`);
     const total = counts.reduce((sum, one) => sum + one.total, 0);

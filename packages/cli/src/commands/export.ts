@@ -56,8 +56,8 @@ export const exportCalls = command({
         ? await monthsOf(args, io)
         : await fileOf(args, context.version, io);
       return {
-        write(job) {
-          sayExtensions(job.filter, context.version, io);
+        async write(job) {
+          await sayExtensions(job.filter, context.version, io);
           return write(job);
         },
       };

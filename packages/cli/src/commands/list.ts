@@ -56,7 +56,8 @@ export const list = command({
 
     const { chooseCalls, inTurn } = await import('./typed/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
-    const { extensionsNote, leavesExtensions } = await import('../input/filter.ts');
+    const { leavesExtensions } = await import('../input/filter.ts');
+    const { sayCounted } = await import('./typed/filter.ts');
     const { rowFormats, targetOf, writeRows } = await import('./typed/output.ts');
     const target = targetOf(args, rowFormats);
     const isTable = target.format === 'table';
@@ -138,7 +139,7 @@ export const list = command({
     const isLeaving = accounts.some(({ plan, settings }) =>
       leavesExtensions(plan, settings.apiVersion.value),
     );
-    if (isTable && shown > 0 && isLeaving) say(io, extensionsNote);
+    if (isTable && shown > 0 && isLeaving) await sayCounted({ counted: 0, leftOut: null }, io);
     return status;
   },
 });
@@ -178,8 +179,8 @@ function columnOf({ name, type, isId, mask }: FieldSpec, rank: number): RowColum
 async function follow(args: Args, io: Io): Promise<number> {
   const { accountsOfApi, contextOf, onlyOf, openClient } = await import('./typed/accounts.ts');
   const { fieldsNamed, pickFields, readFields, valueOfField } = await import('../input/fields.ts');
-  const { extensionsNote, inPeriod, leavesExtensions } = await import('../input/filter.ts');
-  const { askedPeriod, filterOf, readTyped } = await import('./typed/filter.ts');
+  const { inPeriod } = await import('../input/filter.ts');
+  const { askedPeriod, filterOf, readTyped, sayExtensions } = await import('./typed/filter.ts');
   const { again } = await import('../syncing/repeat.ts');
   const { sayRetry } = await import('./typed/repeat.ts');
   const { memoryState, syncCalls } = await import('@call-attribution/node-stream');
@@ -209,7 +210,7 @@ async function follow(args: Args, io: Io): Promise<number> {
     io,
     `calls${of} from ${textOf(period).from} on, looked for every ${duration(every)}; Ctrl-C ends`,
   );
-  if (leavesExtensions(filter, context.version)) say(io, extensionsNote);
+  await sayExtensions(filter, context.version, io);
 
   // What says at once who called and what brought them.
   const fields =

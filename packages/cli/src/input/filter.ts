@@ -6,7 +6,6 @@ import {
   textOf,
 } from '@call-attribution/core/time';
 import { allOf, type Clause, type Filter } from '@call-attribution/query-dsl';
-import type { Answer } from '@call-attribution/questions';
 
 /**
  * The period of a range that was saved: of a receipt, a job or the state of a sync. One without
@@ -49,18 +48,17 @@ export function withExtensions(filter: Filter, version: 'v2' | 'v3'): Filter {
 export const leavesExtensions = ({ clauses }: Filter, version: 'v2' | 'v3'): boolean =>
   version === 'v3' && !clauses.some(({ kind }) => kind === 'flag');
 
-/** What v3 leaves out by default, where it is not known how many calls that are. */
-export const extensionsNote =
-  'calls through call extensions are not included; add --include-extensions to include them';
-
 /**
  * How calls through call extensions are counted, where numbers could differ because of that; empty
- * when there are none.
+ * when there are none. `leftOut` is null where v3 leaves them out and nobody has counted them.
  */
-export async function countedText(extensions: Answer['extensions']): Promise<string> {
+export async function countedText(extensions: {
+  readonly counted: number;
+  readonly leftOut: number | null;
+}): Promise<string> {
   const { counted, leftOut } = extensions;
-  if (counted + leftOut === 0) return '';
+  if (counted === 0 && leftOut === 0) return '';
   const { extensionsSentence } = await import('@call-attribution/questions');
   const sentence = extensionsSentence(extensions);
-  return leftOut === 0 ? sentence : `${sentence} --include-extensions counts them.`;
+  return leftOut === 0 ? sentence : `${sentence} --include-extensions adds them.`;
 }

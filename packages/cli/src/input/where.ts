@@ -2,13 +2,14 @@ import type { Call } from '@call-attribution/core';
 import { filterCalls, through } from '@call-attribution/node-stream/operators';
 import {
   createAnswers,
+  excludedSentence,
   isOfCondition,
   planCalls,
   planQuestion,
   selectCalls,
 } from '@call-attribution/questions';
 import { CliError, exitCodes, UsageError } from '../errors.ts';
-import { count, plural } from '../terminal/numbers.ts';
+import { count } from '../terminal/numbers.ts';
 import type { AccountNames } from './account-names.ts';
 import type { ChosenCalls } from './chosen-calls.ts';
 import { lastOf, monthsOfReads, type Source } from './source.ts';
@@ -65,8 +66,8 @@ export function sourceWhere(
       said.push(
         `${count(seen.kept)} of the ${count(seen.read)} calls that were read fulfill --where`,
       );
-    if (seen.excluded > 0)
-      said.push(`without ${exclude}: ${plural(seen.excluded, 'call')} left out`);
+    if (exclude !== undefined && seen.excluded > 0)
+      said.push(excludedSentence(exclude, seen.excluded));
     return { ...result, said };
   };
 

@@ -5,8 +5,7 @@ const stage = openStage();
 
 test('calls count prints one number, and its source with --json', async () => {
   const plain = await stage.quick(['count']);
-  const note =
-    'calls through call extensions are not included; add --include-extensions to include them\n';
+  const note = 'Calls through call extensions are left out. --include-extensions adds them.\n';
   expect(plain).toMatchObject({ code: 0, stderr: note });
   const { total, source } = JSON.parse((await stage.quick(['count', '--json'])).stdout);
   expect(plain.stdout).toBe(`${total}\n`);

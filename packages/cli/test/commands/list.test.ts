@@ -66,7 +66,7 @@ describe('calls list', () => {
     expect(await said('-n', '2')).toEqual([
       expect.stringMatching(/^2 calls: the latest of \d+$/),
       '-n 20 shows more, --all shows all calls',
-      'calls through call extensions are not included; add --include-extensions to include them',
+      'Calls through call extensions are left out. --include-extensions adds them.',
       '',
     ]);
     expect((await said('-n', '1000', '--include-extensions'))[0]).toBe('600 calls: all that match');

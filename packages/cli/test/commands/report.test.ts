@@ -288,7 +288,7 @@ describe('calls report', () => {
     ).stdout;
     expect(csv.trimEnd().split('\r\n')).toHaveLength(1 + 2 * 7);
     expect((await stage.quick(['report', '--by', 'channel'])).stderr).toMatch(
-      /^\d+ calls through call extensions are not counted. --include-extensions counts them.$/m,
+      /^\d+ calls through call extensions are left out. --include-extensions adds them.$/m,
     );
   });
 

@@ -107,7 +107,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
   });
 
   test.each([
-    [['count'], /\n\d{3}\ncalls through call extensions are not included.*\n$/],
+    [['count'], /\n\d{3}\nCalls through call extensions are left out.*\n$/],
     [['sync', '--store', 'sqlite:calls.db'], /\nsqlite:calls.db, account \d+: 800 new, .*\n/],
   ])('calls %s asks once for keys, and what is typed is not shown', async (args, said) => {
     const { shown, code } = await inTerminal(args, {
@@ -214,7 +214,7 @@ describe.skipIf(process.platform === 'win32')('on a terminal', () => {
     const [waiting, ...others] = stderr.split('\n');
     expect(waiting).toBe(`waiting for ${stage.url}`);
     expect(others.filter((line) => line !== '')).toEqual([
-      expect.stringContaining('calls through call extensions are not included'),
+      expect.stringContaining('Calls through call extensions are left out'),
     ]);
   });
 

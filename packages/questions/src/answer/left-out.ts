@@ -9,7 +9,7 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
   const sentences: Readonly<Record<LeftOut['code'], string>> = {
     no_time: `${calls} without a time that can be read ${is} in no period.`,
     excluded: excludedSentence(detail, count),
-    extensions: `${extensionsSentence({ counted: 0, leftOut: count })}`,
+    extensions: extensionsSentence({ counted: 0, leftOut: count }),
     website: `${calls} from visits of a website ${is} not counted.`,
     no_talk_minutes: `${calls} without talk minutes that can be read ${is} not in the measures of talk and missed calls.`,
     no_caller_number: `${calls} without a caller number ${is} not in the measures of callers.`,
@@ -24,20 +24,22 @@ export function explainLeftOut(code: LeftOut['code'], count: number, detail = ''
   return { code, count, message: sentences[code] };
 }
 
-/** How many calls a definition excludes. */
-export const excludedSentence = (name: string, count: number): string =>
-  `Without ${name}: ${formatCounted(count, 'call')} ${count === 1 ? 'is' : 'are'} left out.`;
+/** How many calls a definition excludes; its name is null for those who do not see it. */
+export const excludedSentence = (name: string | null, count: number): string =>
+  `${name === null ? '' : `Without ${name}: `}${formatCounted(count, 'call')} ${count === 1 ? 'is' : 'are'} left out.`;
 
 /**
  * The one sentence on call extensions, wherever calls are counted and numbers could differ: the API
- * leaves them out unless it is asked for them. Empty when there are none.
+ * leaves them out unless it is asked for them. Empty when there are none. `leftOut` is null where
+ * nobody has counted them.
  */
 export function extensionsSentence(
-  { counted, leftOut }: { readonly counted: number; readonly leftOut: number },
+  { counted, leftOut }: { readonly counted: number; readonly leftOut: number | null },
   isForReaders = false,
 ): string {
+  if (leftOut === null) return 'Calls through call extensions are left out.';
   if (leftOut > 0)
-    return `${formatCounted(leftOut, 'call')} through call extensions ${leftOut === 1 ? 'is' : 'are'} not counted.`;
+    return `${formatCounted(leftOut, 'call')} through call extensions ${leftOut === 1 ? 'is' : 'are'} left out.`;
   if (counted === 0) return '';
   const sentence = `${formatCounted(counted, 'call')} through call extensions ${counted === 1 ? 'is' : 'are'} counted`;
   return isForReaders ? `${sentence}.` : `${sentence}; the API leaves them out without inc_gce:1.`;

@@ -1,8 +1,8 @@
-import { formatCounted, propertyOf } from '@call-attribution/core/errors';
+import { propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
-import type { Answer, Question } from '@call-attribution/questions';
+import { type Answer, excludedSentence, type Question } from '@call-attribution/questions';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
   type AppContext,
@@ -112,9 +112,7 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
   );
   // A definition that somebody does not see has no name for them.
   const left = leftOut.map(({ code, count, message }) =>
-    code === 'excluded' && seen.exclude === null
-      ? `${formatCounted(count, 'call')} left out.`
-      : message,
+    code === 'excluded' && seen.exclude === null ? excludedSentence(null, count) : message,
   );
 
   // Changes per day have no column here.

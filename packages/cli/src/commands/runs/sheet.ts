@@ -70,7 +70,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
     const isOfOutcomes = rules.outcomes !== undefined;
     const needsExtensions = format.accepts.onlyExtensions || isOfOutcomes;
     const version = settings.apiVersion.value;
-    if (!needsExtensions) sayExtensions(filter, version, io);
+    if (!needsExtensions) await sayExtensions(filter, version, io);
     const matching = needsExtensions ? withExtensions(filter, version) : filter;
     const destination = `${format.name} ${rules.conversionName}`.trim();
     const ledger = named === null ? null : await openNamedLedger(named, rules.now, isDryRun, io);

@@ -2,13 +2,12 @@
 
 import { day, everything, naiveAt, type Period, second, textOf } from '@call-attribution/core/time';
 import { allOf, applyFix, type Filter, safeParse } from '@call-attribution/query-dsl';
-import type { Answer, Definitions, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
+import type { Definitions, ReadPeriod, SaidPeriod } from '@call-attribution/questions';
 import type { NamedFiles } from '@call-attribution/settings';
 import { type Args, interval } from '../../args.ts';
 import { filterMistake, noTimeZone, UsageError } from '../../errors.ts';
 import {
   countedText,
-  extensionsNote,
   inPeriod,
   leavesExtensions,
   rangeOf,
@@ -142,12 +141,15 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 }
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
-export function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): void {
-  if (leavesExtensions(filter, version)) say(io, extensionsNote);
+export async function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): Promise<void> {
+  if (leavesExtensions(filter, version)) await sayCounted({ counted: 0, leftOut: null }, io);
 }
 
 /** Says how calls through call extensions are counted, where numbers could differ. */
-export async function sayCounted(extensions: Answer['extensions'], io: Io): Promise<void> {
+export async function sayCounted(
+  extensions: Parameters<typeof countedText>[0],
+  io: Io,
+): Promise<void> {
   const sentence = await countedText(extensions);
   if (sentence !== '') say(io, sentence);
 }
