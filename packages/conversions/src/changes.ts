@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core/record';
 import type { Outcome } from '@call-attribution/questions';
 import type { Acceptance, Conversion, Judged } from './conversion.ts';
-import { entryOf, type LedgerEntry } from './entry.ts';
+import { entryOf, type LedgerEntry, type SeenRow } from './entry.ts';
 import { type Correction, correctionTexts, type LeftOutReason } from './reasons.ts';
 
 /** What a call changes of what a tool has. */
@@ -20,7 +20,12 @@ export interface Change {
   readonly entry: LedgerEntry | null;
   /** Why it is corrected or left out; null when it is new. */
   readonly why: LeftOutReason | Correction | null;
+  /** The row of an outcome that is left out, where it is newer than what the ledger knows of it. */
+  readonly seen: SeenRow | null;
 }
+
+/** What changes of what a tool has, whatever it was read from. */
+type Judgment = Omit<Change, 'seen'>;
 
 /** A change, and the call or outcome that makes it. */
 export interface CallChange extends Change {
@@ -45,6 +50,7 @@ const final: ReadonlySet<Change['why']> = new Set<LeftOutReason>([
   'not_chosen',
   'wrong_form',
   'cancelled',
+  'other_conversion',
   'not_in_files',
 ]);
 
@@ -56,7 +62,7 @@ export function changesOf(
   judged: Judged,
   old: LedgerEntry | null,
   findsBy: Acceptance['findsBy'],
-): Change[] {
+): Judgment[] {
   if ('reason' in judged) {
     const why = old?.uncertain ? 'uncertain' : judged.reason;
     const isOver = old !== null && old.action !== 'retract' && final.has(why);
@@ -72,7 +78,7 @@ export function changesOf(
   const why = differenceOf(old, now);
   const isRetracted = old.action === 'retract';
   if (why === 'click_changed' && findsBy === 'click' && (isRetracted || old.click !== null)) {
-    const addition: Change = { kind: 'add', conversion, entry: now, why };
+    const addition: Judgment = { kind: 'add', conversion, entry: now, why };
     return isRetracted ? [addition] : [retractionOf(old, why), addition];
   }
 
@@ -86,7 +92,7 @@ export function changesOf(
 }
 
 /** The number of the caller does not go with it: the click alone says what is taken back. */
-function retractionOf(old: LedgerEntry, why: Change['why']): Change {
+function retractionOf(old: LedgerEntry, why: Change['why']): Judgment {
   const { byNumber: _, ...rest } = old;
   return { kind: 'retract', conversion: null, entry: { ...rest, action: 'retract' }, why };
 }
@@ -107,7 +113,7 @@ function differenceOf(
 }
 
 /** What the tool has that is no longer right and that cannot be corrected; null for anything else. */
-export function uncorrected({ kind, entry, why }: Change): Correction | null {
+export function uncorrected({ kind, entry, why }: Judgment): Correction | null {
   if (kind !== 'left-out' || entry === null) return null;
   const isThere = entry.action !== 'retract';
   if (final.has(why)) return isThere ? 'no_conversion' : null;
@@ -118,26 +124,32 @@ export function uncorrected({ kind, entry, why }: Change): Correction | null {
 
 /**
  * What a sheet or a push needs: what is to be sent, corrections before what is new, each in order of
- * the calls, and what was sent before with the number of the caller, in case it has to be sent again.
- * The calls themselves are left behind.
+ * the calls, what was sent before with the number of the caller, in case it has to be sent again, and
+ * rows of outcomes that the ledger is to note. The calls themselves are left behind.
  *
- * @param seen gets each change first, to count it.
+ * @param onChange gets each change first, to count it.
  * @example
  * const tally = createTally();
  * const changes = await changesToSend(conversions(calls, rules, format, ledger.delivered('ads')), tally.add);
  */
 export async function changesToSend(
   changes: AsyncIterable<CallChange> | Iterable<CallChange>,
-  seen: (change: CallChange) => void = () => {},
+  onChange: (change: CallChange) => void = () => {},
 ): Promise<Change[]> {
   const additions: Change[] = [];
   const others: Change[] = [];
   for await (const change of changes) {
-    seen(change);
-    const { kind, conversion, entry, why } = change;
-    const isWanted = kind !== 'left-out' || (conversion !== null && entry?.byNumber);
-    if (isWanted) (kind === 'add' ? additions : others).push({ kind, conversion, entry, why });
+    onChange(change);
+    const { kind, conversion, entry, why, seen } = change;
+    const isWanted =
+      kind !== 'left-out' || seen !== null || (conversion !== null && entry?.byNumber);
+    if (isWanted)
+      (kind === 'add' ? additions : others).push({ kind, conversion, entry, why, seen });
   }
 
   return [...others, ...additions];
 }
+
+/** What the ledger is to note of rows that are left out. */
+export const seenRows = (changes: readonly Change[]): SeenRow[] =>
+  changes.flatMap(({ seen }) => seen ?? []);

@@ -18,6 +18,9 @@ import { keyOf, rowOf, type Tool } from './sheet-format.ts';
 /** What the ledger says of each conversion that a tool has, by its key. */
 export type Delivered = ReadonlyMap<string, LedgerEntry>;
 
+/** The time of the newest row of outcomes of which nothing was sent, by their key. */
+export type Seen = ReadonlyMap<string, number>;
+
 /**
  * Judges calls for a tool: what each of them changes of what the tool has. Without `delivered` it
  * has nothing, and each call is a new conversion or left out for a reason. Calls may come from the
@@ -25,6 +28,7 @@ export type Delivered = ReadonlyMap<string, LedgerEntry>;
  * `RulesError`.
  *
  * @param delivered what the tool has, as `ledger.delivered(destination)` says it.
+ * @param seen what was read of outcomes and not sent, as `ledger.seen(destination)` says it.
  * @example
  * for await (const { kind, call, conversion, why } of conversions(createCallStream(client), rules, sheetFormats.sa360))
  *   console.log(call?.sid, kind, conversion?.value ?? why);
@@ -34,8 +38,9 @@ export function conversions(
   rules: ConversionRules,
   tool: Tool,
   delivered?: Delivered,
+  seen?: Seen,
 ): AsyncIterable<CallChange> {
-  return toConversions(rules, tool, delivered)(calls);
+  return toConversions(rules, tool, delivered, seen)(calls);
 }
 
 /**
@@ -49,6 +54,7 @@ export function toConversions(
   rules: ConversionRules,
   tool: Tool,
   delivered: Delivered = new Map(),
+  seen: Seen = new Map(),
 ): Operator<Call, CallChange> {
   checkRules(rules, tool);
   refuseMixed(rules, delivered);
@@ -60,7 +66,13 @@ export function toConversions(
       const read = readRules(rules);
       const check = createRowCheck(tool, rules);
       if (rules.outcomes !== undefined) {
-        const { page, changes } = createOutcomeJudge(rules.outcomes, read, tool, delivered, check);
+        const { page, changes } = createOutcomeJudge(
+          rules.outcomes,
+          read,
+          tool,
+          { delivered, seen },
+          check,
+        );
         return {
           page(calls) {
             page(calls);
@@ -82,7 +94,7 @@ export function toConversions(
         const judged = 'reason' in found ? found : check(found);
         const key = 'reason' in judged ? String(call.sid) : judged.key;
         const changes = changesOf(judged, delivered.get(key) ?? null, findsBy);
-        return changes.map((change) => ({ ...change, call, outcome: null }));
+        return changes.map((change) => ({ ...change, call, outcome: null, seen: null }));
       };
 
       if (!read.needsCallers) return { page: (calls) => calls.flatMap(changesOfCall) };

@@ -37,8 +37,19 @@ export interface LedgerEntry {
    * it.
    */
   readonly uncertain?: true;
-  /** Of an outcome: the naive time of the newest row that was seen of it. */
+  /** Of an outcome: the naive time of the row that was sent. */
   readonly soldAt?: number;
+}
+
+/** The newest row of an outcome, of which nothing was sent. It has no personal data. */
+export interface SeenRow {
+  /** What the outcome is known by. */
+  readonly key: string;
+  /** Session id and account of its call; null where it has none. */
+  readonly sid: string | null;
+  readonly account: string | null;
+  /** The naive time of the row. */
+  readonly soldAt: number;
 }
 
 /** What the ledger keeps of a conversion that is new. */

@@ -14,8 +14,8 @@ export {
   type Judged,
   type OutcomeRules,
 } from './conversion.ts';
-export { conversions, type Delivered, toConversions } from './conversions.ts';
-export type { LedgerEntry } from './entry.ts';
+export { conversions, type Delivered, type Seen, toConversions } from './conversions.ts';
+export type { LedgerEntry, SeenRow } from './entry.ts';
 export {
   type ExplainOptions,
   explainChange,

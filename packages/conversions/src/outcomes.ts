@@ -12,7 +12,7 @@ import {
   type OutcomeRules,
   timeOfOutcome,
 } from './conversion.ts';
-import type { LedgerEntry } from './entry.ts';
+import type { LedgerEntry, SeenRow } from './entry.ts';
 import type { LeftOutReason } from './reasons.ts';
 import type { RulesRead } from './rules-read.ts';
 import type { Tool } from './sheet-format.ts';
@@ -31,6 +31,12 @@ export interface OutcomeJudge {
   changes(): CallChange[];
 }
 
+/** What the ledger knows: what was sent, and the time of rows that were read and not sent. */
+interface Known {
+  readonly delivered: ReadonlyMap<string, LedgerEntry>;
+  readonly seen: ReadonlyMap<string, number>;
+}
+
 /**
  * Judges outcomes: each is a conversion by the click of its call, with the time and the value of the
  * outcome. What was sent keeps its click and its time.
@@ -41,7 +47,7 @@ export function createOutcomeJudge(
   outcomes: OutcomeRules,
   read: RulesRead<ConversionRules>,
   { accepts }: Tool,
-  delivered: ReadonlyMap<string, LedgerEntry>,
+  { delivered, seen }: Known,
   check: (found: Conversion) => Judged,
 ): OutcomeJudge {
   const { rules } = read;
@@ -52,6 +58,14 @@ export function createOutcomeJudge(
     value,
     currency: currency === null || currency === '$' ? (rules.currency ?? null) : currency,
   });
+
+  const newestTime = (key: string | null): number =>
+    key === null
+      ? Number.NEGATIVE_INFINITY
+      : Math.max(
+          delivered.get(key)?.soldAt ?? Number.NEGATIVE_INFINITY,
+          seen.get(key) ?? Number.NEGATIVE_INFINITY,
+        );
 
   // The tool would take two outcomes of one click and one time for one.
   const taken = new Set([...delivered.values()].map((entry) => placeOf(entry, entry.at)));
@@ -98,14 +112,18 @@ export function createOutcomeJudge(
     const { outcome, call } = match;
     const old = key === null ? null : (delivered.get(key) ?? null);
     if (old === null && !isIn(outcomes.period, outcome.time)) return [];
-    if (old !== null && outcome.time < (old.soldAt ?? 0))
-      return [{ kind: 'left-out', conversion: null, entry: old, why: 'older_row', call, outcome }];
-    return changesOf(judge(match, key, old), old, accepts.findsBy).map(({ entry, ...change }) => ({
-      ...change,
-      entry: entry && { ...entry, soldAt: outcome.time },
-      call,
-      outcome,
-    }));
+    const newest = newestTime(key);
+    const judged: Judged = outcome.time < newest ? { reason: 'older_row' } : judge(match, key, old);
+    return changesOf(judged, old, accepts.findsBy).map(({ entry, ...change }) => {
+      const isNews = change.kind === 'left-out' && outcome.id !== null && outcome.time > newest;
+      return {
+        ...change,
+        entry: entry && { ...entry, soldAt: outcome.time },
+        call,
+        outcome,
+        seen: key === null || !isNews ? null : seenRow(key, call, outcome),
+      };
+    });
   };
 
   /** What was sent of the time of the files, and is in none of them. */
@@ -119,11 +137,11 @@ export function createOutcomeJudge(
       keyed.filter(({ key }) => key === null).map(({ match }) => match.outcome.time),
     );
     return [...delivered.values()].flatMap((old): CallChange[] => {
-      const { soldAt = Number.NaN } = old;
+      const soldAt = newestTime(old.key);
       const isOfFiles = soldAt >= first && soldAt <= last && !nameless.has(soldAt);
       if (!isOfFiles || known.has(old.key) || old.action === 'retract') return [];
       return changesOf({ reason: 'not_in_files' }, old, accepts.findsBy).map((change) => {
-        return { ...change, call: null, outcome: null };
+        return { ...change, call: null, outcome: null, seen: null };
       });
     });
   };
@@ -153,6 +171,13 @@ export function createOutcomeJudge(
     },
   };
 }
+
+const seenRow = (key: string, call: Call | null, { time }: Outcome): SeenRow => ({
+  key,
+  sid: call && String(call.sid),
+  account: call && String(call.acct_id),
+  soldAt: time,
+});
 
 /** An outcome with what the ledger knows it by; null without an id and a call. */
 interface Keyed {

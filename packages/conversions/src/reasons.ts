@@ -33,7 +33,7 @@ export const reasonTexts = {
   excluded: 'the configuration excludes it',
   cancelled: 'it was cancelled or refunded, or is worth 0',
   other_conversion: 'the file gives it to a conversion of another name',
-  older_row: 'a newer row of it was sent before',
+  older_row: 'a newer row of it was read before',
   not_in_files: 'it is in no file any more, and the files are complete',
   uncertain: 'the answer to its upload was lost: nobody knows whether the tool has it',
 } as const;

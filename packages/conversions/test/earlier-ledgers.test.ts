@@ -20,6 +20,8 @@ import {
   pushConversions,
 } from '@call-attribution/conversions/push';
 import type { Call } from '@call-attribution/core';
+import { periodOf } from '@call-attribution/core/time';
+import { readOutcomes, usualWindow } from '@call-attribution/questions';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -30,7 +32,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A copy of a ledger that is kept as it was written. */
-function kept(name: 'sheets' | 'pushes'): string {
+function kept(name: 'sheets' | 'pushes' | 'outcomes'): string {
   const path = join(folder, `${name}.ledger`);
   copyFileSync(new URL(`fixtures/ledgers/${name}.ledger`, import.meta.url), path);
   return path;
@@ -136,6 +138,65 @@ test('a push goes on where an earlier release got no answer', async () => {
     ['add', '3', '+12025550103'],
   ]);
   expect(await run(...calls)).toMatchObject({ resent: 0, sent: { add: 0, restate: 0 } });
+});
+
+test('outcomes go on where a release ended that did not note what was read and not sent', async () => {
+  const path = kept('outcomes');
+  const run = async (...sales: string[]) => {
+    const lines = ['phone,time,value,id,status', ...sales];
+    const rows = lines.map((line, at) => ({ line: at + 1, cells: line.split(',') }));
+    const { all } = readOutcomes([{ name: 'sales.csv', rows }], { timeZone: 'UTC', dates: null });
+    const period = periodOf(null, null);
+    const outcomes = { all, window: usualWindow, period, isComplete: false };
+    const set: ConversionRules = {
+      ...rules,
+      conversionName: '9',
+      value: undefined,
+      currency: undefined,
+      outcomes,
+    };
+    const ledger = await openLedger(path);
+    const tool = { accepts: dataManagerAccepts({ phone: false }) };
+    const has = ledger.delivered('google');
+    const found = conversions(
+      [1, 2, 3, 4].map((number) => call(number, { date_added: `2026-11-02 14:03:0${number}` })),
+      set,
+      tool,
+      has,
+      ledger.seen('google'),
+    );
+    const said: string[] = [];
+    const changes = await changesToSend(found, ({ kind, why }) => said.push(`${kind} ${why}`));
+    const send: PushTarget['send'] = async () => ({ isTaken: true, refusals: [], requestId: null });
+    await pushConversions({ most: 10, oneKind: false, send }, changes, {
+      ledger,
+      destination: 'google',
+    });
+    await ledger.close();
+    return said;
+  };
+
+  // S1 was restated to 300 on the 10th, S2 was taken back then, S3 is as it was sold on the 3rd.
+  expect(
+    await run(
+      '2025550101,2026-11-03 10:00,250,S1,won',
+      '2025550102,2026-11-03 11:00,80,S2,won',
+      '2025550103,2026-11-14 12:00,40,S3,paid',
+      '2025550104,2026-11-14 12:00,9,S4,refunded',
+    ),
+  ).toEqual([
+    'left-out older_row',
+    'left-out older_row',
+    'left-out sent_before',
+    'left-out cancelled',
+  ]);
+  expect(
+    await run(
+      '2025550102,2026-11-14 11:00,80,S2,paid',
+      '2025550103,2026-11-04 12:00,50,S3,paid',
+      '2025550104,2026-11-04 12:00,9,S4,won',
+    ),
+  ).toEqual(['left-out older_row', 'left-out older_row', 'restate counts_again']);
 });
 
 test('calls are taken out of it as out of any other', async () => {

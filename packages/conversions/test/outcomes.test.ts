@@ -1,19 +1,28 @@
 import {
   type CallChange,
   type ConversionRules,
+  changesToSend,
   conversions,
   createTally,
   type Delivered,
+  type Journal,
   type LedgerEntry,
+  openLedger,
   RulesError,
+  type Seen,
   type SheetFormat,
   sheetFormats,
   summaryLines,
   toSheet,
 } from '@call-attribution/conversions';
-import { dataManagerAccepts } from '@call-attribution/conversions/push';
+import {
+  dataManagerAccepts,
+  type PushTarget,
+  pushConversions,
+} from '@call-attribution/conversions/push';
 import type { Call } from '@call-attribution/core';
 import { parseNaive, periodOf } from '@call-attribution/core/time';
+import { withoutCalls } from '@call-attribution/node-stream/copies';
 import { readOutcomes, usualWindow } from '@call-attribution/questions';
 import { callWith } from '@call-attribution/test-tools/call-with';
 import { describe, expect, test } from 'vitest';
@@ -361,23 +370,117 @@ describe('what was sent', () => {
   });
 });
 
-test('sales and corrections of them that come in files of any order leave what their union leaves', async () => {
-  const files = [
-    `${head}\n${sale}\n${number},2026-11-07,10,18,`,
-    `${head}\n${number},2026-11-08,300,17,paid`,
-    `${head}\n${number},2026-11-09,12,18,paid\n${number},2026-11-06 09:00,5,19,`,
-    `${head}\n${number},2026-11-10,301,17,paid`,
-  ];
-  const valuesOf = (has: Delivered) =>
-    [...has.values()].map(({ key, value, action }) => [key, value, action === 'retract']).sort();
-  const union = valuesOf(after(await changesOf(rulesFor(files))));
-  expect(union).toHaveLength(3);
-  for (const order of ['0123', '3210', '2031', '1302', '3120']) {
-    let has: Delivered = new Map();
-    for (const at of order)
-      has = after(await changesOf(rulesFor([files[Number(at)] ?? '']), { has }), has);
-    expect(valuesOf(has)).toEqual(union);
-    const again = rulesFor([...order].map((at) => files[Number(at)] ?? ''));
-    expect(valuesOf(after(await changesOf(again)))).toEqual(union);
-  }
+describe('a row that was read and not sent', () => {
+  const row = (date: string, rest: string, conversion = '') =>
+    `${number},2026-11-${date} 15:00:00,${rest},${conversion}`;
+  const sold = row('06', '250,17,won');
+
+  /** Runs with one ledger, each with a file of its own: what each of them changes. */
+  const runsOf = async (files: readonly string[], { tool = byId as Tool, of = calls } = {}) => {
+    const lines: string[] = [];
+    const journal: Journal = {
+      async *read() {
+        yield* [...lines];
+      },
+      async append(line) {
+        lines.push(line);
+      },
+      async close() {},
+    };
+    const runs: string[][] = [];
+    for (const line of files) {
+      const ledger = await openLedger(journal);
+      const found: CallChange[] = [];
+      const rules = rulesFor([`${head},conversion\n${line}`]);
+      const has = ledger.delivered('x');
+      const seen = ledger.seen('x');
+      for await (const each of conversions(of, rules, tool, has, seen)) found.push(each);
+      const target: PushTarget = {
+        most: 9,
+        oneKind: false,
+        send: async () => ({ isTaken: true, refusals: [], requestId: null }),
+      };
+      await pushConversions(target, await changesToSend(found), { ledger, destination: 'x' });
+      runs.push(short(found));
+    }
+
+    return { runs, text: lines.join('\n') };
+  };
+
+  test.each<[string, string, string]>([
+    ['took it back', row('09', '250,17,refunded'), 'left-out B cancelled '],
+    ['is worth nothing', row('09', '0,17,'), 'left-out B cancelled '],
+    [
+      'gives it to another conversion',
+      row('09', '250,17,won', 'Quote'),
+      'left-out B other_conversion ',
+    ],
+  ])('holds against an older one that comes later: it %s', async (_, newer, why) => {
+    const again = row('10', '250,17,paid');
+    const { runs } = await runsOf([newer, sold, newer, again, sold]);
+    expect(runs).toEqual([
+      [why],
+      ['left-out B older_row '],
+      [why],
+      ['add B 250 250'],
+      ['left-out B older_row 250'],
+    ]);
+  });
+
+  test('holds as well where the tool had the same value already', async () => {
+    const { runs } = await runsOf([sold, row('12', '250,17,paid'), row('08', '200,17,paid')]);
+    expect(runs).toEqual([
+      ['add B 250 250'],
+      ['left-out B sent_before 250'],
+      ['left-out B older_row 250'],
+    ]);
+  });
+
+  test('of the same time does not hold: the row that is read last does', async () => {
+    const { runs } = await runsOf([sold.replace('won', 'refunded'), sold]);
+    expect(runs).toEqual([['left-out B cancelled '], ['add B 250 250']]);
+  });
+
+  test('is noted once, under a hash, with the call that an erasure looks for', async () => {
+    const refunded = row('09', '250,17,refunded');
+    const { text } = await runsOf([refunded, refunded, sold]);
+    expect(text.split('\n').map((line) => JSON.parse(line))).toEqual([
+      {
+        type: 'seen',
+        destination: 'x',
+        rows: [
+          {
+            key: expect.stringMatching(/^outcome-[0-9a-f]{40}$/),
+            sid: 'B',
+            account: '101',
+            soldAt: parseNaive('2026-11-09 15:00:00'),
+          },
+        ],
+      },
+    ]);
+    expect(withoutCalls(text.split('\n')[0] ?? '', (sid) => sid === 'B')).toContain('"rows":[]');
+  });
+
+  test('moves the time in which files that are complete must have it', async () => {
+    const has = after(await changesOf(rulesFor([`${head}\n${sale}`])));
+    const [key = ''] = has.keys();
+    const rules = rulesFor([`${head}\n${number},2026-11-05,1,18,\n${number},2026-11-07,1,19,`], {
+      isComplete: true,
+    });
+    const kinds = async (seen: Seen) => {
+      const found: string[] = [];
+      for await (const { kind } of conversions(calls, rules, clicks, has, seen)) found.push(kind);
+      return found;
+    };
+    expect(await kinds(new Map())).toEqual(['add', 'add', 'retract']);
+    expect(await kinds(new Map([[key, parseNaive('2026-11-12 00:00:00')]]))).toEqual([
+      'add',
+      'add',
+    ]);
+  });
+
+  test('gives what was sent to another conversion: it is taken back here', async () => {
+    const { runs } = await runsOf([sold, row('09', '250,17,won', 'Quote')]);
+    expect(runs).toEqual([['add B 250 250'], ['retract B other_conversion 250']]);
+  });
 });

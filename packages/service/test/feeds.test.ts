@@ -678,6 +678,22 @@ describe('a feed of outcomes', () => {
     expect(await (await get()).text()).toBe(whole);
   });
 
+  test('that sends each sale once does not send one from an older file that a newer one took back', async () => {
+    const { get } = await serving([{ ...sales, once: '1d', ledger: 'sales.ledger' }]);
+    const other = '2025550104,2026-11-19 10:00:00,80,A2,won';
+    const valuesOf = async (...lines: string[]) => {
+      write([`${head},status`, ...lines]);
+      const rows = (await (await get()).text()).trim().split('\r\n').slice(1);
+      time += 86_400_000;
+      return rows.map((line) => line.split(',')[3]);
+    };
+    const paid = `${row},won`;
+    const refunded = paid.replace('19 09', '19 11').replace('won', 'refunded');
+    expect(await valuesOf(refunded, other)).toEqual(['80.00']);
+    expect(await valuesOf(paid)).toEqual([]);
+    expect(await valuesOf(paid.replace('19 09', '19 12'))).toEqual(['250.00']);
+  });
+
   test.each<[string, object[], string]>([
     [
       'calls under the same name',

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnStage, openOwnStage } from '../stage.ts';
@@ -277,6 +277,32 @@ describe('calls sheet --outcomes', () => {
     const other = await sheet('calls.csv', '--min-talk', '0s', ...ledger);
     expect(other.stderr).toContain('the conversion "Sale" has got outcomes already');
     expect(other.code).toBe(2);
+  });
+
+  test.each([
+    ['a file', () => 'refunds.ledger'],
+    ['a store', () => store],
+  ])('a refund that is read before its sale was sent is remembered in %s', async (_, where) => {
+    const [one] = sold as [Listed];
+    const at = (time: string, status: string) =>
+      saleOf(one, '70.00', 'R1', status).replace('23:59:59', time);
+    file('1.csv', [head, at('23:30', 'refunded')]);
+    file('2.csv', [head, at('23:20', 'won')]);
+    file('3.csv', [head, at('23:40', 'paid')]);
+    const runs: string[] = [];
+    for (const [run, name] of ['1', '2', '2', '3', '2'].entries()) {
+      const args = ['--outcomes', `${name}.csv`, '--ledger', where()];
+      const dry = await sheet(`refunds-${run}.csv`, ...args, '--dry-run');
+      const { code, stderr } = await sheet(`refunds-${run}.csv`, ...args);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/\d new conversion/)]);
+      runs.push(/(?:add|left-out *\w*)$/m.exec(dry.stdout)?.[0].replace(/ +/, ' ') ?? dry.stdout);
+      if (runs.at(-1) === 'left-out older_row')
+        expect(stderr).toContain('1  older_row: a newer row of it was read before');
+      rmSync(join(folder, `refunds-${run}.csv`), { force: true });
+    }
+
+    const older = 'left-out older_row';
+    expect(runs).toEqual(['left-out cancelled', older, older, 'add', older]);
   });
 
   test('--left-out and --dry-run name the row, the call and the reason', async () => {

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { toGzip } from '@call-attribution/node-stream/encoders';
 import { lockFile, syncFolder, writeWholeFile } from '@call-attribution/node-stream/files';
-import type { Change } from '../changes.ts';
+import { type Change, seenRows } from '../changes.ts';
 import type { ConversionRules } from '../conversion.ts';
 import { toAdjustments, toSheet } from '../sheet.ts';
 import type { SheetFormat } from '../sheet-format.ts';
@@ -32,6 +32,7 @@ export async function deliverSheets(
   rules: ConversionRules,
   sheet: string,
 ): Promise<Delivery | null> {
+  await ledger.note(destination, seenRows(changes));
   const additions = changes.filter(({ kind }) => kind === 'add');
   const corrections = changes.filter(({ kind }) => kind === 'restate' || kind === 'retract');
   if (additions.length + corrections.length === 0) return null;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from '@call-attribution/core/time';
-import type { LedgerEntry } from '../entry.ts';
+import type { LedgerEntry, SeenRow } from '../entry.ts';
 import { DeliveryError, damagedAt } from './errors.ts';
 import { fileJournal, type Journal } from './journal.ts';
 
@@ -74,6 +74,10 @@ export interface Ledger {
   commit(delivery: Delivery, taken?: Taken): Promise<void>;
   /** Writes down that a delivery did not leave. */
   abandon(delivery: Delivery): Promise<void>;
+  /** The naive time of the newest row of each outcome that was read and not sent, by its key. */
+  seen(destination: string): ReadonlyMap<string, number>;
+  /** Writes down rows of outcomes that were read and are not sent: older rows hold no longer. */
+  note(destination: string, rows: readonly SeenRow[]): Promise<void>;
   /** Lets go of it, so that another process may use it. */
   close(): Promise<void>;
 }
@@ -100,7 +104,12 @@ type Line =
     }
   | ({ readonly type: 'prepared' } & Delivery)
   | ({ readonly type: 'committed'; readonly id: string; readonly at: number } & Taken)
-  | { readonly type: 'abandoned'; readonly id: string; readonly at: number };
+  | { readonly type: 'abandoned'; readonly id: string; readonly at: number }
+  | {
+      readonly type: 'seen';
+      readonly destination: string;
+      readonly rows: readonly SeenRow[];
+    };
 
 /** Earlier releases knew a conversion by its call, and wrote no key. */
 const withKey = (entry: LedgerEntry): LedgerEntry =>
@@ -127,8 +136,16 @@ export async function openLedger(
   const sentAt = new Map<string, Map<string, number>>();
   const open = new Map<string, Delivery>();
   const announced = new Map<string, readonly DeliveredFile[]>();
+  const seen = new Map<string, Map<string, number>>();
 
   const apply = (line: Line): void => {
+    if (line.type === 'seen') {
+      const times = seen.get(line.destination) ?? new Map<string, number>();
+      for (const { key, soldAt } of line.rows) times.set(key, soldAt);
+      seen.set(line.destination, times);
+      return;
+    }
+
     if (line.type === 'announced' || line.type === 'prepared') {
       announced.set(line.destination, line.type === 'announced' ? line.files : []);
       if (!delivered.has(line.destination)) {
@@ -222,6 +239,10 @@ export async function openLedger(
         ...(uncertain.length > 0 ? { uncertain } : {}),
       }),
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
+    seen: (destination) => seen.get(destination) ?? new Map(),
+    async note(destination, rows) {
+      if (rows.length > 0) await write({ type: 'seen', destination, rows });
+    },
     close: () => journal.close(),
   };
 }

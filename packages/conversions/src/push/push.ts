@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@call-attribution/core/time';
-import type { Change } from '../changes.ts';
+import { type Change, seenRows } from '../changes.ts';
 import type { LedgerEntry } from '../entry.ts';
 import type { Delivery, Ledger } from '../ledger/ledger.ts';
 import { PushError } from './error.ts';
@@ -147,6 +147,7 @@ export async function pushConversions(
     }
   };
 
+  await ledger?.note(destination, seenRows(changes));
   let resent = 0;
   const noted = ledger?.pending(destination);
   if (noted && noted.files.length === 0) {

@@ -85,7 +85,7 @@ function change(number: number, more: Partial<LedgerEntry> = {}): Change {
     currency: 'USD',
     ...more,
   };
-  return { kind: entry.action, entry, conversion: null, why: null };
+  return { kind: entry.action, entry, conversion: null, why: null, seen: null };
 }
 
 const at = { clock: { now: () => now } };

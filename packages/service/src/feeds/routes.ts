@@ -207,14 +207,14 @@ function replyWith(c: AppContext, { path, once }: Feed, sheet: Sheet): Response 
       : 'text/csv; charset=utf-8; header=present',
     'content-disposition': `attachment; filename="${path.slice(path.lastIndexOf('/') + 1)}"`,
   };
-  const { body, period, entries } = sheet;
+  const { body, period } = sheet;
   if (once === null || period === null) return wholeReply(c, body, headers);
 
   const noted = async function* (): AsyncGenerator<Buffer> {
     for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
     c.req.raw.signal.throwIfAborted();
     // All of it was taken. If this fails, so does the response, and the tool fetches again.
-    await noteSent(once.ledger, period, entries);
+    await noteSent(once.ledger, path, period, sheet);
   };
 
   // What packs a sheet would take all of it before the client has taken anything.

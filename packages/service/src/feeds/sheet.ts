@@ -8,6 +8,7 @@ import type {
   Ledger,
   LedgerEntry,
   LeftOutReason,
+  SeenRow,
 } from '@call-attribution/conversions';
 import type { Call } from '@call-attribution/core';
 import { formatNaive, periodOfText } from '@call-attribution/core/time';
@@ -31,6 +32,8 @@ export interface Sheet {
   readonly period: string | null;
   /** What the ledger will note of this period. */
   readonly entries: readonly LedgerEntry[];
+  /** What it will note of outcomes that were read and are not in the sheet. */
+  readonly seen: readonly SeenRow[];
 }
 
 /**
@@ -52,6 +55,9 @@ export function periodOf({ path, once }: Feed, now: number): string | null {
   if (once === null) return null;
   return `feed ${path} ${new Date(Math.floor(now / once.every) * once.every).toISOString()}`;
 }
+
+/** What the ledger calls rows of outcomes that a feed has read and not sent, in any period. */
+const rowsOf = (path: string): string => `feed ${path}`;
 
 /** A file that was written to so short a time ago may not be whole yet, in milliseconds. */
 const settling = 5_000;
@@ -119,14 +125,23 @@ export async function makeSheet(
     .flatMap(({ entries }) => entries.map(({ key }) => key));
   const earlier = new Set([...noted, ...underWay]);
   const entries: LedgerEntry[] = [];
+  const seen: SeenRow[] = [];
   const leftOut = new Map<LeftOutReason, number>();
   let rows = 0;
 
   // The ledger is asked by period and not by call, so each call is new here or left out for a
   // reason of its own.
   async function* counted(): AsyncGenerator<CallChange> {
-    for await (const change of conversions(unhurried(calls), rules, format)) {
+    const rowsBefore = once?.ledger.seen(rowsOf(path));
+    for await (const change of conversions(
+      unhurried(calls),
+      rules,
+      format,
+      undefined,
+      rowsBefore,
+    )) {
       const { entry } = change;
+      if (change.seen !== null) seen.push(change.seen);
       if (entry !== null && !earlier.has(entry.key)) {
         rows += 1;
         if (period !== null) entries.push(entry);
@@ -157,7 +172,7 @@ export async function makeSheet(
 
   const body = Buffer.concat([...parts, ...lines]);
 
-  return { body, etag: etagOf(body), madeAt: now, rows, leftOut, period, entries };
+  return { body, etag: etagOf(body), madeAt: now, rows, leftOut, period, entries, seen };
 }
 
 /** Weak, because the same content may be sent packed or plain. */
@@ -183,7 +198,7 @@ export async function makeReport(
     ),
   );
   const body = Buffer.from([csvLine(names), ...lines].join(''));
-  const sheet = { leftOut: new Map(), period: null, entries: [] };
+  const sheet = { leftOut: new Map(), period: null, entries: [], seen: [] };
   return { ...sheet, body, etag: etagOf(body), madeAt: now, rows: rows.length };
 }
 
@@ -209,10 +224,12 @@ const noting = new WeakMap<Ledger, Promise<void>>();
 /** Notes that the calls of a period were sent whole. A ledger takes one note after the other. */
 export function noteSent(
   ledger: Ledger,
+  path: string,
   period: string,
-  entries: readonly LedgerEntry[],
+  { entries, seen }: Pick<Sheet, 'entries' | 'seen'>,
 ): Promise<void> {
   const note = async (): Promise<void> => {
+    await ledger.note(rowsOf(path), seen);
     const unfinished = ledger.pending(period);
     if (unfinished) await ledger.abandon(unfinished);
     const known = ledger.delivered(period);

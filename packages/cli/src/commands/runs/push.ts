@@ -137,7 +137,13 @@ async function pushCalls(
     const { stream, result, said } = await source.read(options);
     for (const text of [...said, ...(await source.dataEnds(ofPeriod))]) say(io, text);
     const tally = createTally();
-    const found = conversions(stream, rules, tool, ledger?.delivered(destination));
+    const found = conversions(
+      stream,
+      rules,
+      tool,
+      ledger?.delivered(destination),
+      ledger?.seen(destination),
+    );
     const listed = createOutcomeList();
     const changes = await changesToSend(found, (change) => {
       tally.add(change);

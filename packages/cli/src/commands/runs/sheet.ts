@@ -105,7 +105,13 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
             ]),
           );
       };
-      const found = conversions(stream, rules, format, ledger?.delivered(destination));
+      const found = conversions(
+        stream,
+        rules,
+        format,
+        ledger?.delivered(destination),
+        ledger?.seen(destination),
+      );
       const changes = await changesToSend(found, seen).catch((error: unknown) => {
         throw io.signal.aborted
           ? new Interrupted(['nothing was written; run the command again'])
