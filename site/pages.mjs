@@ -31,6 +31,7 @@ const guides = [
   'be-told',
   'reports-in-a-spreadsheet',
   'show-calls-to-your-team',
+  'what-a-keyword-earns',
   'feed-google-ads',
   'ask-in-your-assistant',
   'many-accounts',
