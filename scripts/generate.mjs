@@ -12,6 +12,7 @@ export async function generatedFiles() {
   for (const script of [
     ...packages.map(({ dir }) => join(dir, 'generate.mjs')),
     join(import.meta.dirname, 'errors.mjs'),
+    join(import.meta.dirname, 'versions.mjs'),
   ]) {
     if (!existsSync(script)) continue;
     const { generate } = await import(pathToFileURL(script).href);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '@call-attribution/core/settings';
+import { type Environment, plainSettings, secretSettings } from '@call-attribution/core/settings';
 import { fakeApi, fixtureCalls } from '@call-attribution/core/testing';
 import { readSettings } from '@call-attribution/settings';
 import { describe, expect, it, vi } from 'vitest';
@@ -34,6 +34,18 @@ describe('the command line', () => {
     expect(help.code).toBe(0);
     for (const word of ['--http', '--check', '--reveal', 'CALLS_ACCESS_KEY'])
       expect(help.out).toContain(word);
+  });
+
+  it('is in the registry of MCP as npm has it, with variables that exist', () => {
+    const entry = JSON.parse(readFileSync(new URL('../server.json', import.meta.url), 'utf8'));
+    const { version, mcpName: name, name: identifier, repository } = manifest;
+    expect(entry).toMatchObject({ name, version, packages: [{ identifier, version }] });
+    expect(entry.repository.subfolder).toBe(repository.directory);
+    expect(entry.description.length).toBeLessThanOrEqual(100);
+    const secrets: string[] = Object.values(secretSettings);
+    const plain: string[] = Object.values(plainSettings).map(({ variable }) => variable);
+    for (const { name, isSecret = false } of entry.packages[0].environmentVariables)
+      expect([name, (isSecret ? secrets : plain).includes(name)]).toEqual([name, true]);
   });
 
   it.each([
