@@ -272,7 +272,7 @@ function filesIn<T>(
             throw wrong(
               `account ${account} has no ${section} called ${name}; ask about the others.`,
             );
-          files.set(file.path, { path: file.path, option: how ?? file.option, name });
+          files.set(file.path, { ...file, option: how ?? file.option, name });
         }
 
       const { readTable } = await import('@call-attribution/settings/tables');

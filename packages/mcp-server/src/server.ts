@@ -11,7 +11,6 @@ import { checkNames } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import { type Duration, deadlineMillis, naiveAt } from '@call-attribution/core/time';
 import type { StatusSource } from '@call-attribution/node-stream/status';
-import { nearest } from '@call-attribution/query-dsl';
 import { machineZone } from '@call-attribution/questions';
 import {
   McpServer,
@@ -28,8 +27,8 @@ import { type AskedAccount, NotLoaded, Source } from './copy/source.ts';
 import { createTurns } from './copy/turns.ts';
 import { showRecord } from './fields.ts';
 import { createMask, type Reveal } from './privacy/mask.ts';
-import { quotable, redactError } from './privacy/text.ts';
-import { didYouMean, invalid, noClient, ToolError } from './text/failures.ts';
+import { redactError } from './privacy/text.ts';
+import { noClient, ToolError, unknownName } from './text/failures.ts';
 import { instructions } from './text/words.ts';
 import { analyzeCalls } from './tools/analyze-calls.ts';
 import { noExcludeShape } from './tools/arguments.ts';
@@ -490,11 +489,9 @@ function accountNamed(name: string, opened: readonly AskedAccount[]): AskedAccou
     opened.find((each) => each.name === name || each.id === name) ??
     opened.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
   if (found) return found;
-  const known = opened.map((each) => each.name);
-  const meant = nearest(name, known);
-  throw invalid(
-    'unknown_name',
-    `There is no account "${quotable(name)}".${didYouMean(meant)}`,
-    meant === undefined ? `Use one of ${known.slice(0, 20).join(', ')}.` : '',
+  throw unknownName(
+    'There is no account',
+    name,
+    opened.map((each) => each.name),
   );
 }

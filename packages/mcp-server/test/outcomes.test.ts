@@ -144,6 +144,7 @@ describe('what assistants do not learn', () => {
   it.each([
     [{ group_by: 'caller' }, 'outcomes do not go with ani'],
     [{ group_by: 'campaign,sid' }, 'outcomes do not go with sid'],
+    [{ group_by: 'pid' }, 'outcomes do not go with pid'],
     [{ group_by: 'date_added' }, 'outcomes do not go with date_added'],
     [{ group_by: 'ppc_gclid' }, 'outcomes do not go with ppc_gclid'],
     [{ where: "click_id = 'x'" }, 'outcomes do not go with click_id'],
@@ -153,7 +154,10 @@ describe('what assistants do not learn', () => {
       { measures: ["count(date_added > '2026-10-05 10:00:00') as n", 'revenue'] },
       'outcomes do not go with date_added',
     ],
-    [{ outcomes: '/etc/passwd' }, 'The operator has no outcomes called "/etc/passwd". Use sales'],
+    [
+      { outcomes: '/etc/passwd' },
+      'The operator has no outcomes called "/etc/passwd". Use one of sales',
+    ],
     [
       { outcomes: 'cut' },
       "The operator's file cannot be used: cut, row 7: it ends before its last column",

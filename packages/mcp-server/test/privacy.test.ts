@@ -226,6 +226,48 @@ describe('crafted records', () => {
   });
 });
 
+describe('values that are hidden', () => {
+  const calls = ['first', 'second'].map((search_term, i) => ({
+    ...base,
+    sid: String(i),
+    date_added: '2026-10-05 10:00:00',
+    channel: 'Tracker',
+    ani: `303555010${i}`,
+    search_term,
+    first_touch: `https://www.example.com/?loc=${i}`,
+  }));
+  const server = (reveal: readonly Reveal[] = []) =>
+    createServer(fakeClient(calls as unknown as Call[]), { reveal });
+  const asked = async (name: string, args: Record<string, unknown>, reveal?: readonly Reveal[]) =>
+    JSON.stringify(await callTool(server(reveal), name, args));
+
+  it('are not counted: all of them would count as one', async () => {
+    for (const args of [
+      { measures: ['distinct(search_term)'] },
+      { measures: ['distinct( Search Term ) as terms'] },
+      { group_by: ['day'], having: 'distinct(search_term) > 1' },
+      { group_by: ['day'], order: 'distinct(search_term) desc' },
+    ])
+      expect(await asked('analyze_calls', args)).toContain(
+        'search_term is hidden, so nobody can say how many different values there are.',
+      );
+    const measures = ['distinct(search_term)'];
+    expect(await asked('analyze_calls', { measures }, ['text'])).toContain('[[2]]');
+    expect(await asked('analyze_calls', { measures: ['distinct(ani)'] })).toContain('[[2]]');
+  });
+
+  it('of addresses of pages are said to be missing where a condition compares them', async () => {
+    const where = "first_touch LIKE '%loc=%'";
+    const note = 'addresses of pages are here without parts that may be personal';
+    for (const tool of ['count_calls', 'list_calls', 'analyze_calls'])
+      expect(await asked(tool, { where })).toContain(note);
+    expect(await asked('analyze_calls', { measures: ['distinct(first_touch)'] })).toContain(note);
+    expect(await asked('analyze_calls', { measures: [`count(${where})`] })).toContain(note);
+    expect(await asked('count_calls', { where }, ['text'])).not.toContain(note);
+    expect(await asked('count_calls', { where: "landing_page = '/'" })).not.toContain(note);
+  });
+});
+
 describe('a pseudonym', () => {
   it('is the same for the same caller however the number is written, but only with the same key', () => {
     const of = (ani: string, key = 'a key') => maskOf([], key)({ ...base, ani } as Call).ani;

@@ -265,12 +265,12 @@ describe('spend of a file', () => {
     [
       'cost per call of a condition',
       { groupBy: ['campaign'], where: 'missed', measures: ['cost_per_call'] },
-      'cost_per_call cannot be measured here. Cost per call is not given with a condition, since what was spent is for all calls. Ask without it: cost_per(condition) is what',
+      'cost_per_call cannot be measured here. Cost per call is not given with a condition, since what was spent is for all calls. Without it, cost_per(condition) is what a call cost of which a condition is true.',
     ],
     [
       'cost of an exclusion',
       { groupBy: ['campaign'], exclude: 'missed', measures: ['cost_per(answered)'] },
-      'cost_per(answered) cannot be measured here. Cost per call is not given with an exclusion',
+      'cost_per(answered) cannot be measured here. Cost per call is not given with an exclusion (no_exclude leaves it out), since what was spent is for all calls.',
     ],
     [
       'rows of a channel by their cost',

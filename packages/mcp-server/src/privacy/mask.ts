@@ -41,6 +41,10 @@ export function agentsSee(
   return spec.agents === 'pseudonym' ? 'pseudonym' : 'hidden';
 }
 
+/** Do assistants see the addresses of pages, and texts of visitors, as they are? */
+export const seesText = (reveal: ReadonlySet<Reveal>): boolean =>
+  reveal.has('all') || reveal.has('text');
+
 /** What a pseudonym looks like. That of a caller without a number has letters. */
 export const isPseudonym = (text: string): boolean =>
   /^phone-(?:\d{12}|[a-j]{12})$/.test(text.trim());
@@ -94,7 +98,7 @@ export function createMask(
     if (see === 'hidden') return () => hiddenMark;
     if (spec.type === 'null') return () => null;
     if (see === 'pseudonym') return (value) => pseudonym(String(value).slice(0, 200));
-    if (spec.agents !== 'shown' || reveal.has('all') || reveal.has('text')) return (value) => value;
+    if (spec.agents !== 'shown' || seesText(reveal)) return (value) => value;
     if (spec.type.startsWith('datetime'))
       return (value) => (Number.isNaN(parseNaive(String(value))) ? null : value);
     if (spec.type === 'integer' || spec.type.endsWith('-string'))

@@ -1,5 +1,6 @@
 import type { CallsError } from '@call-attribution/core';
 import { scrub } from '@call-attribution/core/record';
+import { nearest } from '@call-attribution/query-dsl';
 import {
   type ConditionProblem,
   InvalidCondition,
@@ -58,6 +59,16 @@ export const invalid = (code: string, why: string, next = ''): ToolError =>
 /** An error about a question that cannot be asked. */
 export const invalidQuestion = (message: string): ToolError =>
   invalid('invalid_question', quotable(message, 400));
+
+/** An error about a name that none of `names` is: "There is no report" and the like, with the nearest. */
+export const unknownName = (none: string, name: string, names: readonly string[]): ToolError =>
+  invalid(
+    'unknown_name',
+    `${none} "${quotable(name)}".${didYouMean(nearest(name, names))}`,
+    names.length === 0
+      ? 'The configuration file names none.'
+      : `Use one of ${names.slice(0, 20).join(', ')}.`,
+  );
 
 export const didYouMean = (name: string | undefined): string =>
   name === undefined ? '' : ` Did you mean "${name}"?`;

@@ -89,13 +89,12 @@ export interface NoteContext {
  * where it applies.
  */
 export function fieldNotes(specs: readonly FieldSpec[], context: NoteContext): string[] {
+  const seen = specs.map((spec) => agentsSee(spec, context.reveal));
   return [
     ...(specs.some((spec) => spec.type.startsWith('datetime')) ? [zoneNote(context.timeZone)] : []),
     ...(specs.some((spec) => spec.type === 'decimal-string') ? [minutesNote] : []),
-    ...(specs.some((spec) => agentsSee(spec, context.reveal) === 'pseudonym')
-      ? [pseudonymNote]
-      : []),
-    ...(specs.some((spec) => agentsSee(spec, context.reveal) === 'hidden') ? [hiddenNote] : []),
+    ...(seen.includes('pseudonym') ? [pseudonymNote] : []),
+    ...(seen.includes('hidden') ? [hiddenNote] : []),
     ...(specs.some(
       (spec) => (spec.type === 'string' || spec.type === 'url') && !ownIds.has(spec.name),
     )

@@ -26,7 +26,13 @@ import {
   withoutSentence,
 } from '../text/words.ts';
 import { annotationNotes } from './annotations.ts';
-import { type Chosen, choose, refusePersonal, selectionShape } from './arguments.ts';
+import {
+  type Chosen,
+  choose,
+  refuseDistinct,
+  refusePersonal,
+  selectionShape,
+} from './arguments.ts';
 import { explainEmptyBefore, explainZero } from './explain-zero.ts';
 import { type OutcomeArguments, outcomesIn, refusePerCaller, usualOfOutcomes } from './outcomes.ts';
 import { rowsMissing, rowsOfFile, writeRows } from './save-csv.ts';
@@ -107,7 +113,7 @@ export const analyzeCalls = tool({
     const spend =
       args.spend && (await fromFiles(spendIn(args.spend, args.spend_columns ?? null, context)));
     const outcomes = await fromFiles(outcomesIn(args, context));
-    const question = questionOf(
+    const { question, said: ofMeasures } = questionOf(
       folder === null ? args : { ...args, limit: rowsOfFile },
       chosen,
       { spend, outcomes },
@@ -124,7 +130,7 @@ export const analyzeCalls = tool({
         'explain says what changed between two periods: add compare="previous".',
       );
 
-    const notes = [...chosen.notes];
+    const notes = [...chosen.notes, ...ofMeasures];
     if (calls === 0) notes.push(...(await explainZero(chosen, { without }, context)));
     else if (compared !== null && without.length === 0 && !total.calls_before)
       notes.push(...(await explainEmptyBefore(chosen.selection, compared, context)));
@@ -289,7 +295,7 @@ function questionOf(
   { selection }: Chosen,
   { spend, outcomes }: Pick<Question, 'spend' | 'outcomes'>,
   context: ToolContext,
-): Question {
+) {
   const { group_by: groupBy = [], measures, having, order, limit, top_per: topPer, compare } = args;
   const isTime = groupBy.some(isTimeGroup);
   const usual = groupBy.length === 0 ? ['calls'] : ['calls', 'share'];
@@ -311,9 +317,14 @@ function questionOf(
     personal: 'show',
   };
   const plan = planQuestion(question, { now: context.clock.now(), version: context.version });
-  for (const condition of plan.measured) refusePersonal(condition, context);
   if (outcomes !== undefined) refusePerCaller(plan, question, context);
-  return question;
+  return {
+    question,
+    said: [
+      ...plan.measured.flatMap((condition) => refusePersonal(condition, context)),
+      ...refuseDistinct([measures, having, order].join(), context),
+    ],
+  };
 }
 
 /** How agents write what to compare with. */

@@ -1,3 +1,4 @@
+import type { FieldSpec } from '@call-attribution/core';
 import { scrub } from '@call-attribution/core/record';
 import { findProblem } from '@call-attribution/core/settings';
 import { formatNaive } from '@call-attribution/core/time';
@@ -16,7 +17,7 @@ import {
 import * as z from 'zod';
 import { findField } from '../fields.ts';
 import { parseJson } from '../messages.ts';
-import { agentsSee, isPseudonym, neededAsTheyAre } from '../privacy/mask.ts';
+import { agentsSee, isPseudonym, neededAsTheyAre, type Reveal, seesText } from '../privacy/mask.ts';
 import { quotable } from '../privacy/text.ts';
 import { didYouMean, invalid, invalidWhere } from '../text/failures.ts';
 import type { Scope } from '../text/words.ts';
@@ -136,16 +137,16 @@ export function choose(
   const { version, timeZone, words } = context;
   if (inZone !== undefined) checkZone('time_zone', inZone);
   const clock = { now: context.clock.now(), timeZone: inZone ?? timeZone };
-  const said = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
-  const from = said.from === null ? null : formatNaive(said.from);
-  const to = said.to === null ? null : formatNaive(said.to);
+  const asked = readPeriod({ period: args.period, from: args.from, to: args.to }, clock);
+  const from = asked.from === null ? null : formatNaive(asked.from);
+  const to = asked.to === null ? null : formatNaive(asked.to);
   const kind = (calls ?? (version === 'v2' ? 'all' : 'website')) as Scope['kind'];
   const conditions = [
     // Values may be written as answers show them.
     ...(where === undefined ? [] : [where.replace(/[«»]/g, '')]),
     ...(caller === undefined ? [] : [`ani == ${quote(caller.trim())}`]),
   ];
-  for (const condition of conditions) refusePersonal(readWhere(condition, words), context);
+  const said = conditions.flatMap((text) => refusePersonal(readWhere(text, words), context));
   const selection: CallSelection = {
     from: from ?? undefined,
     to: to ?? undefined,
@@ -165,8 +166,9 @@ export function choose(
     ),
     scope: { from, to, kind, version, isNarrowed: conditions.length > 0 || q !== undefined },
     notes: [
+      ...new Set(said),
       // Of a period that is compared, the answer says which part it is.
-      ...periodNotes(said, clock)
+      ...periodNotes(asked, clock)
         .filter(({ code }) => code !== 'unfinished' || args.compare === undefined)
         .map(({ message }) => message),
       ...(from === null && to === null ? [] : annotationNotes({ from, to }, context)),
@@ -185,37 +187,66 @@ function readWhere(text: string, { definitions }: ToolContext['words']): Conditi
 
 /**
  * Says that what is hidden cannot be searched for: such a condition would never hold, and that
- * would look like an answer.
+ * would look like an answer. Gives the note on addresses where a condition compares them.
  */
 export function refusePersonal(
   condition: Condition,
   context: Pick<SelectionContext, 'fields' | 'reveal'>,
-): void {
-  if ('parts' in condition) for (const part of condition.parts) refusePersonal(part, context);
-  else if (condition.kind === 'not') refusePersonal(condition.part, context);
-  else if (isComparison(condition)) {
-    const spec = findField(context.fields, condition.field);
-    const see = spec === undefined ? 'shown' : agentsSee(spec, context.reveal);
-    const texts = textsOf(condition);
-    const isOpen = context.reveal.has('all') || context.reveal.has('text');
-    const isNeeded = isOpen || neededAsTheyAre.has(spec?.name ?? '') || spec?.isId === true;
-    // The wildcards of LIKE would hide what stands between them.
-    const looksPersonal = (text: string): boolean =>
-      [text, text.replace(/[%_]/g, ' ')].some((each) => scrub(each) !== each);
-    let isRefused = true;
-    if (see === 'pseudonym') isRefused = condition.kind === 'like' || !texts.every(isPseudonym);
-    else if (see === 'shown') isRefused = !isNeeded && texts.some(looksPersonal);
-    if (!isRefused) return;
+): readonly string[] {
+  if ('parts' in condition) return condition.parts.flatMap((part) => refusePersonal(part, context));
+  if (condition.kind === 'not') return refusePersonal(condition.part, context);
+  if (!isComparison(condition)) return [];
+  const { field } = condition;
+  const spec = findField(context.fields, field);
+  const see = spec === undefined ? 'shown' : agentsSee(spec, context.reveal);
+  const texts = textsOf(condition);
+  const isNeeded =
+    seesText(context.reveal) || neededAsTheyAre.has(spec?.name ?? '') || spec?.isId === true;
+  // The wildcards of LIKE would hide what stands between them.
+  const looksPersonal = (text: string): boolean =>
+    [text, text.replace(/[%_]/g, ' ')].some((each) => scrub(each) !== each);
+  let isRefused = true;
+  if (see === 'pseudonym') isRefused = condition.kind === 'like' || !texts.every(isPseudonym);
+  else if (see === 'shown') isRefused = !isNeeded && texts.some(looksPersonal);
+  if (!isRefused) return addressNotes(spec, context.reveal);
 
-    const { field } = condition;
-    const next = {
-      hidden: `Ask ${field} IS NULL or ${field} IS NOT NULL; --reveal of this server shows its values.`,
-      pseudonym: `Compare it with a pseudonym of another answer, such as ${field} = 'phone-000000000000'.`,
-      shown: 'Numbers, e-mail and IP addresses in its values are not there to be found.',
-    };
-    const why = `${field} cannot be compared with that: personal data is hidden.`;
-    throw invalid('hidden_field', why, next[see]);
-  }
+  const next = {
+    hidden: `Ask ${field} IS NULL or ${field} IS NOT NULL; --reveal of this server shows its values.`,
+    pseudonym: `Compare it with a pseudonym of another answer, such as ${field} = 'phone-000000000000'.`,
+    shown: 'Numbers, e-mail and IP addresses in its values are not there to be found.',
+  };
+  const why = `${field} cannot be compared with that: personal data is hidden.`;
+  throw invalid('hidden_field', why, next[see]);
+}
+
+const addressNotes = (
+  spec: FieldSpec | undefined,
+  reveal: ReadonlySet<Reveal>,
+): readonly string[] =>
+  spec?.type === 'url' && !seesText(reveal)
+    ? [
+        `${spec.name}: addresses of pages are here without parts that may be personal, which are not found and not counted.`,
+      ]
+    : [];
+
+/**
+ * Refuses to count the different values of a field that is hidden, as all of them would count as
+ * one; gives the note on addresses. `texts`: where such a measure may stand.
+ */
+export function refuseDistinct(
+  texts: string,
+  { fields, reveal }: Pick<SelectionContext, 'fields' | 'reveal'>,
+): readonly string[] {
+  return [...texts.matchAll(/\bdistinct\s*\(([^()]*)\)/gi)].flatMap(([, name = '']) => {
+    const spec = findField(fields, name);
+    if (spec === undefined || agentsSee(spec, reveal) !== 'hidden')
+      return addressNotes(spec, reveal);
+    throw invalid(
+      'hidden_field',
+      `${spec.name} is hidden, so nobody can say how many different values there are.`,
+      `Ask without(${spec.name}), the calls without a value.`,
+    );
+  });
 }
 
 type Comparison = Extract<Condition, { kind: 'compare' | 'in' | 'like' }>;

@@ -1,11 +1,10 @@
 import { parseDuration } from '@call-attribution/core/time';
-import { nearest } from '@call-attribution/query-dsl';
 import { splitList } from '@call-attribution/questions';
 import { type NamedReport, reportTimes } from '@call-attribution/settings';
 import * as z from 'zod';
 import type { Words } from '../configured.ts';
 import { quotable } from '../privacy/text.ts';
-import { didYouMean, invalid } from '../text/failures.ts';
+import { invalid, unknownName } from '../text/failures.ts';
 
 /** The argument of `analyze_calls` where the operator has reports with names. */
 export const reportShape = ({ reports }: Pick<Words, 'reports'>) => ({
@@ -32,14 +31,7 @@ export function withReport(
   if (called === undefined) return typed;
   const name = String(called);
   const report = reports.get(name);
-  if (report === undefined) {
-    const names = [...reports.keys()];
-    throw invalid(
-      'unknown_name',
-      `There is no report "${quotable(name)}".${didYouMean(nearest(name, names))}`,
-      `Use one of ${names.join(', ')}.`,
-    );
-  }
+  if (report === undefined) throw unknownName('There is no report', name, [...reports.keys()]);
 
   const own = argumentsOf(report);
   if (reportTimes.some((time) => typed[time] !== undefined))

@@ -12,8 +12,7 @@ import {
 import * as z from 'zod';
 import { findField } from '../fields.ts';
 import type { MaskedCall } from '../privacy/mask.ts';
-import { quotable } from '../privacy/text.ts';
-import { invalid, invalidQuestion } from '../text/failures.ts';
+import { invalid, invalidQuestion, unknownName } from '../text/failures.ts';
 import type { ToolContext } from './tool.ts';
 
 /** The argument of `analyze_calls` where the operator has files of what calls became. */
@@ -59,13 +58,7 @@ export async function outcomesIn(
   const names = given.map((name) => name.trim());
   const unknown = names.find((name) => !outcomes.names.includes(name));
   if (unknown !== undefined || names.length === 0)
-    throw invalid(
-      'unknown_name',
-      `The operator has no outcomes called "${quotable(unknown ?? '')}".`,
-      outcomes.names.length === 0
-        ? 'Tell the user to name a file under "outcomes" of calls.config.json.'
-        : `Use ${outcomes.names.join(', ')}.`,
-    );
+    throw unknownName('The operator has no outcomes called', unknown ?? '', outcomes.names);
   if (source.accounts.length > 1)
     throw invalidQuestion(
       `outcomes belong to callers, who cannot be matched between accounts: ask about one account, such as account="${source.accounts[0]}".`,
@@ -80,7 +73,7 @@ export async function outcomesIn(
   return { all: await outcomes.read(names, dates ?? null), window };
 }
 
-const ofOneCall = ['sid', 'ppc_gclid', 'click_id'];
+const ofOneCall = ['sid', 'pid', 'super_id', 'ppc_gclid', 'click_id'];
 
 /** Refuses a question that would say what became of the calls of one caller. */
 export function refusePerCaller(

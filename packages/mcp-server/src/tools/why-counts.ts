@@ -15,13 +15,11 @@ import {
 import { CallsError, codeOf } from '@call-attribution/core/errors';
 import { scrub } from '@call-attribution/core/record';
 import { readSmallFile } from '@call-attribution/core/settings';
-import { nearest } from '@call-attribution/query-dsl';
 import type { NamedRules } from '@call-attribution/settings';
 import type { Words } from '../configured.ts';
 import { callsUpTo } from '../copy/caller-calls.ts';
 import type { SentCall } from '../copy/source.ts';
-import { quotable } from '../privacy/text.ts';
-import { didYouMean, invalid, ToolError } from '../text/failures.ts';
+import { invalid, ToolError, unknownName } from '../text/failures.ts';
 import type { ToolContext } from './tool.ts';
 
 // Why a call counts as a conversion for a bid tool or does not: judged by the code of `calls sheet`,
@@ -117,24 +115,13 @@ async function toolCalled(
 
   const tool = Object.values(sheetFormats).find((each) => each.name === called);
   if (tool !== undefined) return { called, tool, isPushed: false };
-  throw invalid(
-    'unknown_name',
-    `There is no tool "${quotable(name)}" to judge a call for.${didYouMean(nearest(name, bidTools))}`,
-    `Use one of ${bidTools.join(', ')}.`,
-  );
+  throw unknownName('There is no bid tool', name, bidTools);
 }
 
 function rulesCalled(name: string, { rules }: Words): NamedRules {
   const found = rules.get(name);
   if (found !== undefined) return found;
-  const names = [...rules.keys()];
-  throw invalid(
-    'unknown_name',
-    `There are no rules "${quotable(name)}".${didYouMean(nearest(name, names))}`,
-    names.length === 0
-      ? 'The configuration file names none under "rules".'
-      : `Use one of ${names.join(', ')}.`,
-  );
+  throw unknownName('There are no rules', name, [...rules.keys()]);
 }
 
 /** Reads the rules of a name. Where their file is and what is wrong in it is for the user alone. */

@@ -141,7 +141,9 @@ describe('a server for two accounts', () => {
       expect((await ask('count_calls', { account })).asked).toEqual(names);
 
     const { text, asked } = await ask('count_calls', { account: 'berln' });
-    expect(text).toBe('There is no account "berln". Did you mean "berlin"?');
+    expect(text).toBe(
+      'There is no account "berln". Did you mean "berlin"? Use one of main, berlin.',
+    );
     expect(asked).toEqual([]);
   });
 

@@ -227,7 +227,7 @@ describe('get_call with for', () => {
   it.each([
     [
       { sid: 'S1', for: 'google' },
-      /no tool "google".*Use one of google-ads-calls, google-ads-clicks, /,
+      /no bid tool "google".*Use one of google-ads-calls, google-ads-clicks, /,
     ],
     [{ sid: 'S1', rules: 'lead' }, /There are no rules "lead"\..*Use one of worth, defined/],
     [{ sid: 'S1', rules: 'worth.json' }, /There are no rules "worth\.json"/],

@@ -288,7 +288,7 @@ export function planQuestion(
     if (spend === null)
       throw refuse`${text.trim()} needs to know what was spent: give it with ${option('spend')}.`;
     if (narrows !== null && measure.name !== 'spend')
-      throw refuse`${text.trim()} cannot be measured here. ${noCostPerCall(narrows)} Ask without it: cost_per(condition) is what a call cost of which a condition is true.`;
+      throw refuse`${text.trim()} cannot be measured here. ${noCostPerCall(narrows)} Without it, cost_per(condition) is what a call cost of which a condition is true.`;
     return measure;
   };
 
