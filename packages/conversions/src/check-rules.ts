@@ -40,7 +40,8 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
 export function checkRules(rules: ConversionRules, tool: Tool): void {
   const { accepts, needsName = false, title = 'the tool' } = tool;
   const { timeZone, conversionName, currency, from, value } = rules;
-  if (timeZone === null)
+  // One that is undefined would be that of this machine.
+  if (!timeZone)
     throw new RulesError(
       'timeZone',
       `${title} needs a time zone: the API does not say which time zone its times are in`,

@@ -231,6 +231,7 @@ test('a sheet without rows has its head', async () => {
 
 const bad: [string, Partial<ConversionRules>, RegExp][] = [
   ['no zone', { timeZone: null }, /needs a time zone/],
+  ['a zone that was forgotten', { timeZone: undefined as unknown as null }, /needs a time zone/],
   [
     'a zone that does not exist',
     { timeZone: 'Mars/Olympus' },

@@ -32,6 +32,18 @@ test.each([
   },
 );
 
+test.each([
+  [{ filters: 'inc_gce:1' }, 'There is no option filters. Did you mean filter?'],
+  ['inc_gce:1', 'options must be an object with filter, rows'],
+  [null, 'options must be an object with filter, rows'],
+])('a query %j is refused: it would be one for all calls', async (query, message) => {
+  const { client, server } = await serve();
+  const wrong = query as unknown as { filter: string };
+  for (const ask of [client.listCalls, client.countCalls, client.fetchPage])
+    await expect(Promise.resolve(ask(wrong))).rejects.toThrow(message);
+  expect(server.requests).toHaveLength(0);
+});
+
 describe('getCall', () => {
   const [record] = fixtureWireCalls(1, 'v3');
   const [call] = fixtureCalls(1);

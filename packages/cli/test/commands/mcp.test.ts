@@ -54,12 +54,14 @@ describe('calls mcp', () => {
       'utf8',
     );
     const [, typed = ''] = /```sh\n(claude mcp add [^`]*)```/.exec(guide) ?? [];
-    const names = [...typed.matchAll(/--env (\w+)=/g)].map(([, name = '']) => name);
+    const variables = [...typed.matchAll(/--env (\w+)=(\S+)/g)];
     const [, command = ''] = / -- (\S+ \w+)\n$/.exec(typed.replaceAll('\\\n', '')) ?? [];
     expect(command).toBe('/home/you/calls/calls mcp');
     const client = await connected(
       [],
-      Object.fromEntries(names.map((name) => [name, stage.env[name] ?? ''])),
+      Object.fromEntries(
+        variables.map(([, name = '', value = '']) => [name, stage.env[name] ?? value]),
+      ),
     );
     const called = [...guide.matchAll(/`(\w+) (\{.*\})` \|$/gm)];
     expect(called.length).toBe(5);

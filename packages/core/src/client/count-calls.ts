@@ -7,7 +7,7 @@ import { decodeText, expectJson, parseJson, unexpectedBody } from '../page/read-
 import { apiRequest, queryString } from './api-request.ts';
 import type { CallCount } from './client.ts';
 import type { ListQuery, RequestOptions } from './options.ts';
-import { type FilterText, filterText, recordReader, requestPage } from './pages.ts';
+import { checkQuery, type FilterText, filterText, recordReader, requestPage } from './pages.ts';
 import type { Context } from './request.ts';
 
 /**
@@ -19,6 +19,7 @@ export async function countCalls(
   context: Context,
   query: Omit<ListQuery, 'rows' | 'page'>,
 ): Promise<CallCount> {
+  checkQuery(query);
   const { version } = context.settings;
   const filter = filterText(query.filter, version);
   if (version === 'v3') return countByList(context, filter, query);

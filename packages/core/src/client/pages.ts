@@ -11,7 +11,7 @@ import {
 import { ConfigurationError, ResponseError } from '../errors/classes.ts';
 import type { HttpResponse } from '../http/dispatch.ts';
 import { headerText } from '../http/headers.ts';
-import { checkWhole } from '../options/check-names.ts';
+import { checkNames, checkWhole } from '../options/check-names.ts';
 import { countOf, type PageRange, parseContentRange } from '../page/content-range.ts';
 import { judgePage, type PageRequest, type PageVerdict } from '../page/judge-page.ts';
 import { brokenUtf8, expectArray, expectJson, parseJson, startsWith } from '../page/read-json.ts';
@@ -33,6 +33,7 @@ interface PageQuery extends PageRequest {
 
 /** Checks a list query and prints its filter. */
 function readQuery({ settings }: Context, query: ListQuery, mayPassTotal: boolean): PageQuery {
+  checkQuery(query);
   const { filter, rows = clientDefaults.rows, page = 0 } = query;
   checkWhole(rows, 'rows');
   checkWhole(page, 'page', 0);
@@ -44,6 +45,11 @@ function readQuery({ settings }: Context, query: ListQuery, mayPassTotal: boolea
     options: query,
   };
 }
+
+const queryNames = 'filter rows page signal timeout retry headers onResponse'.split(' ');
+
+/** A misspelled filter would be no filter, and all calls would be read or counted. */
+export const checkQuery = (query: ListQuery): void => checkNames(query, queryNames);
 
 /**
  * What a request for a page returned: its content in some form, and how it compares with the
