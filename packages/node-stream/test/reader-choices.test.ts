@@ -138,6 +138,12 @@ describe('what is chosen', () => {
       { kind: 'keep' },
     ],
     [
+      'less than half of a page can be kept: it is cut',
+      answer([...rising.slice(0, 4), ...times(6, 40)], 30, ten),
+      even,
+      { kind: 'split', places: [40] },
+    ],
+    [
       'newest first, nothing known: where do items begin?',
       answer(falling, 30),
       before,
@@ -188,6 +194,12 @@ describe('what is chosen', () => {
       before,
       { kind: 'split', places: [501] },
       { from: 500, to: 1000 },
+    ],
+    [
+      'and when four such cuts have shown nothing else: where do items begin?',
+      answer(times(10, 500), 30, ten),
+      { ...before, peels: 4 },
+      { kind: 'look', page: 2 },
     ],
     [
       'items that lie outside: the middle',

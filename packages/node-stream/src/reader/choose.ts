@@ -76,7 +76,12 @@ function isWasteful({ answers, fitting, size, isMixed }: Facts): boolean {
   return answers > (perPage * fitting) / size + fewPlanned;
 }
 
-/** Chooses among what is allowed. `look`: where the items of the piece begin, if that was asked for. */
+/**
+ * Chooses among what is allowed: a piece that holds more than a page is kept in part or cut, even
+ * where it could be read on; then what came is delivered; and only then is more of it asked for.
+ *
+ * @param look where the items of the piece begin, if that was asked for.
+ */
 export function choose<I extends Item>(
   { deliver, split, keep, next, pages }: Allowed<I>,
   facts: Facts,
@@ -105,14 +110,27 @@ function isWorthKeeping(
 ): boolean {
   const { size, density, isMixed } = facts;
 
-  // At first places are planned: several slices can be asked for at a time.
-  const isFew = total < (density === null ? 2 : fewPages) * size || (isUp && isWasteful(facts));
+  // The rest is read on one request after the other, so it must be short. At first it is planned:
+  // several slices can be asked for at a time.
+  const isShort = total < (density === null ? 2 : fewPages) * size || (isUp && isWasteful(facts));
 
   // For less than half of a page, a cut takes fewer requests.
-  return isFew && !isMixed && items.length >= size && 2 * kept.length >= size;
+  return isShort && !isMixed && items.length >= size && 2 * kept.length >= size;
 }
 
-/** Where a piece is cut that holds more than a page: its first page shows some of its items. */
+/**
+ * Where a piece is cut that holds more than a page, by what its first page shows:
+ *
+ * - Items outside of the piece: in the middle.
+ * - One position: in front of it, then behind it. After `mostPeels` of these: as if the newest came
+ *   first.
+ * - The oldest first: where `fill` of the page ends; when plans take too many requests, in front of
+ *   its last position.
+ * - No order: the page is a sample. A piece of few pages is cut at positions of the sample, any
+ *   other one half a page from the oldest of them.
+ * - The newest first: in front of the page, if the piece has few pages. Otherwise a look at a later
+ *   page shows where items begin, and the cut is half a page from there.
+ */
 function cut<I extends Item>(
   { range, items, total }: Splitting,
   facts: Facts,
@@ -122,17 +140,20 @@ function cut<I extends Item>(
   const size = Math.min(facts.size, items.length);
   const lowest = range.from ?? Number.NEGATIVE_INFINITY;
   const highest = range.to ?? Number.POSITIVE_INFINITY;
-  const known = items.flatMap(({ at }) => (Number.isFinite(at) ? [at] : [])).sort((a, b) => a - b);
-  const first = known[0] ?? 0;
-  const last = known.at(-1) ?? 0;
-  const isInside = known.length === items.length && first >= lowest && last <= highest;
-  const ats = items.map((item) => item.at);
+  const ats = items.map(({ at }) => at);
+  const sorted = ats.filter(Number.isFinite).sort((a, b) => a - b);
+  const oldest = sorted[0] ?? 0;
+  const newest = sorted.at(-1) ?? 0;
+  const isInside = sorted.length === items.length && oldest >= lowest && newest <= highest;
   const isUp = isRising(ats);
   const isDown = isRising(ats.toReversed());
   const isPeel = isInside && isUp && isDown && facts.peels < mostPeels;
 
-  /** Cuts there. `before` items lie between `from` and the first place; 0 when nobody knows. */
-  const at = (wanted: readonly number[], before = 0, from = lowest): Step<I> => {
+  /**
+   * Cuts there. So many items (`count`) lie between `from` and the first place, from which the next
+   * slices are planned; 0 when nobody knows.
+   */
+  const cutAt = (wanted: readonly number[], count = 0, from = lowest): Step<I> => {
     const inside = (places: readonly number[]): number[] => {
       const whole = places.map((place) => Math.floor(place / step) * step);
       return [...new Set(whole)].filter((place) => place > lowest && place < highest);
@@ -140,49 +161,52 @@ function cut<I extends Item>(
 
     // Where the page shows nothing but the ends of the piece, these are cut off.
     let places = inside(wanted);
-    if (places.length === 0) places = inside(known).slice(0, 1);
+    if (places.length === 0) places = inside(sorted).slice(0, 1);
     if (places.length === 0) places = inside([lowest + step, highest - step]);
     const width = Math.max(step, (places[0] as number) - from);
-    const density = before > 0 ? { items: before, width } : null;
+    const density = count > 0 ? { items: count, width } : null;
     return { kind: 'split', places, isShown: isInside, isPeel, density, total };
   };
 
   // Where the clock was changed, items show nothing of where they lie in the piece: it is halved.
   if (!isInside) {
-    const from = range.from ?? Math.min(first, last - 2 * stray);
-    return at([(from + (range.to ?? from + 2 * stray)) / 2]);
+    const from = range.from ?? Math.min(oldest, newest - 2 * stray);
+    return cutAt([(from + (range.to ?? from + 2 * stray)) / 2]);
   }
 
   const isPlanned = !isWasteful(facts);
 
   // One position, of which there are more: what comes before it, the position itself, and the rest,
   // one after the other.
-  if (isPeel) return at([[last - step, last].find((place) => place > lowest) ?? last + step]);
+  if (isPeel)
+    return cutAt([[newest - step, newest].find((place) => place > lowest) ?? newest + step]);
   if (isUp && !isDown) {
-    const end = isPlanned ? (known[Math.floor(known.length * fill)] ?? last) : last - step;
-    return at([end], known.filter((one) => one < end).length, Math.max(lowest, first - step));
+    const filled = sorted[Math.floor(sorted.length * fill)] ?? newest;
+    const end = isPlanned ? filled : newest - step;
+    const count = sorted.filter((one) => one < end).length;
+    return cutAt([end], count, Math.max(lowest, oldest - step));
   }
   const isFew = total < fewPages * size;
 
   // In no order, a page shows a sample of all.
   if (!isDown && (isFew || !isPlanned)) {
-    const shown = Math.max(2, Math.floor(known.length / itemsPerCut));
+    const shown = Math.max(2, Math.floor(sorted.length / itemsPerCut));
     const parts = Math.min(Math.ceil(total / (fill * size)), shown);
     const sampled = Array.from({ length: parts - 1 }, (_, i) => {
-      return known[Math.floor((known.length * (i + 1)) / parts)] ?? last;
+      return sorted[Math.floor((sorted.length * (i + 1)) / parts)] ?? newest;
     });
-    return at(sampled);
+    return cutAt(sampled);
   }
 
   // Newest first, the page is the end of the piece.
-  if (isDown && !isUp && isFew && facts.density !== null) return at([first + step]);
+  if (isDown && !isUp && isFew && facts.density !== null) return cutAt([oldest + step]);
 
   // Half a page at first: nothing shows how even the list is.
   const half = Math.min(total, size) / 2;
-  if (!isDown) return at([first + ((last - first) * half) / total], half, first);
+  if (!isDown) return cutAt([oldest + ((newest - oldest) * half) / total], half, oldest);
 
-  // Newest first, a later page shows where items begin; or where some pages of them end, when plans
-  // take too many requests.
+  // Newest first, the last page shows where items begin. When plans take too many requests, one that
+  // has fewer than `fewPages` behind it: these are read on where a page ends.
   const end = Math.ceil(total / items.length) - 1;
   if (look === null)
     return {
@@ -190,9 +214,9 @@ function cut<I extends Item>(
       page: Math.max(1, isPlanned ? end : end - fewPages + 2),
       rows: items.length,
     };
-  const begin = look.ats.reduce((a, b) => Math.min(a, b), first);
-  if (look.page < end) return at([begin]);
-  return at([begin + ((last - begin) * half) / total], half, begin);
+  const begin = look.ats.reduce((a, b) => Math.min(a, b), oldest);
+  if (look.page < end) return cutAt([begin]);
+  return cutAt([begin + ((newest - begin) * half) / total], half, begin);
 }
 
 /**
@@ -217,8 +241,8 @@ export function endOf(
   const end = from + ideal;
   if (to !== null) return to - end < ideal * smallRest ? null : end;
 
-  // Nobody knows how far an open piece goes: it is asked for as it is when little of its total is
-  // left.
+  // Nobody knows how far an open piece goes: it is asked for as it is when no more of its total is
+  // left than a slice and half a page.
   return left - before * aim < aim + 0.5 * size ? null : end;
 }
 
@@ -246,8 +270,8 @@ export function mayAskAhead(
   { rows, ahead }: Pick<Limits, 'rows'> & { readonly ahead: number },
 ): boolean {
   if (density === null || open >= ahead) return false;
-  const isFew = isAwaited && !isMixed ? held < 2 * (ahead - 1) * rows : asked < ahead;
+  const hasRoom = isAwaited && !isMixed ? held < 2 * (ahead - 1) * rows : asked < ahead;
 
   // Each piece may turn out to be two slices.
-  return isFew && asked < Math.ceil(left / 2);
+  return hasRoom && asked < Math.ceil(left / 2);
 }

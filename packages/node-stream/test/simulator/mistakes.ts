@@ -95,8 +95,8 @@ const planted: Readonly<Record<string, Mistake>> = {
 const costly: Readonly<Record<string, Mistake>> = {
   'a quiet time is gone through by plans': [
     'reader/choose.ts',
-    'const begin = look.ats.reduce((a, b) => Math.min(a, b), first);',
-    'const begin = range.from ?? look.ats.reduce((a, b) => Math.min(a, b), first);',
+    'const begin = look.ats.reduce((a, b) => Math.min(a, b), oldest);',
+    'const begin = range.from ?? look.ats.reduce((a, b) => Math.min(a, b), oldest);',
   ],
   'plans that take too many requests are not given up': [
     'reader/choose.ts',
