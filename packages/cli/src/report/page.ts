@@ -27,11 +27,11 @@ dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 2px 
 .scroll { margin-top: 24px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 6px; }
-th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; }
+th, td { padding: 7px 10px; border-bottom: 1px solid var(--chart-line); text-align: right; vertical-align: baseline; }
 td { white-space: nowrap; } thead th { color: var(--chart-muted); font-weight: 600; vertical-align: bottom; } tbody th { font-weight: 400; }
 th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; min-width: 104px; max-width: 420px; padding-left: 0; }
 tfoot th, tfoot td { font-weight: 700; border-bottom: 0; }
-td small { display: block; font-size: 12px; font-weight: 400; white-space: normal; color: var(--chart-muted); } td small span { display: inline-block; white-space: nowrap; } td small b { font-weight: 400; }
+td small { font-size: 12px; font-weight: 400; color: var(--chart-muted); } td small span { display: block; } td small b { font-weight: 400; }
 .outer > * { font-weight: 600; } .outer td small { font-weight: 400; } tbody .inner th { padding-left: 20px; }
 footer { margin-top: 28px; padding-top: 10px; border-top: 1px solid var(--chart-line); font-size: 13px; }
 @media screen and (max-width: 600px) { body { padding: 16px 16px 32px; } .wide { display: none; } .narrow { display: block; }

@@ -444,6 +444,32 @@ describe('calls report', () => {
       expect(complaints).toEqual([]);
       await page.close();
     });
+
+    test('of a comparison, the figures of a row stand at one height, and each part of a change has a line', async () => {
+      const cwd = stage.folder();
+      await stage.quick(
+        'report --by campaign,keyword --period 2026-10 --compare previous --measures calls,missed_rate,callers,talk_mean -o compared.html',
+        { cwd },
+      );
+      const page = await browser.newPage();
+      await page.goto(pathToFileURL(join(cwd, 'compared.html')).href);
+      const heights = await page.locator('tr:has(small)').evaluateAll((rows) =>
+        rows.map((row) => {
+          // What has changed stands right below a figure.
+          const below = [...row.querySelectorAll('small span:first-child')].filter(
+            (each) => !each.textContent?.startsWith('before:'),
+          );
+          const figures = below.map((each) => Math.round(each.getBoundingClientRect().top));
+          const parts = [...row.querySelectorAll('td:first-of-type span')];
+          const lines = new Set(parts.map((part) => part.getBoundingClientRect().top));
+          return { figures: new Set(figures).size, parts: parts.length, lines: lines.size };
+        }),
+      );
+      expect(heights.length).toBeGreaterThan(5);
+      expect(new Set(heights.map(({ figures }) => figures))).toEqual(new Set([1]));
+      expect(heights.filter(({ parts, lines }) => parts !== lines)).toEqual([]);
+      await page.close();
+    });
   });
 });
 
