@@ -498,11 +498,25 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
 
     const store = await openStore('sqlite::memory:');
     const account = { id: '7', name: 'Own', accessKey: 'a', secretKey: 's', bearerToken: 'b' };
+    const long = {
+      ...account,
+      id: '8',
+      name: 'Brightwater Plumbing, Heating and Drains of Denver',
+    };
     const service = createService({
       store,
       accounts: [account],
       clock,
-      page: { assets, sandbox: { accounts: [{ ...account, records: 1 }], live: false } },
+      page: {
+        assets,
+        sandbox: {
+          accounts: [
+            { ...account, records: 1 },
+            { ...long, records: 0 },
+          ],
+          live: false,
+        },
+      },
     });
     const { url } = await service.listen();
     try {
@@ -514,9 +528,12 @@ describe.skipIf(chromium === null)('the page in a real browser', { timeout: 60_0
       expect(await own.locator('#breakdown-ppc_campaign .name').textContent()).toBe(
         'SaleU+202Efdp.exe',
       );
-      expect(
-        await own.evaluate('document.documentElement.scrollWidth - innerWidth'),
-      ).toBeLessThanOrEqual(0);
+      for (const width of [1280, 390]) {
+        await own.setViewportSize({ width, height: 900 });
+        expect(
+          await own.evaluate('document.documentElement.scrollWidth - innerWidth'),
+        ).toBeLessThanOrEqual(0);
+      }
     } finally {
       await leave();
       await service.close();
