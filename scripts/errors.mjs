@@ -126,7 +126,9 @@ Every error is a \`CallsError\`; \`CallsError.is(error, 'rate_limited')\` recogn
 never has a secret or data of a caller. Codes are stable; messages may be reworded.
 
 \`error.kind\`, in parentheses after each code, decides the exit status of \`calls\`, and whether another try may help unless
-\`error.isRetryable\` says otherwise: a response that was cut is \`data\` and worth another try.
+\`error.isRetryable\` says otherwise: a response that was cut is \`data\` and worth another try. Where a code may be of two kinds, that of the
+error decides. \`calls\` has four more statuses, which no kind has: 3 when the result is incomplete, 6 when \`calls get\` or \`calls fields\`
+finds no such call or field, 9 when a report meets \`--fail-if\`, and 10 in place of 2 for \`retracts_much\`.
 
 | kind | meaning | who has to act | try again | exit status |
 |---|---|---|---|---|

@@ -25,7 +25,7 @@ const fleetErrors = codeTable({
     engine_unavailable:
       'The engine cannot be reached. Check its address and that it runs; workers wait for it.',
     target_unavailable:
-      'The target cannot be reached or written to, or another process works on it without an engine. Check its server, disk and permissions; workers try again.',
+      'The target cannot be reached or written to, or another process works on it without an engine, which is of the kind busy. Check its server, disk and permissions; workers try again.',
   },
   data: {
     not_whole:
