@@ -119,8 +119,10 @@ describe('exportMonths', () => {
   it('finds calls from before the first and after the present month', async () => {
     const server = new FakeServer(records);
     const late = { sid: 'early', date_added: '2024-03-05 10:00:00' };
-    server.behaviour.before = ({ page }) => {
-      if (server.requests.length === 3 && page === 0) server.records.push(late);
+    // It comes when the first call is known, and all up to the end of its month is asked for.
+    server.behaviour.before = ({ filter }) => {
+      if (JSON.stringify(filter).includes('2026-02-01') && !server.records.includes(late))
+        server.records.push(late);
     };
     const future = { sid: 'future', date_added: '2027-01-05 10:00:00' };
     server.records.push(future);
