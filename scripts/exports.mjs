@@ -1,8 +1,8 @@
 // Every entry of a package, and every name that it exports, is there for somebody: a README or a
 // guide shows it, or another package uses it. Every command and every tool of assistants is in a
-// page, every upload format has a row in its guide, and every operator is in its own. Tests and
-// benchmarks do not count. A type also counts when what somebody uses names it, since people must
-// be able to write it. The names are those of the reports in `api`.
+// page, and every upload format has a row in its guide. Tests and benchmarks do not count. A type
+// also counts when what somebody uses names it, since people must be able to write it. The names
+// are those of the reports in `api`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,10 +108,7 @@ if (process.argv[1] === import.meta.filename) {
   const tools = await namesOf('packages/mcp-server/src/tools/list.ts', 'tools');
   const formats = await namesOf('packages/conversions/src/formats/all.ts', 'sheetFormats');
   const rows = read('docs/conversions.md').match(/^\| `[^`]+` \|/gm) ?? [];
-  const operators = await importSource(join(root, 'packages/node-stream/src/operators/index.ts'));
-  const shown = [codeOf(read('docs/operators.md'))];
   lines.push(
-    ...unshown(Object.keys(/** @type {object} */ (operators)), shown),
     ...unshown([...commands.map((name) => `calls ${name}`), ...tools], pages),
     ...unshown(formats, rows),
   );

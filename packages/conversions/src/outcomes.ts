@@ -67,14 +67,7 @@ export function createOutcomeJudge(
           seen.get(key) ?? Number.NEGATIVE_INFINITY,
         );
 
-  // The tool would take two outcomes of one click and one time for one.
-  const taken = new Set([...delivered.values()].map((entry) => placeOf(entry, entry.at)));
-  const apart = (found: Conversion): Conversion => {
-    let { at } = found;
-    while (taken.has(placeOf(found, at))) at += second;
-    taken.add(placeOf(found, at));
-    return { ...found, at, endedAt: at };
-  };
+  const apart = apartFrom(delivered);
 
   const conversionOf = ({ outcome, call, why }: OutcomeMatch<Call>, key: string | null): Judged => {
     if (call === null || key === null) return { reason: why ?? 'no_call' };
@@ -169,6 +162,17 @@ export function createOutcomeJudge(
       const changes = keyed.flatMap(changesOfMatch);
       return outcomes.isComplete ? [...changes, ...missing(keyed)] : changes;
     },
+  };
+}
+
+/** Gives each its own second: the tool would take two outcomes of one click and one time for one. */
+function apartFrom(delivered: Known['delivered']): (found: Conversion) => Conversion {
+  const taken = new Set([...delivered.values()].map((entry) => placeOf(entry, entry.at)));
+  return (found) => {
+    let { at } = found;
+    while (taken.has(placeOf(found, at))) at += second;
+    taken.add(placeOf(found, at));
+    return { ...found, at, endedAt: at };
   };
 }
 

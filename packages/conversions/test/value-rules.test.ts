@@ -10,8 +10,7 @@ import {
   type ValueRules,
 } from '@call-attribution/conversions';
 import { type Call, ConfigurationError } from '@call-attribution/core';
-import { clickIdNames } from '@call-attribution/questions';
-import { callWith, taggedUrl } from '@call-attribution/test-tools/call-with';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { expect, test } from 'vitest';
 
 const clicks = sheetFormats['google-ads-clicks'];
@@ -166,7 +165,9 @@ test('a rule on the sequence of a caller compares all calls that are read', asyn
 
 test('a call without a rule that applies and without otherwise is left out', async () => {
   const strict = await table([{ where: 'talk_minutes >= 100', value: 1 }]);
-  const call = callWith({ channel: 'Call Extension', first_touch: taggedUrl(clickIdNames) });
+  const tagged =
+    'https://shop.example/?gclid=Cj0KCQ_1&msclkid=f894f652ea334e739002f7167ab8f8e3&mkwid=s8Hx2k';
+  const call = callWith({ channel: 'Call Extension', first_touch: tagged });
   for (const format of Object.values(sheetFormats).filter(({ accepts }) => accepts.takesValue))
     for await (const change of conversions([call], { ...base, value: strict }, format))
       expect(change, format.name).toMatchObject({ kind: 'left-out', why: 'no_value' });

@@ -232,79 +232,9 @@ export function createServer(
     outcomes: configured.outcomes.names,
   });
 
-  /**
-   * The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls
-   * tools.
-   */
-  const connect = (): McpServer => {
-    const mcp = new McpServer(
-      { name: 'call-attribution', title: 'Call attribution', version },
-      {
-        capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
-        instructions: said,
-        cacheHints: { 'server/discover': kept, 'tools/list': kept, 'resources/list': kept },
-      },
-    );
-
-    const run = async (
-      name: string,
-      args: unknown,
-      { mcpReq }: ServerContext,
-    ): Promise<ToolResult> => {
-      const progressToken = mcpReq._meta?.progressToken;
-      return call(name, args, {
-        signal: mcpReq.signal,
-        progress(done, total, message) {
-          if (progressToken === undefined) return;
-          const params = {
-            progressToken,
-            progress: done,
-            message,
-            ...(total === null ? {} : { total }),
-          };
-
-          // A client that disconnects between two notifications must not fail the call.
-          mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-        },
-      });
-    };
-
-    for (const { name, definition } of callable) {
-      const { inputSchema, outputSchema, ...rest } = definition;
-      const schemas = {
-        inputSchema: unchecked(inputSchema),
-        ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
-      };
-      mcp.registerTool(
-        name,
-        { ...rest, ...schemas } as object,
-        (args: unknown, of: ServerContext) => run(name, args, of) as never,
-      );
-    }
-
-    // The SDK does not say which tool was meant.
-    mcp.server.setRequestHandler(
-      'tools/call',
-      { params: z.looseObject({}) },
-      async (params, of) => {
-        const name = String(params.name);
-        const result = await run(name, params.arguments, of);
-        if (callable.some((tool) => tool.name === name)) return result;
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
-      },
-    );
-
-    for (const { uri, name, text, ...listed } of [conditionsResource, appResource])
-      mcp.registerResource(name, uri, listed, async () => ({
-        contents: [{ uri, mimeType: listed.mimeType, text: await text() }],
-      }));
-
-    return mcp;
-  };
-
   return {
     call,
-    connect,
+    connect: () => protocolOf(callable, call, said),
     status: {
       async ready() {
         try {
@@ -322,6 +252,72 @@ export function createServer(
       await Promise.all(opened.map(({ copy }) => copy.close()));
     },
   };
+}
+
+/**
+ * The SDK speaks the protocol; it gets the tools, the resources and the one thing that calls
+ * tools.
+ */
+function protocolOf(callable: readonly Callable[], call: ToolCaller, said: string): McpServer {
+  const mcp = new McpServer(
+    { name: 'call-attribution', title: 'Call attribution', version },
+    {
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      instructions: said,
+      cacheHints: { 'server/discover': kept, 'tools/list': kept, 'resources/list': kept },
+    },
+  );
+
+  const run = async (
+    name: string,
+    args: unknown,
+    { mcpReq }: ServerContext,
+  ): Promise<ToolResult> => {
+    const progressToken = mcpReq._meta?.progressToken;
+    return call(name, args, {
+      signal: mcpReq.signal,
+      progress(done, total, message) {
+        if (progressToken === undefined) return;
+        const params = {
+          progressToken,
+          progress: done,
+          message,
+          ...(total === null ? {} : { total }),
+        };
+
+        // A client that disconnects between two notifications must not fail the call.
+        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
+      },
+    });
+  };
+
+  for (const { name, definition } of callable) {
+    const { inputSchema, outputSchema, ...rest } = definition;
+    const schemas = {
+      inputSchema: unchecked(inputSchema),
+      ...(outputSchema === undefined ? {} : { outputSchema: unchecked(outputSchema) }),
+    };
+    mcp.registerTool(
+      name,
+      { ...rest, ...schemas } as object,
+      (args: unknown, of: ServerContext) => run(name, args, of) as never,
+    );
+  }
+
+  // The SDK does not say which tool was meant.
+  mcp.server.setRequestHandler('tools/call', { params: z.looseObject({}) }, async (params, of) => {
+    const name = String(params.name);
+    const result = await run(name, params.arguments, of);
+    if (callable.some((tool) => tool.name === name)) return result;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(name, callable).text);
+  });
+
+  for (const { uri, name, text, ...listed } of [conditionsResource, appResource])
+    mcp.registerResource(name, uri, listed, async () => ({
+      contents: [{ uri, mimeType: listed.mimeType, text: await text() }],
+    }));
+
+  return mcp;
 }
 
 /**

@@ -57,7 +57,7 @@ export interface Service extends AsyncDisposable {
  */
 export function createService(given: ServiceOptions): Service {
   const options = serviceSettings(given);
-  const { store, clock, prefix, connections, headTimeout, idleTimeout } = options;
+  const { store, clock, prefix } = options;
   const servers: HttpListener[] = [];
   let isStopping = false;
   const metrics = createMetrics();
@@ -154,19 +154,8 @@ export function createService(given: ServiceOptions): Service {
         at: number,
         certificate: typeof tls,
       ): Promise<string> => {
-        const server = await listen(handle, {
-          host,
-          port: at,
-          tls: certificate,
-          connections,
-          idleTimeout,
-          onDrop: metrics.dropped,
-          headersTimeout: headTimeout,
-          requestTimeout: headTimeout,
-          maxHeaderSize: limits.headerBytes,
-          connectionsCheckingInterval: Math.min(headTimeout, 5_000),
-          keepAliveTimeout: Math.min(idleTimeout, 65_000),
-        });
+        const place = { host, port: at, tls: certificate, onDrop: metrics.dropped };
+        const server = await listen(handle, { ...place, ...timesOf(options) });
         servers.push(server);
         return server.url;
       };
@@ -184,6 +173,17 @@ export function createService(given: ServiceOptions): Service {
     [Symbol.asyncDispose]: close,
   };
 }
+
+/** How many connections a server has, and how long each may be silent. */
+const timesOf = ({ connections, headTimeout, idleTimeout }: ServiceSettings) => ({
+  connections,
+  idleTimeout,
+  headersTimeout: headTimeout,
+  requestTimeout: headTimeout,
+  maxHeaderSize: limits.headerBytes,
+  connectionsCheckingInterval: Math.min(headTimeout, 5_000),
+  keepAliveTimeout: Math.min(idleTimeout, 65_000),
+});
 
 /** Adds the accounts of the options once; after a failure again. */
 function addingAccounts({ store, accounts }: ServiceSettings): () => Promise<void> {

@@ -30,25 +30,3 @@ export function callWith(changes: Partial<Record<string, unknown>> = {}): Call {
     ...changes,
   } as Call;
 }
-
-const ids: Readonly<Record<string, string>> = {
-  gclid: 'Cj0KCQ_click-1',
-  msclkid: 'f894f652ea334e739002f7167ab8f8e3',
-  k_clickid: 'kc-77_a',
-  mkwid: 's8Hx2k',
-  pcrid: '5551234',
-};
-
-/**
- * The address of a visit that has an id in each of the parameters, such as `clickIdNames` of
- * questions: a click of which every tool finds its own id. Where none is given and none is known
- * above, it is one of the call alone.
- */
-export function taggedUrl(
-  names: readonly string[],
-  sid = '1000000001',
-  given: Readonly<Record<string, string>> = {},
-): string {
-  const tags = names.map((name) => `${name}=${given[name] ?? ids[name] ?? `${name}-of-${sid}`}`);
-  return `https://shop.example/?${tags.join('&')}`;
-}

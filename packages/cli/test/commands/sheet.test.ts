@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { conversions, sheetFormats, toSheet } from '@call-attribution/conversions';
-import { clickIdNames } from '@call-attribution/questions';
 import { createService, type Service } from '@call-attribution/service';
 import { openStore, type Store } from '@call-attribution/store';
-import { callWith, taggedUrl } from '@call-attribution/test-tools/call-with';
+import { callWith } from '@call-attribution/test-tools/call-with';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage } from '../stage.ts';
 
-const tagged = taggedUrl(clickIdNames);
+const tagged =
+  'https://shop.example/?gclid=Cj0KCQ_click-1&msclkid=f894f652ea334e739002f7167ab8f8e3&k_clickid=kc-77_a&mkwid=s8Hx2k&pcrid=5551234';
 const plain = {
   first_touch: null,
   last_touch: null,

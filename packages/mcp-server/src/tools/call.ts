@@ -145,47 +145,7 @@ export function createCaller(
       const content = [{ type: 'text' as const, text: JSON.stringify(structuredContent) }];
       return { content, structuredContent, ...(_meta === undefined ? {} : { _meta }) };
     } catch (error) {
-      const known = toolErrorOf(error);
-      if (known !== null) throw known;
-      const what = `${tool.name} failed`;
-      if (deadline.aborted)
-        throw new ToolError('timed_out', {
-          what,
-          why: `It took longer than ${timeoutMs / 1000} seconds.`,
-          next: 'Narrow from/to, or ask for fewer rows.',
-          retry: 'The same call may work later, when the API responds faster.',
-        });
-      if (error instanceof CallsError && error.name === 'StoreError')
-        throw new ToolError('copy_failed', {
-          what: 'The local copy of the calls cannot be read',
-          why: quotable(redactError(error), 400),
-          ...(error.isRetryable
-            ? { next: 'Repeat the call, with a shorter period if it fails again.', retry: 'Yes.' }
-            : { next: 'Tell the user.', retry: 'Not before the user has looked at it.' }),
-        });
-      if (error instanceof CallsError) throw apiError(tool.name, error);
-      if (signal.aborted)
-        throw new ToolError('cancelled', {
-          what,
-          why: 'The call was cancelled.',
-          next: 'Call it again if the result is still needed.',
-          retry: 'Yes.',
-        });
-      log(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
-      const retry = 'Once; it may help.';
-      if (!tool.isCustom)
-        throw new ToolError('unexpected', {
-          what,
-          why: 'An unexpected error. The log of this server has the details.',
-          next: 'Tell the user to look at the stderr output of this server.',
-          retry,
-        });
-      throw new ToolError('custom_tool', {
-        what,
-        why: quotable(redactMessage(error instanceof Error ? error.message : String(error)), 400),
-        next: 'Correct the arguments if the reason says so; otherwise tell the user.',
-        retry,
-      });
+      throw failureOf(error, tool, { deadline, signal, timeoutMs, log });
     }
   }
 
@@ -244,6 +204,63 @@ export function createCaller(
         },
       ]),
   };
+}
+
+/** What a call ran under. */
+interface Failing {
+  readonly deadline: AbortSignal;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly log: (line: string) => void;
+}
+
+/** What the assistant is told of a call that failed. */
+function failureOf(
+  error: unknown,
+  tool: Callable,
+  { deadline, signal, timeoutMs, log }: Failing,
+): ToolError {
+  const known = toolErrorOf(error);
+  if (known !== null) return known;
+  const what = `${tool.name} failed`;
+  if (deadline.aborted)
+    return new ToolError('timed_out', {
+      what,
+      why: `It took longer than ${timeoutMs / 1000} seconds.`,
+      next: 'Narrow from/to, or ask for fewer rows.',
+      retry: 'The same call may work later, when the API responds faster.',
+    });
+  if (error instanceof CallsError && error.name === 'StoreError')
+    return new ToolError('copy_failed', {
+      what: 'The local copy of the calls cannot be read',
+      why: quotable(redactError(error), 400),
+      ...(error.isRetryable
+        ? { next: 'Repeat the call, with a shorter period if it fails again.', retry: 'Yes.' }
+        : { next: 'Tell the user.', retry: 'Not before the user has looked at it.' }),
+    });
+  if (error instanceof CallsError) return apiError(tool.name, error);
+  if (signal.aborted)
+    return new ToolError('cancelled', {
+      what,
+      why: 'The call was cancelled.',
+      next: 'Call it again if the result is still needed.',
+      retry: 'Yes.',
+    });
+  log(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
+  const retry = 'Once; it may help.';
+  if (!tool.isCustom)
+    return new ToolError('unexpected', {
+      what,
+      why: 'An unexpected error. The log of this server has the details.',
+      next: 'Tell the user to look at the stderr output of this server.',
+      retry,
+    });
+  return new ToolError('custom_tool', {
+    what,
+    why: quotable(redactMessage(error instanceof Error ? error.message : String(error)), 400),
+    next: 'Correct the arguments if the reason says so; otherwise tell the user.',
+    retry,
+  });
 }
 
 /** The error for a call while others take all there is. In so many seconds some of them end. */

@@ -255,28 +255,38 @@ export async function exportMonths(
       month = nextOf(months, files);
     }
 
-    const all = [...files.values()].sort((a, b) => (a.month < b.month ? -1 : 1));
-    const gaps = all.flatMap(({ verdict }) => verdict?.gaps ?? []);
-    const left = month === null ? null : { from: beginOf(month), to: query.asked.to };
-    if (left !== null) gaps.push(gapOf<Position>(left, 'unread', null));
-    return {
-      account,
-      files: all,
-      calls: all.reduce((sum, { calls }) => sum + calls, 0),
-      isCut: month !== null,
-      verdict: {
-        proof: all.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
-        asked: query.asked,
-        proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
-        gaps,
-        notes: all.at(-1)?.verdict?.notes ?? [],
-        only: [],
-        unasked: [],
-      },
-    };
+    return summaryOf(account, [...files.values()], month, query.asked);
   } finally {
     await unlock?.();
   }
+}
+
+/** What the files hold together, and what is left of what was asked. */
+function summaryOf(
+  account: string,
+  files: readonly MonthFile[],
+  month: string | null,
+  asked: CallQuery['asked'],
+): MonthsSummary {
+  const all = [...files].sort((a, b) => (a.month < b.month ? -1 : 1));
+  const gaps = all.flatMap(({ verdict }) => verdict?.gaps ?? []);
+  const left = month === null ? null : { from: beginOf(month), to: asked.to };
+  if (left !== null) gaps.push(gapOf<Position>(left, 'unread', null));
+  return {
+    account,
+    files: all,
+    calls: all.reduce((sum, { calls }) => sum + calls, 0),
+    isCut: month !== null,
+    verdict: {
+      proof: all.some(({ verdict }) => verdict === null) ? 'unproven' : proofOf(gaps),
+      asked,
+      proved: all.reduce((sum, { verdict }) => sum + (verdict?.proved ?? 0), 0),
+      gaps,
+      notes: all.at(-1)?.verdict?.notes ?? [],
+      only: [],
+      unasked: [],
+    },
+  };
 }
 
 const sourceOfClient = (

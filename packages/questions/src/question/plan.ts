@@ -237,6 +237,26 @@ export function planCalls(
   return plan;
 }
 
+/** The groups of a question. */
+function readGroups({ groupBy = [], personal }: Question): ReadField[] {
+  if (groupBy.length > 4)
+    throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
+  const groups = groupBy.map((name) => readField(name, 'group by'));
+  const hidden = personal !== 'show' ? groups.find((group) => group.personal) : undefined;
+  if (hidden !== undefined)
+    throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show'.`;
+  return groups;
+}
+
+/** The order where none is asked for: along time, or the largest first. */
+const usualOrder = (groups: readonly ReadField[], columns: readonly AnswerColumn[]): Order[] =>
+  groups[0]?.isTime
+    ? []
+    : columns
+        .filter(({ kind }) => kind === 'measure')
+        .slice(0, 1)
+        .map(({ name }) => ({ column: name, descending: true }));
+
 /**
  * Reads a question, and refuses what cannot be read. `asOf`: the instant up to which calls are
  * known, where that is not now.
@@ -249,13 +269,8 @@ export function planQuestion(
   checkQuestion(question);
   const { clock, words, tested, said, ...selection } = readSelection(question, now);
   const { zones } = selection;
-  const { groupBy = [], measures: named = ['calls'], personal, outcomes = null } = question;
-  if (groupBy.length > 4)
-    throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
-  const groups = groupBy.map((name) => readField(name, 'group by'));
-  const hidden = personal !== 'show' ? groups.find((group) => group.personal) : undefined;
-  if (hidden !== undefined)
-    throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show'.`;
+  const { measures: named = ['calls'], personal, outcomes = null } = question;
+  const groups = readGroups(question);
   if (named.length === 0)
     throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
 
@@ -319,15 +334,12 @@ export function planQuestion(
     throw refuse`${option('outcomes')} is given, and nothing is measured of it: add outcomes, revenue or revenue_per_call to ${option('measures')}.`;
   oneCurrency(outcomes?.all ?? [], 'amounts of two currencies never add up; make a file of each');
   const terms = termsOf(columns, question.having ?? '', read);
-  const sortable = [...columns, ...unnamed.flatMap(columnsOf)];
+  const sortable = [...columns, ...unnamed.flatMap(columnsOf)].map(({ name }) => name);
   const isOpen = period.from === null || period.to === null;
   const isByDay = [...measures, ...unnamed].some(({ name }) => name === 'per_day');
   if (isOpen && (groups.some(({ isTime }) => isTime) || isByDay)) ends.forEach(placeOf);
   if (version === 'v2') refuseOnlyOfV3({ conditions: tested, groups, parts });
 
-  const usual = groups[0]?.isTime
-    ? []
-    : columns.filter(({ kind }) => kind === 'measure').slice(0, 1);
   const ofClock = selection.periodNotes.filter(({ code }) => code === 'local_clock');
   const plan: ReadPlan = {
     ...selection,
@@ -354,12 +366,8 @@ export function planQuestion(
         : { condition: readWhere(question.having, terms, 'having'), terms },
     order:
       question.order === undefined
-        ? usual.map(({ name }) => ({ column: name, descending: true }))
-        : readOrder(
-            question.order,
-            sortable.map(({ name }) => name),
-            'the answer',
-          ),
+        ? usualOrder(groups, columns)
+        : readOrder(question.order, sortable, 'the answer'),
     limit: readCount('limit', question.limit ?? 1000),
     topPer: readCount('topPer', question.topPer ?? mostRows),
     personal,

@@ -32,9 +32,9 @@ const attempts = 8;
 const integerTypes = new Set([20, 1700]);
 const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
-export function openPostgres(url: string, settings: StoreSettings): Driver {
-  const pool = new pg.Pool({
+/** The connections of this process, and how long the server waits for each. */
+const poolOf = (url: string, settings: StoreSettings) =>
+  new pg.Pool({
     connectionString: url,
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeout,
@@ -51,6 +51,10 @@ export function openPostgres(url: string, settings: StoreSettings): Driver {
           : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
     },
   });
+
+/** Opens a pool on a PostgreSQL (or one that speaks its protocol). The first statement connects. */
+export function openPostgres(url: string, settings: StoreSettings): Driver {
+  const pool = poolOf(url, settings);
   let hasConnected = false;
 
   // A connection can break at any time, also while it is in use. Without a listener that would end

@@ -11,6 +11,7 @@ import {
   type LeftOutReason,
   reasonTexts,
   refuseExisting,
+  type Summary,
   sheetFormats,
   summaryLines,
   toSheet,
@@ -40,13 +41,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   if (format === undefined)
     throw new Error(`the table has a sheet that there is not: ${args.words[0]}`);
   const shown = outputOf(args);
-  const extension = /\.(\w+)$/.exec(shown.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
-  if (extension !== undefined && !['csv', 'tsv', 'txt'].includes(extension))
-    throw new UsageError(
-      `--output ${shown}: a sheet is a text file, and the name says another kind`,
-      ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
-    );
-
+  refuseOtherKind(shown);
   const conversionName = args.text('conversion-name')?.trim() ?? '';
   if (format.needsName && !/^\S.{0,99}$/u.test(conversionName))
     throw new UsageError(
@@ -128,19 +123,7 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
       if (history > 0 && rules.from !== undefined)
         onNote(`callers are known from calls of ${plural(history, 'day')} before ${rules.from}`);
       if (named !== null)
-        onNote(
-          `${shown}: ${plural(add, 'new conversion')}; ${summary.unchanged} as in earlier runs are left out`,
-        );
-      if (restate + retract > 0) {
-        const figures = `${restate} restated, ${retract} retracted`;
-        onNote(
-          `${adjustmentsPath(shown)}: ${plural(restate + retract, 'adjustment')} (${figures})`,
-        );
-      }
-      const { uncorrected } = summary;
-      if (uncorrected.length > 0)
-        onNote(`cannot be corrected in ${format.title}: ${plural(uncorrected.length, 'call')}`);
-      for (const line of uncorrectedLines(summary)) onNote(line);
+        for (const line of sinceEarlierRuns(summary, shown, format.title)) onNote(line);
 
       // The tool would refuse a bad sheet too, but hours later and without a line number.
       const lines: Uint8Array[] = [];
@@ -170,4 +153,30 @@ async function planSheet(args: Args, context: FilterContext, io: Io): Promise<Pl
   };
 
   return { write, history };
+}
+
+/** Refuses a name by which the sheet would be taken for what it is not. */
+function refuseOtherKind(shown: string): void {
+  const extension = /\.(\w+)$/.exec(shown.replace(/\.gz$/, ''))?.[1]?.toLowerCase();
+  if (extension !== undefined && !['csv', 'tsv', 'txt'].includes(extension))
+    throw new UsageError(
+      `--output ${shown}: a sheet is a text file, and the name says another kind`,
+      ['end the name in .csv, .tsv or .txt; with .gz after it the file is compressed'],
+    );
+}
+
+/** What a run changes of what the ledger has of earlier ones. */
+function sinceEarlierRuns(summary: Summary, shown: string, title: string): string[] {
+  const { changes, unchanged, uncorrected } = summary;
+  const { add, restate, retract } = changes;
+  const lines = [
+    `${shown}: ${plural(add, 'new conversion')}; ${unchanged} as in earlier runs are left out`,
+  ];
+  if (restate + retract > 0)
+    lines.push(
+      `${adjustmentsPath(shown)}: ${plural(restate + retract, 'adjustment')} (${restate} restated, ${retract} retracted)`,
+    );
+  if (uncorrected.length > 0)
+    lines.push(`cannot be corrected in ${title}: ${plural(uncorrected.length, 'call')}`);
+  return [...lines, ...uncorrectedLines(summary)];
 }

@@ -65,27 +65,14 @@ export async function openSync(
   { everyMs, feeds, onFailure }: SyncScope,
 ): Promise<Sync> {
   const isServing = args.command === 'serve';
-  const named = accountsOf(args, feeds, io);
-  if (args.text('name') !== null && named.length > 1)
-    throw new UsageError('--name is for one account', ['name it with --account']);
-  const synced = named.map((account) => ({ ...account, id: idOf(account, args, feeds) }));
-  const ids = synced.map(({ id }) => id);
-  const missing = feeds.filter((id) => !ids.includes(id));
-  if (missing.length > 0)
-    throw new UsageError(
-      `there are feeds of account ${missing.join(', ')}, and what is synced is account ${ids.join(', ')}`,
-      [
-        'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
-      ],
-    );
-
+  const synced = accountsOf(args, feeds, io);
   const accounts = await planEach(synced, async ({ settings }): Promise<Filter> => {
     const context = contextOf(settings, io);
     const period = await askedPeriod(args, context);
     await sayPeriod(period, context, io);
     return period.moves ? conditionsOf(args, context) : filterOf(args, context);
   });
-  const { settings } = named[0] ?? { settings: readSettings(args, io) };
+  const { settings } = synced[0] ?? { settings: readSettings(args, io) };
   const chosen = needStore(
     args.text('store'),
     settings,
@@ -190,11 +177,29 @@ export async function openSync(
   }
 }
 
+/** The accounts to sync, with their IDs in the store. All those of feeds have to be among them. */
+function accountsOf(args: Args, feeds: readonly string[], io: Io) {
+  const named = namedAccounts(args, feeds, io);
+  if (args.text('name') !== null && named.length > 1)
+    throw new UsageError('--name is for one account', ['name it with --account']);
+  const synced = named.map((account) => ({ ...account, id: idOf(account, args, feeds) }));
+  const ids = synced.map(({ id }) => id);
+  const missing = feeds.filter((id) => !ids.includes(id));
+  if (missing.length > 0)
+    throw new UsageError(
+      `there are feeds of account ${missing.join(', ')}, and what is synced is account ${ids.join(', ')}`,
+      [
+        'several accounts need "accounts" in calls.config.json, each with its own credentials and, as "id", the account of its feeds',
+      ],
+    );
+  return synced;
+}
+
 /**
- * The accounts to sync. Without accounts in the configuration file, --account is the account ID in
- * the store, and the credentials are those outside of accounts.
+ * The accounts that the options choose. Without accounts in the configuration file, --account is
+ * the account ID in the store, and the credentials are those outside of accounts.
  */
-function accountsOf(args: Args, ids: readonly string[], io: Io): NamedAccount[] {
+function namedAccounts(args: Args, ids: readonly string[], io: Io): NamedAccount[] {
   const names = typedAccounts(args);
   const { accounts } = readStoredSettings(null, args, io);
   if (names === 'all' || (names !== null && accounts.length > 0))
