@@ -212,8 +212,7 @@ function tableOf(
   );
 
   const result = (shown: number) => ({
-    summary:
-      groups === 0 || answer.groups === 0 ? said : `${said} ${groupsSentence(answer, shown)}`,
+    summary: groups === 0 ? said : `${said} ${groupsSentence(answer, shown)}`.trim(),
     columns,
     rows: rows.slice(0, shown),
     ...(groups === 0 ? {} : { totals: Object.fromEntries(totals) }),
@@ -262,15 +261,17 @@ function cellOf(value: AnswerValue, spec?: FieldSpec): Cell {
 
 /** Says how many groups there are and what the hidden ones hold. */
 function groupsSentence({ groups, rows, calls, columns, leftOut }: Answer, shown: number): string {
-  const total = formatCounted(groups, 'group');
-  if (shown === groups) return `${total}, all shown.`;
   const left = (code: string): number => leftOut.find((each) => each.code === code)?.count ?? 0;
   const having = left('having');
   const topPer = left('top_per');
-  const met = groups - having - topPer;
-  const meets = groups - having === 1 ? 'meets' : 'meet';
+  const all = groups + having;
+  if (all === 0) return '';
+  const total = formatCounted(all, 'group');
+  if (shown === all) return `${total}, all shown.`;
+  const met = groups - topPer;
+  const meets = groups === 1 ? 'meets' : 'meet';
   const parts = [
-    ...(having > 0 ? [`${formatCount(groups - having)} ${meets} having`] : []),
+    ...(having > 0 ? [`${formatCount(groups)} ${meets} having`] : []),
     ...(topPer > 0 ? [`top_per leaves out ${formatCount(topPer)}`] : []),
     ...(shown < met ? [`the first ${formatCount(shown)} are shown`] : []),
   ];

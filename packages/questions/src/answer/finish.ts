@@ -41,7 +41,7 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
     rows: top.slice(0, plan.limit).map((row) => shownRow(plan, row)),
     total: shownCells(plan, totals),
     calls,
-    groups: all.length,
+    groups: met.length,
     extensions: {
       counted: counted.extensions,
       leftOut: plan.calls === 'website' ? counted.otherChannel : 0,

@@ -138,7 +138,10 @@ export interface Answer {
   readonly total: Readonly<Record<string, AnswerValue>>;
   /** How many calls the answer covers. */
   readonly calls: number;
-  /** How many groups there are, shown or not, empty buckets of time included. */
+  /**
+   * How many groups meet `having`, shown or not, empty buckets of time included. Those that do not
+   * are counted in `leftOut`.
+   */
   readonly groups: number;
   /**
    * How many calls through call extensions are counted, and how many are left out; both are 0 where

@@ -551,8 +551,8 @@ export function answerOf(
     cells: cellsOf(own, theirs, key, asked.groupBy),
   }));
   if (asked.groupBy.length === 0) rows = [{ key: [], calls: inPeriod.length, cells: total }];
-  const groups = rows.length;
   if (asked.having) rows = rows.filter(({ calls }) => calls >= 2);
+  const groups = rows.length;
 
   // Time in its order, otherwise most of the first measure first; ties by their groups; what has no
   // value comes last.
