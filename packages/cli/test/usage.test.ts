@@ -196,6 +196,8 @@ test('every command and option that a message, a help text or a document names e
     return command && [...flags, '--help', '--debug'];
   };
 
+  // A command that still reads the old name of an option would do as if it were never typed.
+  const optionRead = /(?:\.(?:text|need|flag|list|integer)\(|interval\(\w+, )'([\w-]+)'/g;
   const names = commands.map(({ name }) => name).sort((a, b) => b.length - a.length);
   const firstWords = groups.map(({ name }) => name);
   const all = new Set(commands.flatMap(({ name }) => optionsOf(name) ?? []));
@@ -228,6 +230,8 @@ test('every command and option that a message, a help text or a document names e
       : '';
     for (const [option] of messages.matchAll(/(?<![\w-])--[a-z][a-z-]*/g))
       if (!all.has(option) && !elsewhere.has(option)) strange.push(`${file}: ${option}`);
+    for (const [reading, name] of messages.matchAll(optionRead))
+      if (!all.has(`--${name}`)) strange.push(`${file}: ${reading}`);
   }
 
   expect(strange).toEqual([]);
