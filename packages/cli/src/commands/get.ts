@@ -68,7 +68,7 @@ export const get = command({
         if (call === null) return exitCodes.ok;
         if (args.text('for') !== null) {
           const { sheetOf, whyOf } = await import('./runs/why.ts');
-          const pushed = await pushTools.get(args.need('for'))?.(args, io);
+          const pushed = await pushTools.get(args.need('for'))?.toolOf(args, io);
           const tool = pushed ?? sheetOf(args);
           why = await whyOf(call, source, tool, args, contextOf(settings, io), io);
         }

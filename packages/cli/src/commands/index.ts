@@ -10,9 +10,7 @@ import { get } from './get.ts';
 import { init } from './init.ts';
 import { list } from './list.ts';
 import { mcp } from './mcp.ts';
-import { pushGroup } from './push.ts';
-import { pushGoogle, pushStatus } from './push-google.ts';
-import { pushMicrosoft } from './push-microsoft.ts';
+import { pushCommands, pushGroup } from './push.ts';
 import { report } from './report.ts';
 import { serve } from './serve.ts';
 import { sheet } from './sheet.ts';
@@ -26,7 +24,7 @@ import { verify } from './verify.ts';
 export const headings: Readonly<Record<string, readonly Command[]>> = {
   Ask: [list, get, count, report, sql, fields, sms],
   Copy: [exportCalls, sync, verify, storeAccounts, storePurge, storeErase],
-  Feed: [sheet, pushGoogle, pushMicrosoft, pushStatus],
+  Feed: [sheet, ...pushCommands],
   Serve: [serve, mcp, fleetWork, fleetStatus, fleetRetry],
   Operate: [init, doctor, demo, completion],
 };

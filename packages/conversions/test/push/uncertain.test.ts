@@ -5,13 +5,13 @@ import type { Call } from '@call-attribution/core';
 import { rounds } from '@call-attribution/test-tools/drill';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  type Acceptance,
   type ConversionRules,
   changesToSend,
   conversions,
   createTally,
   type Journal,
   openLedger,
-  sheetFormats,
 } from '../../src/index.ts';
 import {
   createDataManager,
@@ -20,7 +20,9 @@ import {
   findGoogleCredentials,
   type PushSummary,
   type PushTarget,
+  type PushToolName,
   pushConversions,
+  pushTools,
   readMicrosoftCredentials,
 } from '../../src/push/index.ts';
 
@@ -37,20 +39,17 @@ const clock = {
   },
 };
 
-/** What becomes of a request: `lost` is taken, but nobody hears of it. */
-type Fate =
-  | 'fine'
-  | 'lost'
-  | 'overloaded'
-  | 'unreadable'
-  | 'never sent'
-  | 'denied'
-  | FateOfMicrosoft;
-type FateOfMicrosoft = 'operation error' | 'nameless error';
+/** What becomes of a request of any tool: `lost` is taken, but nobody hears of it. */
+const fates = ['fine', 'lost', 'overloaded', 'unreadable', 'never sent', 'denied'] as const;
+const fatesOfMicrosoft = ['operation error', 'nameless error'] as const;
+type Fate = (typeof fates)[number] | (typeof fatesOfMicrosoft)[number];
 
 /** A tool as the next run finds it: what it has, and what it does with the next requests. */
 interface Tool {
-  readonly kind: 'google' | 'microsoft';
+  /** Which calls it takes, and what it finds a conversion by. */
+  readonly accepts: Acceptance;
+  /** What may become of a request of this tool alone. */
+  readonly ownFates: readonly Fate[];
   /** Values by what the tool finds a conversion by. */
   readonly has: Map<string, number>;
   readonly requests: string[];
@@ -132,7 +131,8 @@ function microsoft(): Tool {
 
   return {
     ...tool,
-    kind: 'microsoft',
+    accepts: pushTools['push-microsoft'].accepts,
+    ownFates: fatesOfMicrosoft,
     open: async () =>
       createMicrosoftAds({
         credentials: await readMicrosoftCredentials(file),
@@ -163,7 +163,8 @@ function google(): Tool {
 
   return {
     ...tool,
-    kind: 'google',
+    accepts: pushTools['push-google'].accepts,
+    ownFates: [],
     open: async () =>
       createDataManager({
         credentials: await findGoogleCredentials({ GOOGLE_APPLICATION_CREDENTIALS: file }),
@@ -173,6 +174,13 @@ function google(): Tool {
       }),
   };
 }
+
+/** Each tool has its histories. */
+const tools: Readonly<Record<PushToolName, () => Tool>> = {
+  'push-google': google,
+  'push-microsoft': microsoft,
+};
+const everyTool = Object.entries(tools);
 
 /** What is true of a call: its value (0 when it does not count) and its click. */
 interface Truth {
@@ -189,7 +197,7 @@ const rules: ConversionRules = {
 };
 
 /** Runs pushes one after the other; each reads what is true then. */
-function pusher(tool: Tool, phone = false, lines: string[] = []) {
+function pusher(tool: Tool, lines: string[] = []) {
   const granted = { adUserData: 'granted', adPersonalization: 'denied' } as const;
   const journal: Journal = {
     async *read() {
@@ -200,10 +208,8 @@ function pusher(tool: Tool, phone = false, lines: string[] = []) {
     },
     async close() {},
   };
-  const format =
-    tool.kind === 'google'
-      ? { accepts: dataManagerAccepts({ phone }) }
-      : sheetFormats['microsoft-ads'];
+  const { accepts } = tool;
+  const set = accepts.takesConsent ? { ...rules, consent: granted } : rules;
   return async (truth: readonly Truth[], most = 1_000): Promise<PushSummary> => {
     const calls = truth.map(({ value, click }, index) => ({
       sid: String(index),
@@ -217,9 +223,8 @@ function pusher(tool: Tool, phone = false, lines: string[] = []) {
     })) as unknown as Call[];
     const ledger = await openLedger(journal);
     try {
-      const set = phone ? { ...rules, consent: granted } : rules;
       const tally = createTally();
-      const found = conversions(calls, set, format, ledger.delivered('tool'));
+      const found = conversions(calls, set, { accepts }, ledger.delivered('tool'));
       const changes = await changesToSend(found, tally.add);
       const options = { ledger, destination: 'tool', clock };
       const target = { ...(await tool.open()), most };
@@ -243,10 +248,7 @@ async function afterFailure(tool: Tool, fate: Tool['fates'][number], error?: str
   return push;
 }
 
-describe.each([
-  ['google', google],
-  ['microsoft', microsoft],
-] as const)('a push to %s whose answer is lost', (_, make) => {
+describe.each(everyTool)('a push to %s whose answer is lost', (_, make) => {
   test.each(['lost', 'overloaded', 'unreadable'] as const)(
     'it is sent again by the next run and corrected, when the call has another value or does not count any more (%s)',
     async (fate) => {
@@ -316,15 +318,12 @@ describe.each([
   });
 });
 
-test.each([
-  ['google', google],
-  ['microsoft', microsoft],
-] as const)(
+test.each(everyTool)(
   'a ledger from a backup sends %s again what it does not know, and that counts once',
   async (_, make) => {
     const tool = make();
     const lines: string[] = [];
-    const push = pusher(tool, false, lines);
+    const push = pusher(tool, lines);
     const truth = [1, 2, 3].map((number) => ({ value: 10 * number, click: click(number) }));
     await push(truth.slice(0, 1));
     const backup = [...lines];
@@ -347,8 +346,8 @@ test('what was sent with numbers is sent again as it was while the calls are rea
   const both = { resent: 2, sent: { add: 2, restate: 1 }, uncertain: [] };
   const one = { resent: 1, sent: { add: 1, restate: 0 }, uncertain: ['1'] };
   for (const isRead of [true, false]) {
-    const tool = google();
-    const push = pusher(tool, true);
+    const tool = { ...google(), accepts: dataManagerAccepts({ phone: true }) };
+    const push = pusher(tool);
     tool.fates.push('lost');
     await expect(push([byClick, byNumber])).rejects.toThrow();
     const next = isRead ? [{ ...byClick, value: 41 }, byNumber] : [byClick];
@@ -423,27 +422,15 @@ function randomness(seed: number): () => number {
 // A drill runs this file for longer.
 const histories = process.env.CALLS_DRILLS === undefined ? 20 : rounds(150, 1_500);
 
-test.each([
-  ['google', google],
-  ['microsoft', microsoft],
-] as const)(
+test.each(everyTool)(
   'after any history of lost answers the next two runs make %s equal to the calls',
-  async (kind, make) => {
-    const fates: readonly Fate[] = [
-      'fine',
-      'lost',
-      'overloaded',
-      'unreadable',
-      'never sent',
-      'denied',
-    ];
-    const faults: readonly Fate[] =
-      kind === 'google' ? fates : [...fates, 'operation error', 'nameless error'];
+  async (_, make) => {
     let lost = 0;
     for (let seed = 1; seed <= histories; seed += 1) {
       const random = randomness(seed);
       const pick = (below: number) => Math.floor(random() * below);
       const tool = make();
+      const faults: readonly Fate[] = [...fates, ...tool.ownFates];
       const push = pusher(tool);
       let clicks = 10;
       const truth: Truth[] = Array.from({ length: 6 }, (_, index) => ({
@@ -454,12 +441,12 @@ test.each([
         for (let change = pick(4); change > 0; change -= 1) {
           const index = pick(truth.length);
           const one = truth[index];
-          // What was taken back cannot count again in Microsoft Advertising, and Google keeps the
-          // first click.
+          // What was taken back may not count again, and a tool that finds by an ID keeps the first
+          // click.
           if (one === undefined || one.value === 0) continue;
           const other = pick(5);
           if (other === 0) truth[index] = { ...one, value: 0 };
-          else if (other === 1 && kind === 'microsoft') {
+          else if (other === 1 && tool.accepts.findsBy === 'click') {
             clicks += 1;
             truth[index] = { ...one, click: click(clicks) };
           } else truth[index] = { ...one, value: 1 + pick(90) };

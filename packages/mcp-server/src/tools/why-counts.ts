@@ -12,6 +12,7 @@ import {
   sheetFormats,
   type Tool,
 } from '@call-attribution/conversions';
+import { pushTools } from '@call-attribution/conversions/push';
 import { CallsError, codeOf } from '@call-attribution/core/errors';
 import { scrub } from '@call-attribution/core/record';
 import { readSmallFile } from '@call-attribution/core/settings';
@@ -25,12 +26,10 @@ import type { ToolContext } from './tool.ts';
 // Why a call counts as a conversion for a bid tool or does not: judged by the code of `calls sheet`,
 // of the call as it was sent. What is said of it is masked.
 
+const pushed: ReadonlyMap<string, Tool> = new Map(Object.entries(pushTools));
+
 /** The tools, by the names of their sheets and pushes. */
-export const bidTools: readonly string[] = [
-  ...Object.keys(sheetFormats),
-  'push-google',
-  'push-microsoft',
-];
+export const bidTools: readonly string[] = [...Object.keys(sheetFormats), ...pushed.keys()];
 
 /** Most calls of a caller that are read to know who has called before. */
 const mostCalls = 100;
@@ -50,7 +49,7 @@ export async function whyCounts(
 ): Promise<Why> {
   const { words, clock } = context;
   const { timeZone } = sent.account;
-  const { called, tool, isPushed } = await toolCalled(toolName);
+  const { called, tool, isPushed } = toolCalled(toolName);
   const named = rulesName === undefined ? null : rulesCalled(rulesName, words);
   if (timeZone === undefined)
     throw invalid(
@@ -101,20 +100,16 @@ export async function whyCounts(
   }
 }
 
-async function toolCalled(
-  name: string,
-): Promise<{ readonly called: string; readonly tool: Tool; readonly isPushed: boolean }> {
+function toolCalled(name: string): {
+  readonly called: string;
+  readonly tool: Tool;
+  readonly isPushed: boolean;
+} {
   const called = name.trim().toLowerCase();
-  if (called === 'push-microsoft')
-    return { called, tool: sheetFormats['microsoft-ads'], isPushed: true };
-  if (called === 'push-google') {
-    const { dataManagerAccepts } = await import('@call-attribution/conversions/push');
-    const accepts = dataManagerAccepts({ phone: false });
-    return { called, tool: { accepts, title: 'the Data Manager API' }, isPushed: true };
-  }
-
-  const tool = Object.values(sheetFormats).find((each) => each.name === called);
-  if (tool !== undefined) return { called, tool, isPushed: false };
+  const isPushed = pushed.has(called);
+  const ofSheet = Object.values(sheetFormats).find((each) => each.name === called);
+  const tool = pushed.get(called) ?? ofSheet;
+  if (tool !== undefined) return { called, tool, isPushed };
   throw unknownName('There is no bid tool', name, bidTools);
 }
 
