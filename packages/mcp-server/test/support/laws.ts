@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { fieldGroups } from '../../src/fields.ts';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
+import { tools as readingTools } from '../../src/tools/list.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
 import { toJsonSchema } from '../../src/tools/tool.ts';
 import { ask, type Content } from './ask.ts';
@@ -115,9 +116,27 @@ const stringFields = fields
   // One list is of one account: an answer with several is refused.
   .filter((spec) => (spec.type === 'string' || spec.type === 'url') && spec.name !== 'acct_id')
   .map((spec) => spec.name);
+const byVisitor = 'written-by-a-visitor';
 const anyRecord = fc
   .record(Object.fromEntries(stringFields.map((each) => [each, strange])), { requiredKeys: [] })
-  .map((record) => ({ ...fixtureCalls(1)[0], ...record }) as unknown as Call);
+  .map((record) => {
+    const landing_page = `/${byVisitor}/${record.landing_page ?? ''}`;
+    return { ...fixtureCalls(1)[0], ...record, landing_page } as unknown as Call;
+  });
+
+/** What tools are asked over such records; a tool that is not named here gets no arguments. */
+const argumentsFor: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  analyze_calls: { group_by: ['search_term', 'last_touch'] },
+  get_call: { sid: 'S0' },
+  list_calls: { fields: 'all' },
+};
+
+const anyTool = fc.constantFrom(...readingTools.map((tool) => tool.name));
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+}
 
 /**
  * Whatever is in the records, results are valid, within the budget and on one line, and every fence
@@ -128,41 +147,47 @@ export async function anyRecordsGiveASafeResult(
   tally = new Tally(),
 ): Promise<void> {
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRecord, { maxLength: 5 }), strange, (records, account) =>
-      tally.run(async () => {
-        const calls = records.map(
-          (call, i) => ({ ...call, sid: `S${i}`, acct_id: account }) as Call,
-        );
-        const server = createServer(fakeClient(calls), { budget: 2000 });
-        for (const [tool, args] of [
-          ['list_calls', { fields: 'all' }],
-          ['analyze_calls', { group_by: ['search_term', 'last_touch'] }],
-        ] as const) {
-          const result = await callTool(server, tool, args);
-          const text = result.content[0]?.text ?? '';
-          expect(result.isError, text).toBeUndefined();
-          expect(validators.get(tool)?.(result.structuredContent).errorMessage).toBeUndefined();
-          expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
-          const { columns, rows } = result.structuredContent as Content;
-          for (const row of rows) {
-            for (const [i, cell] of row.entries()) {
-              if (typeof cell !== 'string') continue;
-              expect(cell).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-              const spec = fields.find((each) => each.name === columns[i]);
-              const isText =
-                (spec?.type === 'string' || spec?.type === 'url') &&
-                !/^(?:sid|acct_id|ani|dnis)$/.test(spec.name);
-              if (
-                isText &&
-                !/^[\d.:+ -]*$/.test(cell) &&
-                !spec.values?.includes(cell) &&
-                cell !== '(hidden)'
-              )
-                expect(cell).toMatch(/^«[^«»]*»$/);
+    fc.asyncProperty(
+      fc.array(anyRecord, { maxLength: 5 }),
+      strange,
+      anyTool,
+      (records, account, one) =>
+        tally.run(async () => {
+          const calls = records.map(
+            (call, i) => ({ ...call, sid: `S${i}`, acct_id: account }) as Call,
+          );
+          const server = createServer(fakeClient(calls), { budget: 2000 });
+          for (const tool of new Set(['list_calls', 'analyze_calls', one])) {
+            if (tool === 'get_call' && calls.length === 0) continue;
+            const result = await callTool(server, tool, argumentsFor[tool]);
+            const text = result.content[0]?.text ?? '';
+            expect(result.isError, text).toBeUndefined();
+            expect(validators.get(tool)?.(result.structuredContent).errorMessage).toBeUndefined();
+            expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
+            for (const each of stringsIn(result.structuredContent)) {
+              expect(each).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+              expect(each.replace(/«[^«»]*»/g, '')).not.toContain(byVisitor);
+            }
+
+            const { columns, rows = [] } = result.structuredContent as Partial<Content>;
+            for (const row of rows) {
+              for (const [i, cell] of row.entries()) {
+                if (typeof cell !== 'string') continue;
+                const spec = fields.find((each) => each.name === columns?.[i]);
+                const isText =
+                  (spec?.type === 'string' || spec?.type === 'url') &&
+                  !/^(?:sid|acct_id|ani|dnis)$/.test(spec.name);
+                if (
+                  isText &&
+                  !/^[\d.:+ -]*$/.test(cell) &&
+                  !spec.values?.includes(cell) &&
+                  cell !== '(hidden)'
+                )
+                  expect(cell).toMatch(/^«[^«»]*»$/);
+              }
             }
           }
-        }
-      }),
+        }),
     ),
     { numRuns },
   );

@@ -45,9 +45,10 @@ describe('tools/list', () => {
     await expect(lines.join('\n')).toMatchFileSnapshot('../golden/tools-list.txt');
   });
 
-  // Tokenizers differ: of o200k these are some 2,300.
-  it('takes at most 2,900 tokens, by an estimate on the high side', async () => {
-    expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(2900);
+  // Tokenizers differ: of o200k today's tools are some 2,300, by the estimate 2,900. One more of
+  // them has room.
+  it('takes at most 3,200 tokens, by an estimate on the high side', async () => {
+    expect(estimateTokens(JSON.stringify(await list()))).toBeLessThanOrEqual(3200);
   });
 
   it('returns the same bytes from two servers', async () => {

@@ -6,6 +6,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallsMcpServer, callTool, createServer, tools } from '../../src/index.ts';
 import { pseudonymKeyFrom } from '../../src/privacy/mask.ts';
+import { tools as readingTools } from '../../src/tools/list.ts';
 import { estimateTokens } from '../../src/tools/table.ts';
 import { toJsonSchema } from '../../src/tools/tool.ts';
 import type { Content } from '../support/ask.ts';
@@ -65,6 +66,15 @@ describe('over the API, one tool call answers the question', () => {
       expect(answer(results.at(-1) as Content, results)).toEqual(truth(calls, results));
     },
   );
+
+  it('each tool is asked a question', () => {
+    const asked = new Set(
+      questions.flatMap((question) =>
+        question.calls.map((each) => (typeof each === 'function' ? each([], calls) : each)[0]),
+      ),
+    );
+    for (const { name } of readingTools) expect(asked).toContain(name);
+  });
 
   it('counts and lists in v2 too', async () => {
     const old = createServer(v2);
