@@ -146,6 +146,11 @@ describe('a running service', () => {
     }
   });
 
+  test('it describes every path that keys open', () => {
+    const opened = service.routes.flatMap(({ who, path }) => (who === 'keys' ? [path] : []));
+    expect(opened.sort()).toEqual(Object.keys(document.paths ?? {}).sort());
+  });
+
   test('it serves every path of the document', async () => {
     const headers = { authorization: 'Bearer bearer_101_key' };
     for (const path of Object.keys(document.paths ?? {})) {

@@ -219,8 +219,11 @@ describe('what a viewer sees', () => {
       const at = path.replace('{sid}', 'other');
       expect({ path, status: (await get(at)).status }).toEqual({ path, status: 401 });
 
+      // Of their own account, viewers without personal data see none.
       const queries = [
         '',
+        '?sid=own',
+        '?field=landing_page',
         '?account=102',
         '?account=Account+102',
         '?sid=other',
@@ -231,6 +234,7 @@ describe('what a viewer sees', () => {
         const response = await get(`${at}${query}`, cookie);
         const text = await response.text();
         expect(text).not.toMatch(/Secret campaign|12025550222|"other"|Account 102/);
+        expect(text).not.toMatch(/2025550111|Private/);
         if (who !== 'viewer') expect(response.status).toBe(401);
       }
     }
