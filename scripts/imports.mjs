@@ -1,11 +1,12 @@
-// The directions of imports that no linter knows: the order of the packages, in their manifests, and
-// that folders of a package do not import each other in a ring, types included. Biome refuses rings
+// The imports that no linter knows: the order of the packages, in their manifests, that folders of a
+// package do not import each other in a ring, types included, and that commands of the program load
+// whole packages only when they run. Biome refuses rings
 // of files, and imports of what the manifest does not name. A file directly in `src` counts as a
 // folder of its own; a folder named `generated` counts as part of the one around it, since a script
 // writes it for its neighbors.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { packages, scope } from './workspace.mjs';
+import { packages, root, scope } from './workspace.mjs';
 
 /** Each package may use those on the lines above its own, and none on its own line. */
 const order = [
@@ -90,12 +91,29 @@ export function ringsOfFolders(src) {
   );
 }
 
+/**
+ * The packages that a command imports as a whole at its top, where every start of `calls` would load
+ * them, its help too. Types are free.
+ * @param {string} code
+ */
+export const loadedAtStart = (code) =>
+  [...code.matchAll(/^import (?!type )[^;]*? from '(@call-attribution\/[\w-]+)';/gm)].map(
+    ([, name]) => `${name} is loaded at each start: import it in run, or one of its entries`,
+  );
+
 if (process.argv[1] === import.meta.filename) {
+  const commands = join(root, 'packages/cli/src/commands');
+  const late = readdirSync(commands)
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) =>
+      loadedAtStart(readFileSync(join(commands, file), 'utf8')).map((line) => `${file}: ${line}`),
+    );
   const wrong = packages.flatMap((pkg) =>
     [...wrongDependencies(pkg), ...ringsOfFolders(join(pkg.dir, 'src'))].map(
       (line) => `${pkg.name}: ${line}`,
     ),
   );
-  for (const line of wrong) console.error(line);
-  process.exitCode = wrong.length > 0 ? 1 : 0;
+  const lines = [...wrong, ...late];
+  for (const line of lines) console.error(line);
+  process.exitCode = lines.length > 0 ? 1 : 0;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { ringsOfFolders, wrongDependencies } from '../imports.mjs';
+import { loadedAtStart, ringsOfFolders, wrongDependencies } from '../imports.mjs';
 
 const folders = /** @type {string[]} */ ([]);
 afterEach(() => {
@@ -73,4 +73,16 @@ test('folders: a generated folder belongs to the folder around it, a file in src
       'http/get.ts': "import '../version.ts';\n",
     }),
   ).toHaveLength(2);
+});
+
+test('commands: a whole package at the top is named; its entries, types and what run imports are not', () => {
+  const code = [
+    "import type { Answer } from '@call-attribution/questions';",
+    "import { measureForms } from '@call-attribution/questions/measures';",
+    "import {\n  openStore,\n} from '@call-attribution/store';",
+    "const late = () => import('@call-attribution/service');",
+  ].join('\n');
+  expect(loadedAtStart(code).map((line) => line.split(' ')[0])).toEqual([
+    '@call-attribution/store',
+  ]);
 });
