@@ -209,7 +209,7 @@ test('each file of credentials that cannot be read is named, and so is each that
   if (process.platform !== 'win32') {
     for (const id of names) chmodSync(join(folder, `keys/${id}.json`), 0o644);
     const warning =
-      'calls: 2 files of credentials can be read by other users of this machine: file:101.json, file:102.json. Run chmod 600 on them.\n';
+      'calls: 2 files of credentials can be read by other users of this machine: 101.json, 102.json. Run chmod 600 on them.\n';
     for (const { code, stderr } of [
       await fleet(folder, 'work job.json --keys keys'),
       await compare(),

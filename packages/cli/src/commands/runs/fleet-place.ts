@@ -117,7 +117,7 @@ export async function credentialsOf(
   if (exposed.size > 1)
     say(
       io,
-      `calls: ${plural(exposed.size, 'file')} of credentials can be read by other users of this machine: ${[...exposed.keys()].join(', ')}. Run chmod 600 on them.`,
+      `calls: ${plural(exposed.size, 'file')} of credentials can be read by other users of this machine: ${[...exposed.keys()].map((each) => each.replace('file:', '')).join(', ')}. Run chmod 600 on them.`,
     );
   else if (only !== undefined) say(io, `calls: ${only}`);
   return { credentials, problems };
