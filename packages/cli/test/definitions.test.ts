@@ -140,6 +140,8 @@ describe('a report with a name', () => {
     expect((await report('--list')).stdout).toBe(
       'weekly  Leads by channel\ndaily   by day, last 7 days\n',
     );
+    const listed = JSON.parse((await report('--list', '--json')).stdout);
+    expect(listed[1]).toEqual({ name: 'daily', by: 'day', period: 'last 7 days' });
     const pasted = JSON.parse((await report(...typed, '--json-definition')).stdout);
     const { title: _, ...untitled } = reports.weekly;
     expect(pasted).toEqual({ reports: { weekly: untitled } });

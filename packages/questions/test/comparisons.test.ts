@@ -2,7 +2,13 @@ import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { instantOf, parseNaive } from '@call-attribution/core/time';
 import { describe, expect, test } from 'vitest';
-import { type Answer, answerQuestion, type Question } from '../src/index.ts';
+import {
+  type Answer,
+  answerQuestion,
+  createAnswers,
+  planQuestion,
+  type Question,
+} from '../src/index.ts';
 
 const [plain] = fixtureCalls(1);
 const newYork = 'America/New_York';
@@ -247,5 +253,52 @@ describe('the last days up to now', () => {
       '2026-11-27 00:00:00',
       '2026-11-27 12:00:00',
     ]);
+  });
+});
+
+describe('a period compared with, of which nothing is known', () => {
+  const calls = called(daily('2026-10', 31, ['09:00', '15:00']));
+  const ask = (question: Question) => {
+    const first = '2026-10-01 09:00:00';
+    const last = '2026-10-31 15:00:00';
+    const time = '2026-11-01T12:00:00.000Z';
+    const own = { account: '', calls: calls.length, first, last, since: null };
+    const answers = createAnswers([
+      planQuestion({ timeZone: newYork, ...question }, { now: at('2026-11-01 12:00:00') }),
+    ]);
+    for (const call of calls) answers.add(call, '');
+    return answers.answers([{ ...own, storedAt: time, syncedAt: time }])[0] as Answer;
+  };
+
+  test('has no numbers, not 0, and a note says why', () => {
+    const { rows, total, ...answer } = ask({
+      period: '2026-10',
+      compare: 'year',
+      groupBy: ['campaign'],
+      measures: ['calls', 'missed_rate', 'callers'],
+    });
+    for (const cells of [total, ...rows])
+      expect(cells).toMatchObject({
+        calls: 62,
+        calls_before: null,
+        calls_change: null,
+        calls_change_percent: null,
+        missed_rate_before: null,
+        callers_before: null,
+      });
+    expect(said(answer as Answer, 'first_call')).toEqual([
+      'The first call is from 2026-10-01 09:00:00: nothing is known of the period before it.',
+    ]);
+  });
+
+  test('has numbers from the day on from which calls are known', () => {
+    const { rows, total } = ask({
+      period: '2026-10-08 to 2026-10-21',
+      compare: 'previous',
+      groupBy: ['day'],
+      measures: ['calls'],
+    });
+    expect(rows.map(({ calls_before }) => calls_before).slice(5, 9)).toEqual([null, null, 2, 2]);
+    expect(total).toMatchObject({ calls: 28, calls_before: 14 });
   });
 });

@@ -80,7 +80,11 @@ export const report = command({
       './typed/named-report.ts'
     );
     if (typed.flag('list')) {
-      await write(io.stdout, `${reportList(readReports(typed, io)).join('\n')}\n`);
+      const reports = readReports(typed, io);
+      const shown = typed.flag('json')
+        ? JSON.stringify(Array.from(reports.all, ([name, report]) => ({ name, ...report })))
+        : reportList(reports).join('\n');
+      await write(io.stdout, `${shown}\n`);
       return exitCodes.ok;
     }
 

@@ -156,7 +156,8 @@ export const analyzeCalls = tool({
     let before = '';
     if (compared !== null) {
       const when = periodText(compared.from, compared.to);
-      const count = formatCount(Number(total.calls_before ?? 0));
+      const past = total.calls_before ?? null;
+      const count = past === null ? 'An unknown number' : formatCount(Number(past));
       before = args.explain === true ? `${count} ${when}.` : `Compared with the time ${when}.`;
     }
 
@@ -436,9 +437,11 @@ async function changeOf(
     );
     return moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, 3);
   });
-  const rows = changes.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, mostRows);
+  const rows = (total.calls_before === null ? [] : changes)
+    .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
+    .slice(0, mostRows);
   const [first] = rows;
-  let largest = 'No group changed.';
+  let largest = total.calls_before === null ? '' : 'No group changed.';
   if (first !== undefined) {
     const { by, value, calls, before } = first;
     const part =

@@ -1,4 +1,4 @@
-import { formatNaive } from '@call-attribution/core/time';
+import { formatNaive, type Period, periodOf } from '@call-attribution/core/time';
 import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { amountText } from '../fields/batch.ts';
@@ -30,9 +30,13 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const spend = plan.spend === null ? null : findSpend(plan, plan.spend, counted);
   const groups = withExpected(plan, spend?.groups ?? counted.groups);
   const filled = fillEmptyBuckets(plan, { ...counted, groups });
-  const totals = totalsOf(plan, counted, spend);
+  const ends = dataEnds(plan, counted);
+  const past = knownPast(plan, ends.first);
+  const totals = totalsOf(plan, counted, spend, past !== null);
   const all =
-    plan.groups.length === 0 ? [{ key: [], cells: totals }] : rowsOf(plan, counted, filled.groups);
+    plan.groups.length === 0
+      ? [{ key: [], cells: totals }]
+      : rowsOf(plan, counted, filled.groups, past);
   const met = meetHaving(plan, all);
   const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
@@ -59,7 +63,6 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
       null,
     accounts: counted.accounts,
   };
-  const ends = dataEnds(plan, counted);
   const known = knownDays(ends);
   const leftOut: LeftOut[] = [];
 
@@ -190,7 +193,18 @@ const differenceOf = (value: AnswerValue, before: AnswerValue): number | null =>
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
-function totalsOf(plan: ReadPlan, counted: Counted, spend: SpendFound | null): Cells {
+/** What is known of the period compared with: of the time before the first call nothing, not 0. */
+function knownPast({ compared }: ReadPlan, first: number | null): Period | null {
+  if (compared === null || first === null || first <= compared.from) return compared;
+  return first < compared.to ? periodOf(first, compared.to) : null;
+}
+
+function totalsOf(
+  plan: ReadPlan,
+  counted: Counted,
+  spend: SpendFound | null,
+  hasPast: boolean,
+): Cells {
   const orNull = (values: readonly PartValue[] | null) => (values?.[0] ? values : null);
   const group = { now: orNull(counted.total.now), past: orNull(counted.total.past) };
   const days = daysOf({ ...plan, groups: [] }, counted);
@@ -199,13 +213,18 @@ function totalsOf(plan: ReadPlan, counted: Counted, spend: SpendFound | null): C
     const measures = plan.measures.filter((measure) => measure.isOfSpend === isOfSpend);
     const unnamed = plan.unnamed.filter((measure) => measure.isOfSpend === isOfSpend);
     const part = { ...plan, measures, unnamed };
-    return measuredCells(part, counted, { ...own, key: [] }, { now: true, past: true }, days);
+    return measuredCells(part, counted, { ...own, key: [] }, { now: true, past: hasPast }, days);
   };
 
   return { ...cellsOf(false, group), ...(spend === null ? {} : cellsOf(true, spend.total)) };
 }
 
-function rowsOf(plan: ReadPlan, counted: Counted, groups: readonly CountedGroup[]): Row[] {
+function rowsOf(
+  plan: ReadPlan,
+  counted: Counted,
+  groups: readonly CountedGroup[],
+  knownPast: Period | null,
+): Row[] {
   const { compared, period } = plan;
   const moved = alignmentOf(plan.groups, period, compared);
   const days = daysOf(plan, counted);
@@ -213,7 +232,7 @@ function rowsOf(plan: ReadPlan, counted: Counted, groups: readonly CountedGroup[
     const { key } = group;
     const inside = {
       now: compared === null || isInside(plan.groups, key, period, unmoved),
-      past: compared !== null && isInside(plan.groups, key, compared, moved),
+      past: knownPast !== null && isInside(plan.groups, key, knownPast, moved),
     };
     return { key, cells: measuredCells(plan, counted, group, inside, days) };
   });

@@ -145,7 +145,7 @@ export function pageSummary(
   return {
     total: measuresOf(whole, ''),
     part: comparedWith && measuresOf(beside, ''),
-    before: comparedWith && measuresOf(beside, '_before'),
+    before: beside?.total.calls_before == null ? null : measuresOf(beside, '_before'),
     comparedWith,
     changes: {
       calls: changeOf(beside, 'calls'),
