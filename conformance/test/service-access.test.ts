@@ -63,6 +63,11 @@ describe('access', () => {
     ]);
   });
 
+  test('[R95] a user and a password are told from keys', async () => {
+    const { body } = await get(v3, { authorization: 'Basic abc' });
+    expect(body).toMatch(/has a user and a password \(.*Basic.*\).*access_key and secret_key/);
+  });
+
   test('[R94] no response and no log line contains a key', async () => {
     const secrets = Object.values(testKeys('101'));
     const responses = [

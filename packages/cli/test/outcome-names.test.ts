@@ -12,7 +12,12 @@ let row = '';
 const calls = (config: string, ...args: readonly string[]) =>
   stage.quick(args, {
     cwd: folder,
-    env: { CALLS_CONFIG: join(folder, config), CALLS_TIME_ZONE: 'UTC' },
+    env: {
+      CALLS_CONFIG: join(folder, config),
+      CALLS_TIME_ZONE: 'UTC',
+      CALLS_KEY: 'one',
+      CALLS_SECRET: 'secret',
+    },
   });
 const report = (...args: readonly string[]) =>
   calls('calls.config.json', 'report', '--period', '2026-10', '--by', 'month', ...args);
@@ -145,7 +150,10 @@ test('accounts that share a file are one question, and those with files of their
     secretKeyEnv: 'CALLS_SECRET',
   };
   const asked = async (own: Readonly<Record<string, object>>, outcomes: object = {}) => {
-    const accounts = { one: { ...keys, ...own.one }, two: { ...keys, ...own.two } };
+    const accounts = {
+      one: { ...keys, ...own.one },
+      two: { ...keys, accessKeyEnv: 'CALLS_SECRET', ...own.two },
+    };
     writeFileSync(join(folder, 'two.json'), JSON.stringify({ accounts, outcomes }), {
       mode: 0o600,
     });
@@ -158,6 +166,19 @@ test('accounts that share a file are one question, and those with files of their
   );
   expect((await asked({ one: named, two: { outcomes: { sales: 'two.csv' } } })).stderr).toContain(
     'each account has a file of its own for the outcomes called sales',
+  );
+
+  // A sheet is of one account.
+  const sheet = () =>
+    calls(
+      'two.json',
+      ...['sheet', 'google-ads-clicks', '--all-accounts', '--outcomes', 'sales'],
+      ...['--conversion-name', 'Sale', '-o', '{account}.csv'],
+    );
+  expect((await sheet()).stderr).not.toContain('of its own');
+  await asked({}, named.outcomes);
+  expect((await sheet()).stderr).toContain(
+    '--outcomes sales: each account has a file of its own\n  → put {account} in the name: --outcomes sales-{account}.csv\n  → or give each',
   );
 });
 

@@ -155,6 +155,12 @@ describe('calls serve', () => {
       code: 'file_unavailable',
       detail: expect.stringMatching(/^sales, row 2: it ends before its last column/),
     });
+    for (const file of [sales, costs]) rmSync(file);
+    for (const report of ['sold', 'cost']) {
+      expect(await ask(`report.json?report=${report}`)).toMatchObject({
+        detail: expect.stringMatching(/^(?:costs|sales)\.csv: there is no such file/),
+      });
+    }
     expect(await live.stop('SIGTERM')).toBe(stopped);
 
     const wrong = { ...setup, reports: { weekly: { by: 'campain' } } };

@@ -181,19 +181,19 @@ export function readCredential({ headers }: Request, version: 'v2' | 'v3'): Acco
     );
   }
 
-  if (authorization === undefined)
-    throw unauthenticated(
-      'missing_credentials',
-      version === 'v2'
-        ? 'v2 needs the header "Authorization: Bearer <token>".'
-        : 'v3 needs the headers access_key and secret_key, or "Authorization: Bearer <token>".',
-    );
+  const needed =
+    version === 'v2'
+      ? 'v2 needs the header "Authorization: Bearer <token>".'
+      : 'v3 needs the headers access_key and secret_key, or "Authorization: Bearer <token>".';
+  if (authorization === undefined) throw unauthenticated('missing_credentials', needed);
 
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
   if (token !== undefined) return { kind: 'bearer', token };
   throw unauthenticated(
     'malformed_authorization',
-    'The header Authorization must have the form "Bearer <token>".',
+    /^basic /i.test(authorization)
+      ? `The header Authorization has a user and a password ("Basic"), and here are only keys: ${needed}`
+      : 'The header Authorization must have the form "Bearer <token>".',
   );
 }
 

@@ -38,8 +38,13 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
       '--all-accounts writes a file for each account of the configuration; --account NAME chooses',
     ]);
 
+  // Names of the configuration file that mean another file for each account.
+  const ownNames = args.list('outcomes').filter((name) => {
+    const paths = accounts.map(({ settings }) => settings.outcomes.get(name)?.path);
+    return !paths.includes(undefined) && new Set(paths).size === accounts.length;
+  });
   const planned = await planEach(accounts, ({ name }) =>
-    name === null ? args : argsOfAccount(args, name),
+    name === null ? args : argsOfAccount(args, name, ownNames),
   );
   return eachAccount(planned, args, io, (account) =>
     exportAccount(account, plan, account.plan, io),
@@ -50,15 +55,18 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
  * The options for one of several accounts: {account} in the names of files becomes its name, so
  * that no file is shared.
  */
-function argsOfAccount(args: Args, name: string): Args {
+function argsOfAccount(args: Args, name: string, ownNames: readonly string[]): Args {
   const own = ['left-out', 'ledger', 'outcomes'];
   for (const option of args.flag('partition') ? own : ['output', ...own]) {
     const file = args.text(option);
     if (file === null || file.includes('{account}')) continue;
+    const isOutcomes = option === 'outcomes';
+    if (isOutcomes && args.list(option).every((each) => ownNames.includes(each))) continue;
     const [, stem = '', extension = ''] =
       /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
     throw new UsageError(`--${option} ${file}: each account has a file of its own`, [
-      `put {account} in the name: --${option} ${stem}-{account}${extension}`,
+      `put {account} in the name: --${option} ${stem}-{account}${extension || (isOutcomes ? '.csv' : '')}`,
+      ...(isOutcomes ? ['or give each account its own under "outcomes" of calls.config.json'] : []),
       ...(file === '-' ? ['calls list --all writes the calls of several accounts to stdout'] : []),
     ]);
   }

@@ -40,9 +40,9 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
     const files = async (account: string) => {
       const own = accountCalled(account, settings.accounts)?.name;
       const read = own === undefined ? settings : readStoredSettings(own, args, io);
-      const spend = await spendOf(typed, [read], io);
-      const named = [{ called: null, files: read.outcomes }];
       const quiet = { ...io, stderr: silent };
+      const spend = await spendOf(typed, [read], quiet);
+      const named = [{ called: null, files: read.outcomes }];
       const outcomes = await outcomesOf(typed, named, read.timeZone?.value ?? null, quiet);
       return {
         ...(spend === undefined ? {} : { spend }),

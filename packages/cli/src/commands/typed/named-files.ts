@@ -1,6 +1,7 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { FileSection, NamedFile, NamedFiles } from '@call-attribution/settings';
 import { UsageError } from '../../errors.ts';
+import { type Io, silent } from '../../io.ts';
 
 /** An account, and the files of a section that are known for it. */
 export interface FilesOfAccount {
@@ -31,9 +32,9 @@ export function namedFiles(
   section: FileSection,
   typed: readonly string[],
   accounts: readonly FilesOfAccount[],
-  cwd: string,
+  io: Io,
 ): readonly TypedFile[] {
-  const files = typed.flatMap((name) => filesOf(section, name, accounts, cwd));
+  const files = typed.flatMap((name) => filesOf(section, name, accounts, io));
   return [...new Map(files.map((file) => [file.path, file])).values()];
 }
 
@@ -41,7 +42,7 @@ function filesOf(
   section: FileSection,
   name: string,
   accounts: readonly FilesOfAccount[],
-  cwd: string,
+  io: Io,
 ): readonly TypedFile[] {
   const own = accounts.map(({ files }) => files.get(name));
   const known = own.filter((file) => file !== undefined);
@@ -50,14 +51,19 @@ function filesOf(
       'a sale of one account could count for a call of another: choose --account',
     ]);
   if (known.length === accounts.length && known.length > 0)
-    return known.map((file) => ({ ...file, name, shown: file.path }));
+    return known.map((file) => {
+      // Only who is at the terminal is told where a file is, not who asks a server.
+      const shown = io.stderr === silent ? basename(file.path) : file.path;
+      return { ...file, name, shown };
+    });
   const without = accounts[own.indexOf(undefined)]?.called;
   if (known.length > 0)
     throw new UsageError(
       `account ${without} has no ${section} called ${name}, and other accounts do`,
       [`${counted[section]}: choose --account`],
     );
-  if (/[./\\]/.test(name)) return [{ path: resolve(cwd, name), name, shown: name, option: null }];
+  if (/[./\\]/.test(name))
+    return [{ path: resolve(io.cwd, name), name, shown: name, option: null }];
   const names = [...(accounts[0]?.files.keys() ?? [])];
   throw new UsageError(`${noneCalled[section]} ${name} in the configuration`, [
     names.length === 0

@@ -38,7 +38,7 @@ export async function outcomesOf(
   const { readTable } = await import('@call-attribution/settings/tables');
   const { readOutcomes, usualWindow } = await import('@call-attribution/questions');
   const typed = args.text('outcome-dates') as DateOrder | null;
-  const named = namedFiles('outcomes', names, accounts, io.cwd);
+  const named = namedFiles('outcomes', names, accounts, io);
   const files = await Promise.all(
     named.map(async ({ path, name, shown }) => ({ name, rows: await readTable(path, shown) })),
   );

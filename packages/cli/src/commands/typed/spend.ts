@@ -29,7 +29,7 @@ export async function spendOf(
   const { readTable } = await import('@call-attribution/settings/tables');
   const { readSpend } = await import('@call-attribution/questions');
   const read: Spend[] = [];
-  for (const { path, shown, option } of namedFiles('spend', names, of, io.cwd))
+  for (const { path, shown, option } of namedFiles('spend', names, of, io))
     read.push(
       readSpend({ name: basename(path), rows: await readTable(path, shown) }, columns ?? option),
     );
