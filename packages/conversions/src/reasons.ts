@@ -5,7 +5,7 @@ import { unmatchedTexts } from '@call-attribution/questions';
  * what can be done about it, in one line.
  */
 export const reasonTexts = {
-  no_click_id: 'neither the record nor the URLs of the visit have a click ID of this tool',
+  no_click_id: 'neither the record nor the URLs of the visit have a click ID that can be used here',
   no_caller_number: 'the caller number cannot be written as + and country code',
   no_consent: 'the caller has not agreed, or the number may not be used and there is no click ID',
   consent_denied: 'the caller has not agreed, and the tool has no place to say so',

@@ -307,7 +307,7 @@ describe('a row', () => {
     [
       'another status',
       [full, `${caller},2026-11-03,9,A,open`],
-      'sales.csv, row 2: its status is "open": won, paid, completed or nothing counts, and cancelled, canceled, refunded, void takes back',
+      'sales.csv, row 2: its status is "open". A sale counts as won, paid, completed or without a status, and cancelled, canceled, refunded, void takes it back: remove rows with another status',
     ],
     [
       'a number in the status',
@@ -557,7 +557,7 @@ describe('a question about what calls became', () => {
       code: 'outcomes',
       count: 5,
       message:
-        '4 of 9 outcomes belong to calls that are counted. Not counted: 2 of calls that are not counted here; 1 cancelled or worth 0; 1 no_number (its phone number is none that somebody calls from); 1 no_call (no call from this number is known before it).',
+        '4 of 9 outcomes belong to calls that are counted. Not counted: 2 of other calls, such as those of another period; 1 cancelled or worth 0; 1 no_number (its phone number is none that somebody calls from); 1 no_call (no call from this number is known before it).',
     });
   });
 
@@ -604,7 +604,9 @@ describe('a question about what calls became', () => {
 
   test('compares periods, and needs calls as far around them as the window only', async () => {
     const compared: Question = { ...question, groupBy: [], compare: 'previous' };
-    const { total } = await answerQuestion({ ...compared, order: undefined }, calls);
+    const early = { sid: 'early', ani: '13125559999', date_added: '2026-09-30 08:00:00' };
+    const known = [...calls, Object.assign({}, calls[0], early)];
+    const { total } = await answerQuestion({ ...compared, order: undefined }, known);
     expect(total).toMatchObject({ outcomes: 4, outcomes_before: 1, revenue_before: 50 });
     const { needs } = planQuestion(question);
     const [, ...dated] = needs.map(({ period }) => period);

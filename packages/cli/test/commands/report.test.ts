@@ -30,6 +30,8 @@ const calls = [
   call('2026-11-02', 'Generic <b>"x"</b>', '0.2'),
   call('2026-11-03', null),
 ];
+/** Before all periods that are compared: of the time before the first call nothing is known. */
+const early = call('2026-09-01', 'Early');
 const measures = ['calls', 'share', 'talk_sum', 'talk_mean'];
 function shown(
   by: string,
@@ -474,7 +476,7 @@ describe('calls report', () => {
 });
 
 test('a page says whether a change is good, and what is missing is not the strongest color', () => {
-  const report = shown('campaign', 10, calls, {
+  const report = shown('campaign', 10, [...calls, early], {
     measures: ['calls', 'missed'],
     compare: '2026-10-22 to 2026-10-31',
     from: '2026-11-01',
@@ -503,7 +505,7 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
     period: '2026-11-01 to 2026-11-10',
     compare: 'previous',
   } as const;
-  const report = shown('campaign', 10, calls, compared);
+  const report = shown('campaign', 10, [...calls, early], compared);
   const lines = (width: number) => reportLines(report, { width, style });
   const [head, ...rows] = lines(100);
   const titles = head?.split(/ {2,}/).slice(1).join();
@@ -521,14 +523,14 @@ test('a narrow terminal shows whole figures, and says which of a comparison are 
   const six = days.map((date_added, i) =>
     callWith({ date_added, talk_minutes: `${[4.2, 4.3, 4.3, 3.3, 3.3, 3.4][i]}` }),
   );
-  const means = shown('campaign', 10, six, {
+  const means = shown('campaign', 10, [...six, early], {
     ...compared,
     measures: ['talk_mean'],
     period: '2026-11',
   });
   expect(means.rows[0]?.cells.slice(0, 4)).toEqual(['Brand', '4.3', '3.3', '+1.0']);
   const both = six.map((call, i) => ({ ...call, ppc_campaign: 'AABABB'.charAt(i) }));
-  const shares = shown('campaign', 10, both, {
+  const shares = shown('campaign', 10, [...both, early], {
     ...compared,
     measures: ['share'],
     period: '2026-11',

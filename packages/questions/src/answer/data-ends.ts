@@ -16,7 +16,7 @@ export interface DataEnds {
 /** How far around the ends it is looked how long calls usually stay away. */
 const looked = 8 * 7 * day;
 /** Of a short period so much may not be missing, however long calls stay away at times. */
-const largePart = 0.1;
+export const largePart = 0.1;
 /** A business is closed for a long weekend: where less than two weeks are known, so much is usual. */
 const usualRest = { known: 14 * day, rest: 4 * day };
 

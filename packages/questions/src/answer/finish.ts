@@ -1,7 +1,8 @@
-import { formatNaive, type Period, periodOf } from '@call-attribution/core/time';
+import { formatNaive, periodOf } from '@call-attribution/core/time';
 import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { amountText } from '../fields/batch.ts';
+import { isBucket } from '../fields/calendar.ts';
 import type { Answer, AnswerValue, LeftOut, Note } from '../question/answer.ts';
 import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
@@ -9,7 +10,7 @@ import { shownTime } from '../question/period.ts';
 import { growsWithTime, hasBefore, type ReadPlan } from '../question/plan.ts';
 import type { PlannedMeasure } from '../question/resolve.ts';
 import type { Counted, CountedGroup } from './counted.ts';
-import { dataEnds, knownDays } from './data-ends.ts';
+import { dataEnds, knownDays, largePart } from './data-ends.ts';
 import { countedStretch, daysIn, fillEmptyBuckets } from './days.ts';
 import { explainLeftOut, shownValue } from './left-out.ts';
 import { notesOf } from './notes.ts';
@@ -31,12 +32,11 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const groups = withExpected(plan, spend?.groups ?? counted.groups);
   const filled = fillEmptyBuckets(plan, { ...counted, groups });
   const ends = dataEnds(plan, counted);
-  const past = knownPast(plan, ends.first);
-  const totals = totalsOf(plan, counted, spend, past !== null);
+  const totals = totalsOf(plan, counted, spend, isPastKnown(plan, ends.first));
   const all =
     plan.groups.length === 0
       ? [{ key: [], cells: totals }]
-      : rowsOf(plan, counted, filled.groups, past);
+      : rowsOf(plan, counted, filled.groups, ends.first);
   const met = meetHaving(plan, all);
   const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
@@ -158,7 +158,8 @@ function measuredCells(
 
   const cell = (measure: PlannedMeasure, of: 'now' | 'past'): AnswerValue => {
     const own = group[of];
-    if (own === null) return inside[of] ? measure.empty : null;
+    if (!inside[of]) return null;
+    if (own === null) return measure.empty;
     const pick = (values: readonly PartValue[]) =>
       measure.parts.map((part) => values[part] ?? null);
     return measure.value(pick(own), pick(total[of] ?? []), days[of], measure.scale);
@@ -193,10 +194,10 @@ const differenceOf = (value: AnswerValue, before: AnswerValue): number | null =>
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
-/** What is known of the period compared with: of the time before the first call nothing, not 0. */
-function knownPast({ compared }: ReadPlan, first: number | null): Period | null {
-  if (compared === null || first === null || first <= compared.from) return compared;
-  return first < compared.to ? periodOf(first, compared.to) : null;
+/** Is enough known of the period compared with? Of the time before the first call nothing is. */
+function isPastKnown({ compared }: ReadPlan, first: number | null): boolean {
+  if (compared === null || first === null) return compared !== null;
+  return first - compared.from <= (compared.to - compared.from) * largePart;
 }
 
 function totalsOf(
@@ -223,16 +224,20 @@ function rowsOf(
   plan: ReadPlan,
   counted: Counted,
   groups: readonly CountedGroup[],
-  knownPast: Period | null,
+  first: number | null,
 ): Row[] {
   const { compared, period } = plan;
   const moved = alignmentOf(plan.groups, period, compared);
   const days = daysOf(plan, counted);
+
+  // Days, weeks and months are known from the first call on, and all of the period where enough is.
+  const isKnown = plan.groups.some(({ name }) => isBucket(name)) || isPastKnown(plan, first);
+  const past = compared && periodOf(Math.max(first ?? compared.from, compared.from), compared.to);
   return groups.map((group) => {
     const { key } = group;
     const inside = {
       now: compared === null || isInside(plan.groups, key, period, unmoved),
-      past: knownPast !== null && isInside(plan.groups, key, knownPast, moved),
+      past: past !== null && isKnown && isInside(plan.groups, key, past, moved),
     };
     return { key, cells: measuredCells(plan, counted, group, inside, days) };
   });

@@ -38,7 +38,9 @@ export function outcomesLeftOut(
   const cancelled = matches.length - valid.length;
   const others = counted === null ? 0 : matched - counted;
   const named = [
-    ...(others > 0 ? [`${formatCount(others)} of calls that are not counted here`] : []),
+    ...(others > 0
+      ? [`${formatCount(others)} of other calls, such as those of another period`]
+      : []),
     ...(cancelled > 0 ? [`${formatCount(cancelled)} cancelled or worth 0`] : []),
     ...reasons
       .filter(({ count }) => count > 0)

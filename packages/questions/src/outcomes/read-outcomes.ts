@@ -273,7 +273,7 @@ function isCounting(place: string, text: string): boolean {
     : 'its status is not known';
   throw refuseRow(
     place,
-    `${shown}: ${counting.slice(1).join(', ')} or nothing counts, and ${cancelling.join(', ')} takes back`,
+    `${shown}. A sale counts as ${counting.slice(1).join(', ')} or without a status, and ${cancelling.join(', ')} takes it back: remove rows with another status`,
   );
 }
 

@@ -45,6 +45,12 @@ const refusedLogin = unavailable(
   'Check the user, the password and the name of the database.',
 );
 
+const withoutPassword = unavailable(
+  null,
+  'The PostgreSQL server of the store asks for a password, and none is set',
+  'Set PGPASSWORD.',
+);
+
 /** By SQLSTATE, or by its class of two characters. */
 const meanings: Readonly<Record<string, Meaning>> = {
   '40001': collided,
@@ -150,7 +156,9 @@ export function fromPostgres(cause: unknown): StoreError {
     `${meaning.what} (${sqlState}). ${meaning.hint}`.trimEnd(),
     {
       cause: Object.assign(new Error(sqlState), { code: sqlState }),
-      ...(meaning === refusedLogin || sqlState === '42501' ? { kind: 'keys' } : {}),
+      ...(meaning === refusedLogin || meaning === withoutPassword || sqlState === '42501'
+        ? { kind: 'keys' }
+        : {}),
       ...(meaning.code === 'not_writable' ? { isRetryable: true } : {}),
     },
   );
@@ -166,6 +174,7 @@ function meaningOf(cause: unknown): Meaning {
   }
 
   const message = cause instanceof Error ? cause.message : '';
+  if (message.includes('password must be a string')) return withoutPassword;
   if (message === 'timeout exceeded when trying to connect') return poolIsBusy;
   if (message === 'Query read timeout') return tookTooLong;
   return disconnected;
