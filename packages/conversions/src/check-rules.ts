@@ -1,4 +1,10 @@
-import { CallsError, type CodeTable, codeTable, nameErrors } from '@call-attribution/core/errors';
+import {
+  CallsError,
+  type CodeTable,
+  ConfigurationError,
+  codeTable,
+  nameErrors,
+} from '@call-attribution/core/errors';
 import { day, durationMillis, hour, isTimeZone, zoneProblem } from '@call-attribution/core/time';
 import { conditionProblem } from './condition.ts';
 import { consentProblem } from './consent.ts';
@@ -38,6 +44,12 @@ const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency
  * checkRules(rules, sheetFormats['google-ads-clicks']);
  */
 export function checkRules(rules: ConversionRules, tool: Tool): void {
+  if (typeof Object(tool).accepts !== 'object')
+    throw new ConfigurationError(
+      'invalid_option',
+      "Expected the tool after the rules, such as sheetFormats['google-ads-clicks'].",
+    );
+
   const { accepts, needsName = false, title = 'the tool' } = tool;
   const { timeZone, conversionName, currency, from, value } = rules;
   // One that is undefined would be that of this machine.

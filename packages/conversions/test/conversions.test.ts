@@ -75,6 +75,12 @@ test('calls that nobody answered and short ones are left out, unless the rules s
   });
 });
 
+test.each([undefined, 'google-ads-clicks'])('the tool %s is refused in words', (tool) => {
+  expect(() => toConversions(rules, tool as unknown as SheetFormat)).toThrow(
+    "Expected the tool after the rules, such as sheetFormats['google-ads-clicks'].",
+  );
+});
+
 test('each tool has a minimum talk time of its own', () => {
   expect(
     Object.fromEntries(

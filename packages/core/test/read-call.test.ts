@@ -88,6 +88,11 @@ describe('readCall', () => {
     });
     expect(view.date_added).toMatchObject({ text: call.date_added, certainty: 'exact' });
   });
+  test('without a time zone it says that it needs one', () => {
+    const readWithout = readCall as (...given: unknown[]) => unknown;
+    expect(() => readWithout(fixtureCalls(1)[0])).toThrow('timeZone must be an IANA name');
+  });
+
   test('it names the fields that it cannot read', () => {
     const [call] = fixtureCalls(1);
     if (!call) throw new Error('no call');

@@ -52,3 +52,27 @@ describe.each(methods)('options of one request: %s', (_, run) => {
     });
   });
 });
+
+test.each([
+  [
+    'a filter without a name',
+    'talk_minutes:[2 TO *]',
+    'options must be an object with filter, rows',
+  ],
+  ['null', null, 'options must be an object with filter, rows'],
+  ['a name that there is not', { from: '2026-10-01' }, 'There is no option from.'],
+  ['a misspelled name', { filtre: 'inc_gce:1' }, 'There is no option filtre. Did you mean filter?'],
+])('a query that is %s is refused, and not answered with all calls', async (_, query, words) => {
+  const { server, client } = await serve();
+  const given = query as RequestOptions;
+  for (const run of [
+    () => collect(client.listCalls(given)),
+    () => client.fetchPage(given),
+    () => client.countCalls(given),
+  ])
+    expect(await failure(Promise.resolve().then(run))).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(words),
+    });
+  expect(server.requests).toHaveLength(0);
+});

@@ -62,6 +62,13 @@ const noOrder: FakeBehaviour['order'] = (a, b) =>
   a.sid.split('').reverse().join('').localeCompare(b.sid.split('').reverse().join(''));
 
 describe('exportMonths', () => {
+  it('says what stands in the place of a path', async () => {
+    const server = new FakeServer([]);
+    const given: unknown = 'calls';
+    const made = exportMonths(server, given as ReturnType<typeof monthFolder>);
+    await expect(made).rejects.toThrow("such as monthFolder('calls')");
+  });
+
   it.each<[string, FakeBehaviour, string]>([
     ['oldest first', {}, 'whole'],
     ['newest first', { order: newestFirst }, 'whole'],

@@ -385,6 +385,19 @@ describe('a field that items do not have', () => {
     expect(() => toParquet({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
   });
 
+  it('is told when a list stands where one is expected, and when a function is no operator', () => {
+    const words = "Expected the name of a field, such as 'talk_minutes'";
+    const list = any(['talk_minutes']);
+    expect(() => topN<Call>({ count: 1, by: list })).toThrow(words);
+    expect(() => topN<Call>({ count: 1, by: 'talk_minutes', within: list })).toThrow(words);
+    expect(() =>
+      through(
+        [],
+        any((call: Call) => call),
+      ),
+    ).toThrow('through() takes operators');
+  });
+
   test.each(wrong)('in %s is refused before calls are read', async (_, make, words) => {
     const source = Object.assign(pagesOf([callOf({ sid: 'a' })], 1), { calls: 'v3' as const });
     const read = (operators: readonly AnyOperator[]) => through(source, ...operators).toArray();

@@ -89,3 +89,9 @@ describe('what is not in the data is said so, with the way to bring it', () => {
     expect(() => planQuestion({ measures: [name] })).toThrow(sentence);
   });
 });
+
+test.each(['groupBy', 'measures'])('one name where %s is a list is refused', (option) => {
+  expect(() => planQuestion({ [option]: 'campaign' })).toThrow(
+    `${option} is a string; expected a list: ${option}: ['campaign'].`,
+  );
+});

@@ -62,3 +62,12 @@ export function checkWhole(value: unknown, name: string, least = 1): void {
     `${name} must be a whole number of at least ${least}; got ${shown}.`,
   );
 }
+
+/** Refuses one name where a list of names is expected: its letters would be taken for them. */
+export function checkList(option: string, value: unknown): void {
+  if (typeof value === 'string')
+    throw new ConfigurationError(
+      'invalid_option',
+      `${option} is a string; expected a list: ${option}: ['${value}'].`,
+    );
+}

@@ -24,7 +24,8 @@ const times = fields.filter(({ type }) => type === 'datetime' || type === 'datet
  * @example
  * const { talk_minutes, date_added } = readCall(call, { timeZone: 'America/New_York' });
  */
-export function readCall(call: Call, { timeZone }: ReadCallOptions): CallView {
+export function readCall(call: Call, input: ReadCallOptions): CallView {
+  const { timeZone } = Object(input) as ReadCallOptions;
   checkTimeZone(timeZone);
   const source: Readonly<Record<string, unknown>> = call;
   const view: Record<string, unknown> = { ...call };

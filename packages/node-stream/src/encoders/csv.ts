@@ -1,7 +1,8 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkList } from '@call-attribution/core/options';
 import type { Call } from '@call-attribution/core/record';
 import { defineOperator } from '../operators/chain.ts';
-import { callFields, checkFields, checkList, namesOf } from '../operators/fields.ts';
+import { callFields, checkFields, namesOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import { halfPair, jsonOf, rowTexts } from './row-text.ts';
 import { chunksOf } from './text.ts';

@@ -1,17 +1,11 @@
 import type { Call, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
+import { checkList } from '@call-attribution/core/options';
 import { fields } from '@call-attribution/core/record';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
 import { defineOperator } from '../operators/chain.ts';
-import {
-  checkFields,
-  checkList,
-  inCall,
-  namesOf,
-  numberIn,
-  numberOf,
-} from '../operators/fields.ts';
+import { checkFields, inCall, namesOf, numberIn, numberOf } from '../operators/fields.ts';
 import type { Operator } from '../operators/operator.ts';
 import type { Column } from './csv.ts';
 import { type Cell, halfPair, jsonOf, rowTexts } from './row-text.ts';

@@ -150,6 +150,12 @@ export async function exportMonths(
     clock = systemClock,
   } = options;
   const { maxPages = Number.POSITIVE_INFINITY } = options;
+  if (typeof Object(target).list !== 'function')
+    throw new ConfigurationError(
+      'invalid_option',
+      "The second argument of exportMonths is where files go, such as monthFolder('calls').",
+    );
+
   const settle = durationMillis(options.settle ?? '30d', 'settle');
   const query = callQuery(options.filter, source.version);
   const from = 'fetchPage' in source ? sourceOfClient(source, query, onError) : source;

@@ -33,6 +33,12 @@ class OperatorChain<T> implements Chain<T> {
   #isLeft = false;
 
   constructor(source: Source<unknown>, operators: readonly AnyOperator[]) {
+    if (operators.some((each) => typeof Object(each).begin !== 'function'))
+      throw new ConfigurationError(
+        'invalid_option',
+        "through() takes operators, such as filterCalls('talk_minutes:[2 TO *]'). A function becomes one with mapCalls(fn).",
+      );
+
     this.#source = source;
     this.#operators = operators;
     this.facts = source.facts;

@@ -8,7 +8,12 @@ export type Reading<T> = (keyof T & string) | ((item: T) => unknown);
 
 /** A function that reads a field by its name, or the function given. */
 export function reader<T>(of: Reading<T>): (item: T) => unknown {
-  return typeof of === 'function' ? of : (item) => item[of];
+  if (typeof of === 'function') return of;
+  if (typeof of === 'string') return (item) => item[of];
+  throw new ConfigurationError(
+    'invalid_option',
+    "Expected the name of a field, such as 'talk_minutes', or a function that reads an item.",
+  );
 }
 
 /** The name of what is read, for settings; null for a function, which is not compared. */
@@ -45,15 +50,6 @@ function meantBy(name: string, known: readonly string[]): string {
   return known.length > 20
     ? 'docs/fields.md lists the fields of calls.'
     : `There are ${known.join(', ')}.`;
-}
-
-/** Refuses one name where a list of names is expected: its letters would be taken for them. */
-export function checkList(option: string, value: unknown): void {
-  if (typeof value === 'string')
-    throw new ConfigurationError(
-      'invalid_option',
-      `${option} is a string; expected a list: ${option}: ['${value}'].`,
-    );
 }
 
 /**

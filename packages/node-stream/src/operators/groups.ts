@@ -1,7 +1,8 @@
 import type { Call } from '@call-attribution/core';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkList } from '@call-attribution/core/options';
 import { defineOperator } from './chain.ts';
-import { checkList, type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
+import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Accumulator, Measure } from './measures.ts';
 import type { Operator } from './operator.ts';
 

@@ -1,3 +1,4 @@
+import { checkList } from '@call-attribution/core/options';
 import {
   type ClosedPeriod,
   day,
@@ -270,7 +271,9 @@ export function planQuestion(
   const { clock, words, tested, said, ...selection } = readSelection(question, now);
   const { zones } = selection;
   const { measures: named = ['calls'], personal, outcomes = null } = question;
+  checkList('groupBy', question.groupBy);
   const groups = readGroups(question);
+  checkList('measures', named);
   if (named.length === 0)
     throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
 
