@@ -142,6 +142,7 @@ describe('options', () => {
     [{ baseUrl: `${baseUrl}/v3`, version: 'v2' }, 'baseUrl ends in /v3, and version is v2.'],
     [{ baseUrl, legacyBaseUrl: 'nowhere' }, 'legacyBaseUrl is not an absolute URL'],
     [{ baseUrl, timeOut: {} }, 'There is no option timeOut'],
+    [{ baseUrl, limiter: { requestsPerMin: 9 } }, 'There is no option limiter.requestsPerMin.'],
     [{ baseUrl, timeout: { attempts: 3 } }, 'There is no option timeout.attempts'],
     [{ baseUrl, timeout: { total: 0 } }, 'timeout.total is 0; expected milliseconds above 0'],
     [{ baseUrl, timeout: { idle: '5' } }, 'timeout.idle is "5"; expected milliseconds above 0'],

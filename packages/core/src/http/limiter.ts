@@ -1,4 +1,4 @@
-import { checkWhole } from '../options/check-names.ts';
+import { checkNames, checkWhole } from '../options/check-names.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { minute } from '../time/naive.ts';
 
@@ -32,6 +32,7 @@ export interface Limiter {
  * const clients = accounts.map((auth) => createClient({ baseUrl, auth, limiter }));
  */
 export function createLimiter(options: LimiterOptions, clock: Clock = systemClock): Limiter {
+  checkNames(options, ['concurrency', 'requestsPerMinute'], 'limiter');
   const { concurrency = Number.POSITIVE_INFINITY, requestsPerMinute = Number.POSITIVE_INFINITY } =
     options;
   if (options.concurrency !== undefined) checkWhole(concurrency, 'limiter.concurrency');
