@@ -65,11 +65,12 @@ test.each([
 ])('a query that is %s is refused, and not answered with all calls', async (_, query, words) => {
   const { server, client } = await serve();
   const given = query as RequestOptions;
-  for (const run of [
+  const runs: (() => Promise<unknown>)[] = [
     () => collect(client.listCalls(given)),
     () => client.fetchPage(given),
     () => client.countCalls(given),
-  ])
+  ];
+  for (const run of runs)
     expect(await failure(Promise.resolve().then(run))).toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining(words),
