@@ -131,7 +131,7 @@ test('a copy that is too old, and a report with a mistake, are told as such', as
   expect((await tell('daily', { CALLS_STORE: `sqlite:${join(folder, 'old.db')}` })).code).toBe(0);
   expect((await tell('broken')).code).toBe(0);
   expect(mails.map((mail) => /Subject: (.*)/.exec(mail)?.[1])).toEqual([
-    'daily: the calls are not complete, so nobody knows',
+    'daily: the calls are not complete, so the report cannot tell',
     'broken: the report failed with status 2',
   ]);
   expect(posts.join('')).toMatch(/nobody knows which groups meet --fail-if/);
