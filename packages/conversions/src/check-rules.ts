@@ -5,6 +5,7 @@ import {
   codeTable,
   nameErrors,
 } from '@call-attribution/core/errors';
+import { checkNames } from '@call-attribution/core/options';
 import { day, durationMillis, hour, isTimeZone, zoneProblem } from '@call-attribution/core/time';
 import { conditionProblem } from './condition.ts';
 import { consentProblem } from './consent.ts';
@@ -34,6 +35,11 @@ export class RulesError extends CallsError<keyof typeof rulesErrors> {
   }
 }
 
+const ruleNames =
+  'timeZone conversionName currency now minAge repeatedHour unanswered minTalk clickWindow firstCallOnly oncePerCaller from outcomes value consent where exclude definitions'.split(
+    ' ',
+  );
+
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 /**
@@ -50,6 +56,7 @@ export function checkRules(rules: ConversionRules, tool: Tool): void {
       "Expected the tool after the rules, such as sheetFormats['google-ads-clicks'].",
     );
 
+  checkNames(rules, ruleNames, 'rules');
   const { accepts, needsName = false, title = 'the tool' } = tool;
   const { timeZone, conversionName, currency, from, value } = rules;
   // One that is undefined would be that of this machine.

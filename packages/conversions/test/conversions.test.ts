@@ -235,6 +235,13 @@ test('a sheet without rows has its head', async () => {
   );
 });
 
+test('a misspelled rule is refused: conversions would go without a value, or count that should not', () => {
+  const wrong = { ...rules, valeu: 25 };
+  expect(() => toConversions(wrong, clicks)).toThrow(
+    'There is no option rules.valeu. Did you mean rules.value?',
+  );
+});
+
 const bad: [string, Partial<ConversionRules>, RegExp][] = [
   ['no zone', { timeZone: null }, /needs a time zone/],
   ['a zone that was forgotten', { timeZone: undefined as unknown as null }, /needs a time zone/],

@@ -50,6 +50,11 @@ describe('a definition', () => {
     expect((await rowsOf(groups)).map(({ state }) => state)).toEqual(['CA', 'TX']);
   });
 
+  test('is no group, and the measure that counts it is said', () => {
+    expect(() => planQuestion({ definitions, groupBy: ['campaign', 'lead'] })).toThrow(
+      'lead is a definition, which is true of a call or is not: measure count(lead).',
+    );
+  });
   test('is read with the fields that it needs only', () => {
     const { needs } = planQuestion({ definitions, where: 'texan' });
     expect(needs.flatMap(({ fields }) => [...fields])).toContain('state');

@@ -239,9 +239,12 @@ export function planCalls(
 }
 
 /** The groups of a question. */
-function readGroups({ groupBy = [], personal }: Question): ReadField[] {
+function readGroups({ groupBy = [], personal, definitions = {} }: Question): ReadField[] {
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
+  const defined = groupBy.find((name) => Object.hasOwn(definitions, name));
+  if (defined !== undefined)
+    throw refuse`${defined} is a definition, which is true of a call or is not: measure count(${defined}).`;
   const groups = groupBy.map((name) => readField(name, 'group by'));
   const hidden = personal !== 'show' ? groups.find((group) => group.personal) : undefined;
   if (hidden !== undefined)
