@@ -169,6 +169,19 @@ describe('while the copy is loaded', () => {
       .toBe(360);
   });
 
+  it('describe_data says of how many calls it tells, whatever it is asked for', async () => {
+    const { client } = clientWith({ since: '2026-09-01' });
+    const definitions = { texan: "state = 'TX'" };
+    const server = serve(client, { configured: { definitions } }, 20_000);
+    const basis = async (fields: string) =>
+      /Shares and values: the ([\d,]+) calls since/.exec(
+        String((await ask(server, 'describe_data', { fields })).summary),
+      )?.[1];
+    const ofState = await basis('state');
+    expect(Number(ofState)).toBeGreaterThan(300);
+    expect([await basis('missed_rate'), await basis('texan')]).toEqual([ofState, ofState]);
+  });
+
   it('the newest calls are listed while older ones are missing, their total unknown', async () => {
     const { client, open } = clientWith({ since: '2026-10-28' });
     const server = serve(client, {}, 5_000);

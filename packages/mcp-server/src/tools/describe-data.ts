@@ -99,6 +99,8 @@ export const describeData = tool({
           limit: 4,
         })),
         ...definedHere.map((where) => ({ ...everyCall, where, definitions: words.definitions })),
+        // Of how many calls all of it is.
+        everyCall,
       ],
       context,
     );
@@ -140,7 +142,7 @@ export const describeData = tool({
     const basis =
       since === null
         ? 'all calls'
-        : `the ${formatCount(answers[0]?.calls ?? 0)} calls since ${since.slice(0, 10)}`;
+        : `the ${formatCount(answers.at(-1)?.calls ?? 0)} calls since ${since.slice(0, 10)}`;
     const today = formatNaive(context.now()).slice(0, 10);
     const zone =
       context.timeZone === undefined
