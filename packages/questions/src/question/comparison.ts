@@ -29,23 +29,34 @@ interface Sides {
 /**
  * The periods that a question compares, each up to the same part where calls of the first are only
  * known up to a time within it, and what is to be said of that. `asOf`: the instant up to which
- * calls are known. `byWeek`: weeks are groups.
+ * calls are known. `byWeek`: weeks are groups. `byDay`: what was spent is known by day, so the part has
+ * whole days.
  */
 export function readComparison(
   compare: NonNullable<Question['compare']>,
   said: ReadPeriod,
   clock: PeriodClock,
-  { asOf, byWeek }: { readonly asOf: number; readonly byWeek: boolean },
+  {
+    asOf,
+    byWeek,
+    byDay,
+  }: { readonly asOf: number; readonly byWeek: boolean; readonly byDay: boolean },
 ) {
   const sides = readSides(compare, said.comparable, clock, byWeek);
   const zone = clock.timeZone ?? machineZone();
   const nowHere = naiveAt(clock.now, zone);
   const end = Math.min(nowHere, naiveAt(Math.min(asOf, clock.now), zone));
-  const parts = sameParts(sides, Math.ceil(end / second) * second);
+  const known = Math.ceil(end / second) * second;
+  const isCut = byDay && known > sides.period.from && known <= sides.period.to;
+  const until = isCut ? Math.floor(known / day) * day : known;
+  if (isCut && until <= sides.period.from)
+    throw refuse`No day of the period is over, and what was spent is known by day: leave out ${option('compare')}, or ask for ${option('period')} "yesterday".`;
+  const parts = sameParts(sides, until);
   const { period, compared } = parts ?? sides;
   let why: Reason | null = null;
   if (said.to !== null && sides.period.to < said.to) why = 'today';
-  if (parts !== null)
+  if (parts !== null && until < known) why = 'days';
+  else if (parts !== null)
     why = Math.min(nowHere, sides.period.to) - end > usualDelay ? 'copy' : 'unfinished';
   return {
     period,
@@ -123,7 +134,7 @@ function sameParts({ period, compared }: Sides, end: number): Sides | null {
 }
 
 /** Why parts of periods are compared, and not what was asked for. */
-type Reason = 'unfinished' | 'copy' | 'today';
+type Reason = 'unfinished' | 'copy' | 'today' | 'days';
 
 /** Which parts of periods are compared. */
 function partNote(why: Reason, period: ClosedPeriod, compared: ClosedPeriod): Note {
@@ -131,6 +142,7 @@ function partNote(why: Reason, period: ClosedPeriod, compared: ClosedPeriod): No
     unfinished: 'The period is not over',
     copy: `Calls are known up to ${shownMinute(period.to)}`,
     today: 'Today is left out, since it is not over',
+    days: 'Only whole days are compared, since what was spent is known by day',
   };
   const message = `${reasons[why]}: ${shownPeriod(period)} is compared with ${shownPeriod(compared)}.`;
   return { code: 'part_compared', message };

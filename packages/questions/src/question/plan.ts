@@ -27,7 +27,7 @@ import { machineZone, periodNotes, readPeriod, readZones } from './period.ts';
 import { type CallSelection, checkQuestion, type Question } from './question.ts';
 import type { Order, PlannedMeasure } from './resolve.ts';
 import { readField, readMeasure, readOrder, readWhere, wordsWith } from './resolve.ts';
-import { narrowing, noCostPerCall, type PlannedSpend, planSpend } from './spend.ts';
+import { isDaily, narrowing, noCostPerCall, type PlannedSpend, planSpend } from './spend.ts';
 import { refuseOnlyOfV3 } from './versions.ts';
 
 /**
@@ -293,7 +293,11 @@ export function planQuestion(
   const comparison =
     question.compare === undefined
       ? null
-      : readComparison(question.compare, said, clock, { asOf, byWeek });
+      : readComparison(question.compare, said, clock, {
+          asOf,
+          byWeek,
+          byDay: isDaily(question.spend),
+        });
   const { period, compared, note } = comparison ?? {
     period: selection.period,
     compared: null,

@@ -76,6 +76,13 @@ export function narrowing({
   return calls === 'all' ? null : 'calls of one channel';
 }
 
+/** Is it known what was spent on single days? */
+export const isDaily = (given: Question['spend']): boolean =>
+  Array.isArray(given) &&
+  (given as readonly Spend[]).some(({ amounts }) =>
+    amounts.some(({ period }) => period !== null && period.to - period.from <= day),
+  );
+
 /** Why cost per call is not given. */
 export const noCostPerCall = (narrows: string): string =>
   `Cost per call is not given with ${narrows}, since what was spent is for all calls.`;
