@@ -34,6 +34,7 @@ export type {
   ListenOptions,
   PageAccount,
   PageAnnotation,
+  PageFiles,
   PageOptions,
   PageReport,
   PageSandbox,

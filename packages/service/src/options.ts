@@ -57,6 +57,9 @@ export interface PageSetup {
   readonly annotations: readonly PageAnnotation[];
 }
 
+/** What files say for a report. */
+export type PageFiles = Pick<Question, 'spend' | 'outcomes' | 'period'>;
+
 /** A report with a name: a question that the page asks of the account that is chosen. */
 export interface PageReport {
   /** The name, as the address has it. */
@@ -67,8 +70,11 @@ export interface PageReport {
   readonly accounts: readonly string[] | null;
   /** The question, with its period in words. */
   readonly question: Question;
-  /** Reads what was spent on an account, or what its calls became; null for a question without both. */
-  readonly files: ((account: string) => Promise<Pick<Question, 'spend' | 'outcomes'>>) | null;
+  /**
+   * Reads what was spent on an account, or what its calls became, and the period where a file says
+   * that; null for a question without both.
+   */
+  readonly files: ((account: string) => Promise<PageFiles>) | null;
 }
 
 /** What happened on a day, such as a new landing page. */

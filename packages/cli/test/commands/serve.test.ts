@@ -170,6 +170,68 @@ describe('calls serve', () => {
     expect(refused.stderr).toMatch(/wrong\.json: reports\.weekly: .*campain.*campaign/);
   });
 
+  test('each named file of spend and of sales has reports of the page, without any in the configuration file', async () => {
+    const file = (name: string, ...lines: string[]) =>
+      writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+    const row = 'Burning,Ads,[root canal],2026-11-20,20.50';
+    file('keywords.csv', 'Campaign,Ad group,Keyword,Day,Cost', row);
+    file('october.csv', '"October 1, 2026 - October 31, 2026"', 'Campaign,Cost', 'Burning,7.25');
+    file('sold.csv', 'phone,time,value');
+    const setup = {
+      timeZone: 'UTC',
+      definitions: { short: 'talk_minutes < 2' },
+      exclude: 'short',
+      spend: { google: 'keywords.csv', october: 'october.csv', gone: 'gone.csv' },
+      outcomes: { sales: 'sold.csv' },
+      reports: { own: { by: 'ad_group', measures: 'calls', spend: 'google', 'no-exclude': true } },
+    };
+    writeFileSync(join(folder, 'offered.json'), JSON.stringify(setup));
+    const args = ['--records', '200', '--to', '2026-11-21', '--config'];
+    const { ready: sandbox, live } = await ready([...args, 'offered.json']);
+    const ask = async (path: string): Promise<Shown> =>
+      (await (
+        await fetch(`${sandbox.url}/page/${path}`, { headers: keysOf(sandbox.accounts[0]) })
+      ).json()) as Shown;
+    expect(await ask('setup.json')).toMatchObject({
+      reports: [
+        { name: 'own', title: 'By ad group' },
+        { name: 'campaign:google', title: 'What campaigns earn (google)' },
+        { name: 'keyword:google', title: 'What keywords earn (google)' },
+        { name: 'campaign:october', title: 'What campaigns earn (october)' },
+        { name: 'campaign:gone', title: 'What campaigns earn (gone)' },
+      ],
+    });
+    const figures = { calls: 0, outcomes: 0, revenue: 0, cost_per_call: null };
+    expect((await ask('report.json?report=keyword:google')).rows[0]).toMatchObject({
+      ppc_keywords: 'root canal',
+      spend: 20.5,
+      return_on_ad_spend: 0,
+      ...figures,
+    });
+    const { rows, period } = await ask('report.json?report=campaign:october');
+    expect(rows[0]).toMatchObject({ ppc_campaign: 'Burning', spend: 7.25, ...figures });
+    expect(period).toMatchObject({ from: '2026-10-01 00:00:00', to: '2026-11-01 00:00:00' });
+    expect(await ask('report.json?report=campaign:gone')).toMatchObject({
+      code: 'file_unavailable',
+      detail: expect.stringContaining('gone.csv: there is no such file'),
+    });
+    expect(await live.stop('SIGTERM')).toBe(stopped);
+
+    const own = { ...setup, spend: {}, reports: {} };
+    writeFileSync(join(folder, 'offered.json'), JSON.stringify(own));
+    const other = await ready([...args, 'offered.json']);
+    const shown = await fetch(`${other.ready.url}/page/setup.json`, {
+      headers: keysOf(other.ready.accounts[0]),
+    });
+    expect(await shown.json()).toMatchObject({
+      reports: [
+        { name: 'campaign:sales', title: 'What campaigns earn' },
+        { name: 'keyword:sales', title: 'What keywords earn' },
+      ],
+    });
+    expect(await other.live.stop('SIGTERM')).toBe(stopped);
+  });
+
   test.each([
     [['--prot', '1'], /no option --prot[\s\S]*--port/],
     [['--port', 'abc'], /'--port <port>' argument 'abc' is invalid. It must be a whole number/],

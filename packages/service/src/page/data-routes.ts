@@ -2,7 +2,7 @@ import { propertyOf } from '@call-attribution/core/errors';
 import { fields } from '@call-attribution/core/record';
 import { everything } from '@call-attribution/core/time';
 import { nearest } from '@call-attribution/query-dsl';
-import { type Answer, excludedSentence, type Question } from '@call-attribution/questions';
+import { type Answer, excludedSentence } from '@call-attribution/questions';
 import { parsedFilter, selectionFor } from '../http/calls.ts';
 import {
   type AppContext,
@@ -14,7 +14,7 @@ import {
 } from '../http/context.ts';
 import { integerOf, readParameters } from '../http/parameters.ts';
 import { fromFiles, Refusal } from '../http/refusal.ts';
-import type { PageReport, PageSetup } from '../options.ts';
+import type { PageFiles, PageReport, PageSetup } from '../options.ts';
 import type { PageGate } from './gate.ts';
 import { glanceOf } from './numbers.ts';
 import type { PageSource } from './page-source.ts';
@@ -134,7 +134,7 @@ async function report({ c, source, account, sight, setup, seen, parameters }: Pa
 async function answerOf(
   { files }: PageReport,
   account: string,
-  ask: (read: Pick<Question, 'spend' | 'outcomes'>) => Promise<Answer>,
+  ask: (read: PageFiles) => Promise<Answer>,
 ): Promise<Answer> {
   if (files === null) return ask({});
   return fromFiles(async () => ask(await files(account)));

@@ -1,7 +1,19 @@
-import { planQuestion, type Question, QuestionError } from '@call-attribution/questions';
+import { CallsError } from '@call-attribution/core/errors';
+import { day, formatNaive } from '@call-attribution/core/time';
+import {
+  planQuestion,
+  type Question,
+  QuestionError,
+  type Spend,
+} from '@call-attribution/questions';
 import { columnTitle } from '@call-attribution/questions/chart';
 import type { PageReport, PageSetup } from '@call-attribution/service';
-import { accountCalled, type FileSection, type Settings } from '@call-attribution/settings';
+import {
+  accountCalled,
+  type FileSection,
+  type NamedReport,
+  type Settings,
+} from '@call-attribution/settings';
 import { type Args, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
 import { type Io, silent } from '../../io.ts';
@@ -10,7 +22,7 @@ import { checkedDefinitions } from '../typed/chosen-calls.ts';
 import { conditionsOf } from '../typed/filter.ts';
 import { readReports, typedOf } from '../typed/named-report.ts';
 import { outcomesOf } from '../typed/outcomes.ts';
-import { readStoredSettings } from '../typed/settings.ts';
+import { readAccountSettings, readStoredSettings } from '../typed/settings.ts';
 import { spendOf } from '../typed/spend.ts';
 import { groupsOf, questionOfFilter, typedPeriod } from './report-question.ts';
 
@@ -21,13 +33,21 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
   const { path, all } = readReports(args, io);
   const idOf = (called: string) => accountCalled(called, settings.accounts)?.id ?? called;
 
+  const homes =
+    settings.accounts.length === 0
+      ? [settings]
+      : readAccountSettings('all', args, io).map((own) => own.settings);
+  const homesOf = (section: FileSection, name: string) =>
+    homes.filter((own) => own[section].has(name));
+
   // Spend and outcomes are on the page by names alone: other files are beside a terminal.
   const areNamed = (section: FileSection, typed = '') =>
-    listIn(typed).every((name) => settings[section].has(name));
+    listIn(typed).every((name) => homesOf(section, name).length > 0);
   const shown = [...all].filter(
     ([, { spend, outcomes }]) => areNamed('spend', spend) && areNamed('outcomes', outcomes),
   );
-  const reports = shown.map(([name, report]): PageReport => {
+  const offered = new Map(await offeredReports(homes, [...all.values()], io));
+  const reports = [...shown, ...offered].map(([name, report]): PageReport => {
     const typed = typedOf(report);
     const accounts = typed.text('account') === null ? null : typed.list('account').map(idOf);
     const hasSpend = typed.text('spend') !== null;
@@ -44,9 +64,11 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
       const spend = await spendOf(typed, [read], quiet);
       const named = [{ called: null, files: read.outcomes }];
       const outcomes = await outcomesOf(typed, named, read.timeZone?.value ?? null, quiet);
+      const period = offered.has(name) ? ownPeriod(spend) : null;
       return {
         ...(spend === undefined ? {} : { spend }),
         ...(outcomes === null ? {} : { outcomes }),
+        ...(period === null ? {} : { period }),
       };
     };
 
@@ -74,6 +96,85 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
       account: account === null ? null : idOf(account),
     })),
   };
+}
+
+/** What a file of spend may have amounts of: how it is typed, and what the page calls it. */
+const levels = [
+  { field: 'ppc_campaign', by: 'campaign', title: 'campaigns' },
+  { field: 'ppc_adgroup', by: 'ad_group', title: 'ad groups' },
+  { field: 'ppc_keywords', by: 'keyword', title: 'keywords' },
+] as const;
+
+/**
+ * The reports that the page has by itself, of each file with a name: by campaign, ad group and
+ * keyword, as far as the file has them and no report of the team has the same. What was spent is
+ * shown beside what calls became where that is one file.
+ */
+async function offeredReports(
+  homes: readonly Settings[],
+  own: readonly NamedReport[],
+  io: Io,
+): Promise<[name: string, report: NamedReport][]> {
+  const namesOf = (section: FileSection) => [
+    ...new Set(homes.flatMap((home) => [...home[section].keys()])),
+  ];
+  const spent = namesOf('spend');
+  const sold = namesOf('outcomes');
+  const offered: [string, NamedReport][] = [];
+
+  const offer = (files: NamedReport, fields: readonly string[], isOne: boolean): void => {
+    const { spend, outcomes } = files;
+    const isKnown = (by: string) =>
+      own.some(
+        (each) =>
+          listIn(each.by ?? '').includes(by) &&
+          listIn((spend === undefined ? each.outcomes : each.spend) ?? '').includes(
+            spend ?? outcomes ?? '',
+          ),
+      );
+    for (const { field, by, title } of levels)
+      if (fields.includes(field) && !isKnown(by))
+        offered.push([
+          `${by}:${spend ?? outcomes}`,
+          {
+            ...files,
+            title: `What ${title} ${outcomes === undefined ? 'cost' : 'earn'}${isOne ? '' : ` (${spend ?? outcomes})`}`,
+            by,
+            measures: outcomes === undefined ? 'calls' : 'revenue,outcomes,calls',
+            order: spend === undefined ? 'revenue desc' : 'spend desc',
+            limit: '50',
+            period: 'last 30 days',
+            'include-extensions': 'true',
+            // With an exclusion there is no cost per call.
+            ...(spend === undefined ? {} : { 'no-exclude': 'true' }),
+          },
+        ]);
+  };
+
+  for (const spend of spent) {
+    const home = homes.filter((each) => each.spend.has(spend)).slice(0, 1);
+    const read = await spendOf(typedOf({ spend }), home, io).catch((error: unknown) => {
+      // Who opens the report is told what is wrong with its file.
+      if (CallsError.is(error) && error.kind === 'usage') return [];
+      throw error;
+    });
+    const files: NamedReport = sold.length === 1 ? { spend, outcomes: sold.join() } : { spend };
+    offer(files, read?.[0]?.fields ?? ['ppc_campaign'], spent.length === 1);
+  }
+
+  if (spent.length === 0 || sold.length > 1)
+    for (const outcomes of sold)
+      offer({ outcomes }, ['ppc_campaign', 'ppc_keywords'], sold.length === 1);
+
+  return offered;
+}
+
+/** The days of a file of spend that has none of its own, as a period; null for others. */
+function ownPeriod(all: readonly Spend[] = []): string | null {
+  const [spend] = all;
+  if (!spend?.covers || spend.amounts.some(({ period }) => period !== null)) return null;
+  const { from, to } = spend.covers;
+  return `${formatNaive(from).slice(0, 10)} to ${formatNaive(to - day).slice(0, 10)}`;
 }
 
 /** The question of a report, with its period in words. */
