@@ -210,31 +210,31 @@ describe('spend of a file', () => {
       'spend: google.csv is not of the period compared with: spend has no value before.',
     ]);
   });
-  test.each([
-    'this month',
-    'month to date',
-  ])('by day is compared up to the last day that is over: %s', async (period) => {
-    const perDay = [8, 9, 10].flatMap((month) =>
-      [...Array(28).keys()].map((i): [string, ReturnType<typeof days>, number] => {
-        const begin = Date.UTC(2026, month, i + 1);
-        return ['Brand', periodOf(begin, begin + 86_400_000), 10 ** (month - 8)];
-      }),
-    );
-    const rows = perDay.filter(([, { from }]) => from <= now);
-    const at = (date: string) => call(date, brand);
-    const of = [at('10-19'), at('10-20'), at('11-02'), at('11-19'), at('11-20')];
-    const answer = await ask(
-      { ...byCampaign, period, compare: 'previous', spend: [file(rows)] },
-      of,
-    );
-    const { calls, calls_before, spend, spend_before, cost_per_call } = answer.total;
-    expect([calls, calls_before, spend, spend_before, cost_per_call]).toEqual([
-      2, 1, 1900, 190, 950,
-    ]);
-    expect(answer.notes[0]?.message).toBe(
-      'Only whole days are compared, since what was spent is known by day: 2026-11-01 to 2026-11-19 is compared with 2026-10-01 to 2026-10-19.',
-    );
-  });
+  test.each(['this month', 'month to date'])(
+    'by day is compared up to the last day that is over: %s',
+    async (period) => {
+      const perDay = [8, 9, 10].flatMap((month) =>
+        [...Array(28).keys()].map((i): [string, ReturnType<typeof days>, number] => {
+          const begin = Date.UTC(2026, month, i + 1);
+          return ['Brand', periodOf(begin, begin + 86_400_000), 10 ** (month - 8)];
+        }),
+      );
+      const rows = perDay.filter(([, { from }]) => from <= now);
+      const at = (date: string) => call(date, brand);
+      const of = [at('10-19'), at('10-20'), at('11-02'), at('11-19'), at('11-20')];
+      const answer = await ask(
+        { ...byCampaign, period, compare: 'previous', spend: [file(rows)] },
+        of,
+      );
+      const { calls, calls_before, spend, spend_before, cost_per_call } = answer.total;
+      expect([calls, calls_before, spend, spend_before, cost_per_call]).toEqual([
+        2, 1, 1900, 190, 950,
+      ]);
+      expect(answer.notes[0]?.message).toBe(
+        'Only whole days are compared, since what was spent is known by day: 2026-11-01 to 2026-11-19 is compared with 2026-10-01 to 2026-10-19.',
+      );
+    },
+  );
   test('by day is not compared before a day of the period is over', async () => {
     const spend = [file([['Brand', days('11-20', '11-21'), 1]])];
     await expect(

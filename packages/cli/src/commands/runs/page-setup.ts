@@ -122,8 +122,13 @@ async function offeredReports(
   const sold = namesOf('outcomes');
   const offered: [string, NamedReport][] = [];
 
-  const offer = (files: NamedReport, fields: readonly string[], isOne: boolean): void => {
+  const offer = (
+    files: NamedReport,
+    fields: readonly string[],
+    { isOne, having }: { readonly isOne: boolean; readonly having: readonly Settings[] },
+  ): void => {
     const { spend, outcomes } = files;
+    const accounts = having.map(({ account }) => account?.name ?? '').join();
     const isKnown = (by: string) =>
       own.some(
         (each) =>
@@ -138,6 +143,7 @@ async function offeredReports(
           `${by}:${spend ?? outcomes}`,
           {
             ...files,
+            ...(having.length === homes.length ? {} : { account: accounts }),
             title: `What ${title} ${outcomes === undefined ? 'cost' : 'earn'}${isOne ? '' : ` (${spend ?? outcomes})`}`,
             by,
             measures: outcomes === undefined ? 'calls' : 'revenue,outcomes,calls',
@@ -152,19 +158,30 @@ async function offeredReports(
   };
 
   for (const spend of spent) {
-    const home = homes.filter((each) => each.spend.has(spend)).slice(0, 1);
-    const read = await spendOf(typedOf({ spend }), home, io).catch((error: unknown) => {
-      // Who opens the report is told what is wrong with its file.
-      if (CallsError.is(error) && error.kind === 'usage') return [];
-      throw error;
+    const having = homes.filter((home) => home.spend.has(spend));
+    const read = await spendOf(typedOf({ spend }), having.slice(0, 1), io).catch(
+      (error: unknown) => {
+        // Who opens the report is told what is wrong with its file.
+        if (CallsError.is(error) && error.kind === 'usage') return [];
+        throw error;
+      },
+    );
+    const [only, ...others] = sold.filter((name) =>
+      having.every((home) => home.outcomes.has(name)),
+    );
+    const isSold = only !== undefined && others.length === 0;
+    offer(isSold ? { spend, outcomes: only } : { spend }, read?.[0]?.fields ?? ['ppc_campaign'], {
+      isOne: spent.length === 1,
+      having,
     });
-    const files: NamedReport = sold.length === 1 ? { spend, outcomes: sold.join() } : { spend };
-    offer(files, read?.[0]?.fields ?? ['ppc_campaign'], spent.length === 1);
   }
 
   if (spent.length === 0 || sold.length > 1)
     for (const outcomes of sold)
-      offer({ outcomes }, ['ppc_campaign', 'ppc_keywords'], sold.length === 1);
+      offer({ outcomes }, ['ppc_campaign', 'ppc_keywords'], {
+        isOne: sold.length === 1,
+        having: homes.filter((home) => home.outcomes.has(outcomes)),
+      });
 
   return offered;
 }
