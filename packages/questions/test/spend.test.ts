@@ -221,7 +221,7 @@ describe('spend of a file', () => {
       );
       const rows = perDay.filter(([, { from }]) => from <= now);
       const at = (date: string) => call(date, brand);
-      const of = [at('10-19'), at('10-20'), at('11-02'), at('11-19'), at('11-20')];
+      const of = [at('09-30'), at('10-19'), at('10-20'), at('11-02'), at('11-19'), at('11-20')];
       const answer = await ask(
         { ...byCampaign, period, compare: 'previous', spend: [file(rows)] },
         of,
