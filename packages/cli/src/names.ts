@@ -60,6 +60,8 @@ export const otherOptions: Readonly<Record<string, string>> = {
   channel: `--where "channel = 'Tracker'"`,
   missed: '--where missed',
   source: `--where "source = 'google'"`,
+  'all-accounts':
+    'this command works on one account at a time: name it with --account, and run the command once for each',
   check: 'calls doctor tries the settings',
   log: 'it is a setting: CALLS_LOG in the environment',
   'log-format': 'it is a setting: CALLS_LOG_FORMAT in the environment',

@@ -169,7 +169,7 @@ describe('calls report --spend', () => {
     const args = ['--by', 'campaign', '--spend', 'google', '--compare', 'previous'];
     const { stdout, stderr } = await report(...args);
     expect(stderr).toContain('google-campaigns.csv is not of the period compared with');
-    expect(stderr).toContain('calls_change_per_day is the change per day');
+    expect(stderr).toContain('compare the change per day of calls');
     expect(stdout.match(/before/g)).toHaveLength(1);
   });
   test('a row that is refused is named with its file', async () => {

@@ -215,7 +215,7 @@ const comparisons: readonly Trap[] = [
   },
   {
     ask: { ...october, compare: 'previous', measures: ['calls'] },
-    says: /The periods have 31 and 30 days: calls_change_per_day is the change per day/,
+    says: /The periods have 31 and 30 days: compare the change per day of calls/,
     never: unfinished,
     silent: { period: '2026-11-02 to 2026-11-08', compare: 'previous', measures: ['calls'] },
   },

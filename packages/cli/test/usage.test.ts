@@ -68,6 +68,11 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ['export -o x.ods', /--format spreadsheet/],
   ['list -o x.xlsx', /\.csv/],
   ['push bing', /calls push microsoft/],
+  [
+    'push google --customer 123-456-7890 --conversion-action 1 --all-accounts',
+    /no option --all-accounts/,
+    /one account at a time/,
+  ],
   ['count --until 2026-10-02', /no option --until/, /use --to <time>: the last day/],
   ['list --columns sid', /no option --columns/, /use --fields <fields>/],
   ['report --json x.json', /there is no report "x\.json"/, /--output x\.json writes a file/],

@@ -517,7 +517,7 @@ describe('rows', () => {
     [
       'last month',
       'previous',
-      ['The periods have 30 and 31 days: calls_change_per_day is the change per day.'],
+      ['The periods have 30 and 31 days: compare the change per day of calls.'],
     ],
     [
       'this month',

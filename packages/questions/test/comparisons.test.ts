@@ -128,7 +128,7 @@ describe('the columns of a comparison', () => {
       'calls_change_per_day',
     ]);
     expect(both.map((answer) => said(answer, 'per_day'))).toEqual([
-      ['The periods have 31 and 30 days: calls_change_per_day is the change per day.'],
+      ['The periods have 31 and 30 days: compare the change per day of calls.'],
       [],
     ]);
   });

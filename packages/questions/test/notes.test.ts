@@ -393,10 +393,10 @@ test('the days that changes are divided by are those that the condition allows',
   // Both months have 22 working days.
   expect(await noteOf('per_day', weekdays, all)).toBeUndefined();
   expect(await noteOf('per_day', { ...weekdays, where: "weekday = 'Sat'" }, all)).toBe(
-    'The periods have 5 and 4 days: calls_change_per_day is the change per day.',
+    'The periods have 5 and 4 days: compare the change per day of calls.',
   );
   expect(await noteOf('per_day', { period: '2026-10', compare: '2026-09' }, all)).toBe(
-    'The periods have 31 and 30 days: calls_change_per_day is the change per day.',
+    'The periods have 31 and 30 days: compare the change per day of calls.',
   );
 });
 

@@ -73,10 +73,9 @@ const kinds: readonly NoteKind<unknown>[] = [
     least: anything,
     find: ofDifferentLength,
     sentence: ({ days, names }: DifferentLength) =>
-      `The periods have ${days.join(' and ')} ${days[1] === 1 ? 'day' : 'days'}: ${wordList(
-        names.map((name) => `${name}_change_per_day`),
-        'and',
-      )} ${names.length === 1 ? 'is the change' : 'are the changes'} per day.`,
+      `The periods have ${days.join(' and ')} ${days[1] === 1 ? 'day' : 'days'}: compare the ${
+        names.length === 1 ? 'change' : 'changes'
+      } per day of ${wordList(names, 'and')}.`,
   }),
   kind({
     code: 'no_value',
