@@ -14,7 +14,7 @@ export type { RemovedCall } from './changes.ts';
 export type { ColumnBatch } from './columns.ts';
 export type { Remains } from './database/driver.ts';
 export { StoreError, type StoreErrorCode, type StoreErrorDetails } from './database/errors.ts';
-export { sqliteInUse } from './database/sqlite-driver.ts';
+export { sqliteInUse } from './database/sqlite-in-use.ts';
 export type { SqlColumn, SqlResult, SqlRow } from './database/statement.ts';
 export { storeName } from './database/store-url.ts';
 export type { StoreJournal } from './journal.ts';

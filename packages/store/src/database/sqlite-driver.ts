@@ -14,7 +14,7 @@ export type Database = InstanceType<typeof DatabaseSync>;
 /** A prepared statement. */
 export type SqliteStatement = ReturnType<Database['prepare']>;
 
-const builtIn = 'node:sqlite';
+export const builtIn = 'node:sqlite';
 
 /**
  * Earlier ones can lose what was committed while one process closes a file or copies its log, and
@@ -49,21 +49,4 @@ function isAtLeast(version: string | undefined, least: readonly number[]): boole
   const parts = (version ?? '0').split('.').map(Number);
   const at = least.findIndex((part, i) => part !== (parts[i] ?? 0));
   return at === -1 || (parts[at] ?? 0) > (least[at] ?? 0);
-}
-
-/**
- * Which SQLite this process uses, in words.
- *
- * @example
- * await sqliteInUse(); // SQLite 3.53.0, of @call-attribution/sqlite
- */
-export async function sqliteInUse(): Promise<string> {
-  const { DatabaseSync, source } = await loadSqlite();
-  const database = new DatabaseSync(':memory:');
-  try {
-    const { version } = database.prepare('SELECT sqlite_version() AS version').get();
-    return `SQLite ${version}, ${source === builtIn ? 'built in' : 'of @call-attribution/sqlite'}`;
-  } finally {
-    database.close();
-  }
 }
