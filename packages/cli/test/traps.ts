@@ -245,7 +245,11 @@ const comparisons: readonly Trap[] = [
     at: assistants,
   },
   {
-    ask: { ...october, compare: 'previous', explain: true },
+    ask: {
+      period: '2026-10-05 to 2026-10-25',
+      compare: '2026-09-07 to 2026-09-27',
+      explain: true,
+    },
     says: /\["account","«?berlin/,
     never: failure,
     silent: { period: '2026-11-02 to 2026-11-08', compare: 'previous', explain: true },

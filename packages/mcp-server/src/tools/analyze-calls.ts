@@ -441,7 +441,10 @@ async function changeOf(
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
     .slice(0, mostRows);
   const [first] = rows;
-  let largest = total.calls_before === null ? '' : 'No group changed.';
+  let largest =
+    total.calls_before === null
+      ? 'Not enough is known of that time to say what changed.'
+      : 'No group changed.';
   if (first !== undefined) {
     const { by, value, calls, before } = first;
     const part =
