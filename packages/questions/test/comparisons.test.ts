@@ -258,8 +258,8 @@ describe('the last days up to now', () => {
 
 describe('a period compared with, of which nothing is known', () => {
   const calls = called(daily('2026-10', 31, ['09:00', '15:00']));
-  const ask = (question: Question) => {
-    const first = '2026-10-01 09:00:00';
+  const ask = (question: Question) => askOf(calls, '2026-10-01 09:00:00', question);
+  const askOf = (calls: readonly Call[], first: string, question: Question) => {
     const last = '2026-10-31 15:00:00';
     const time = '2026-11-01T12:00:00.000Z';
     const own = { account: '', calls: calls.length, first, last, since: null };
@@ -300,5 +300,48 @@ describe('a period compared with, of which nothing is known', () => {
     });
     expect(rows.map(({ calls_before }) => calls_before).slice(5, 9)).toEqual([null, null, 2, 2]);
     expect(total).toMatchObject({ calls: 28, calls_before: null, calls_change: null });
+  });
+
+  test('a month has neither 0 nor a part: of the one in which calls begin, most may be missing', () => {
+    const before = (period: string, compare: string) =>
+      ask({ period, compare, groupBy: ['month'], measures: ['calls', 'share'] }).rows.map(
+        ({ month, calls_before, share_before }) => [month, calls_before, share_before],
+      );
+
+    // Calls begin with October, and most of what is compared lies before them.
+    expect(before('2026-10-08 to 2026-10-31', '2026-09-08 to 2026-10-09')).toEqual([
+      ['2026-10', null, null],
+      ['2026-11', 18, null],
+    ]);
+  });
+
+  test('a month or week is not one of which the calls begin after the period', () => {
+    const later = called(daily('2026-10', 31, ['09:00', '15:00']).slice(40));
+    const ask20 = (groupBy: string) =>
+      askOf(later, '2026-10-21 09:00:00', {
+        period: '2026-10-24 to 2026-10-27',
+        compare: '2026-10-19 to 2026-10-20',
+        groupBy: [groupBy],
+        measures: ['calls'],
+      }).rows.map(({ calls_before }) => calls_before);
+    expect(ask20('month')).toEqual([null]);
+    expect(ask20('week')).toEqual([null, null]);
+  });
+
+  test('a month of which more than a tenth is missing has no number, and a whole one has', () => {
+    const later = called([
+      ...daily('2026-09', 30, ['09:00']).slice(20),
+      ...daily('2026-10', 31, ['09:00']),
+    ]);
+    const { rows } = askOf(later, '2026-09-21 09:00:00', {
+      period: '2026-10',
+      compare: '2026-09-15 to 2026-10-31',
+      groupBy: ['month'],
+      measures: ['calls'],
+    });
+    expect(rows.map(({ calls, calls_before }) => [calls, calls_before])).toEqual([
+      [31, null],
+      [null, 31],
+    ]);
   });
 });

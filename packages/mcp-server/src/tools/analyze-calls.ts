@@ -132,7 +132,7 @@ export const analyzeCalls = tool({
 
     const notes = [...chosen.notes, ...ofMeasures];
     if (calls === 0) notes.push(...(await explainZero(chosen, { without }, context)));
-    else if (compared !== null && without.length === 0 && !total.calls_before)
+    else if (compared !== null && without.length === 0 && total.calls_before === 0)
       notes.push(...(await explainEmptyBefore(chosen.selection, compared, context)));
 
     notes.push(
@@ -157,8 +157,9 @@ export const analyzeCalls = tool({
     if (compared !== null) {
       const when = periodText(compared.from, compared.to);
       const past = total.calls_before ?? null;
-      const count = past === null ? 'An unknown number' : formatCount(Number(past));
-      before = args.explain === true ? `${count} ${when}.` : `Compared with the time ${when}.`;
+      if (args.explain !== true) before = `Compared with the time ${when}.`;
+      else if (past === null) before = `Not enough is known ${when} to say what changed.`;
+      else before = `${formatCount(Number(past))} ${when}.`;
     }
 
     const counted = compared === null ? chosen.scope : { ...chosen.scope, ...period };
@@ -437,14 +438,12 @@ async function changeOf(
     );
     return moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, 3);
   });
-  const rows = (total.calls_before === null ? [] : changes)
+  const hasPast = total.calls_before !== null;
+  const rows = (hasPast ? changes : [])
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
     .slice(0, mostRows);
   const [first] = rows;
-  let largest =
-    total.calls_before === null
-      ? 'Not enough is known of that time to say what changed.'
-      : 'No group changed.';
+  let largest = 'No group changed.';
   if (first !== undefined) {
     const { by, value, calls, before } = first;
     const part =
@@ -458,7 +457,9 @@ async function changeOf(
     ...known.filter(({ name }) => /^calls(?:_|$)/.test(name)),
   ];
   return {
-    summary: `${said} ${largest} Groups of different fields overlap: do not add them up.`,
+    summary: hasPast
+      ? `${said} ${largest} Groups of different fields overlap: do not add them up.`
+      : said,
     columns: columns.map(({ name }) => name),
     rows: rows.map(({ by, value, calls, before, percent, change }) => [
       by,

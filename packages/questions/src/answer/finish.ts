@@ -1,10 +1,10 @@
-import { formatNaive, periodOf } from '@call-attribution/core/time';
+import { formatNaive, type Period } from '@call-attribution/core/time';
 import { compareValues, fold, type Value } from '../conditions/condition.ts';
 import { compileCondition } from '../conditions/holds.ts';
 import { amountText } from '../fields/batch.ts';
-import { isBucket } from '../fields/calendar.ts';
+import { dayNumber, isBucket, startOfDay } from '../fields/calendar.ts';
 import type { Answer, AnswerValue, LeftOut, Note } from '../question/answer.ts';
-import { alignmentOf, groupValue, isInside, unmoved } from '../question/buckets.ts';
+import { alignmentOf, groupValue, partIn, unmoved } from '../question/buckets.ts';
 import type { PartValue } from '../question/measures.ts';
 import { shownTime } from '../question/period.ts';
 import { growsWithTime, hasBefore, type ReadPlan } from '../question/plan.ts';
@@ -32,11 +32,16 @@ export function finishAnswer(plan: ReadPlan, counted: Counted): Answer {
   const groups = withExpected(plan, spend?.groups ?? counted.groups);
   const filled = fillEmptyBuckets(plan, { ...counted, groups });
   const ends = dataEnds(plan, counted);
-  const totals = totalsOf(plan, counted, spend, isPastKnown(plan, ends.first));
+  const isPastKnown = compared !== null && isKnown(compared, ends.first);
+  const totals = totalsOf(plan, counted, spend, isPastKnown);
+
+  // What is a part of an unknown whole is unknown.
+  const past = isPastKnown ? total.past : null;
+  const whole = { ...counted, total: { ...total, past } };
   const all =
     plan.groups.length === 0
       ? [{ key: [], cells: totals }]
-      : rowsOf(plan, counted, filled.groups, ends.first);
+      : rowsOf(plan, whole, filled.groups, ends.first);
   const met = meetHaving(plan, all);
   const top = topOfEach(plan, sortRows(plan, met));
   const calls = total.now[0] ?? 0;
@@ -194,10 +199,10 @@ const differenceOf = (value: AnswerValue, before: AnswerValue): number | null =>
 const perDay = (value: AnswerValue, days: number | null): number | null =>
   typeof value !== 'number' || days === null || days === 0 ? null : value / days;
 
-/** Is enough known of the period compared with? Of the time before the first call nothing is. */
-function isPastKnown({ compared }: ReadPlan, first: number | null): boolean {
-  if (compared === null || first === null) return compared !== null;
-  return first - compared.from <= (compared.to - compared.from) * largePart;
+/** Is enough known of a part of the period compared with? Of the time before the first call nothing is. */
+function isKnown({ from, to }: Period, first: number | null): boolean {
+  if (first === null || from === null || to === null) return true;
+  return first - from <= (to - from) * largePart;
 }
 
 function totalsOf(
@@ -230,14 +235,15 @@ function rowsOf(
   const moved = alignmentOf(plan.groups, period, compared);
   const days = daysOf(plan, counted);
 
-  // Days, weeks and months are known from the first call on, and all of the period where enough is.
-  const isKnown = plan.groups.some(({ name }) => isBucket(name)) || isPastKnown(plan, first);
-  const past = compared && periodOf(Math.max(first ?? compared.from, compared.from), compared.to);
+  // The day of the first call is known.
+  const byTime = plan.groups.some(({ name }) => isBucket(name));
+  const known = byTime && first !== null ? startOfDay(dayNumber(first)) : first;
   return groups.map((group) => {
     const { key } = group;
+    const past = compared && partIn(plan.groups, key, compared, moved);
     const inside = {
-      now: compared === null || isInside(plan.groups, key, period, unmoved),
-      past: past !== null && isKnown && isInside(plan.groups, key, past, moved),
+      now: compared === null || partIn(plan.groups, key, period, unmoved) !== null,
+      past: past !== null && isKnown(past, known),
     };
     return { key, cells: measuredCells(plan, counted, group, inside, days) };
   });

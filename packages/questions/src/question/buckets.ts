@@ -4,6 +4,7 @@ import {
   day,
   formatNaive,
   type Period,
+  periodOf,
 } from '@call-attribution/core/time';
 import type { Value } from '../conditions/condition.ts';
 import type { Batch } from '../fields/batch.ts';
@@ -114,23 +115,26 @@ export function groupValue({ name, type }: ReadField, key: Value): AnswerValue {
 }
 
 /**
- * Is a group within a period? Of two periods the longer one has buckets of time that the other one
- * lacks.
+ * The part of a period that a group has; null where it has none. Of two periods the longer one has
+ * buckets of time that the other one lacks.
  */
-export function isInside(
+export function partIn(
   groups: readonly ReadField[],
   key: readonly Value[],
-  { from, to }: Period,
+  period: Period,
   moved: Alignment,
-): boolean {
+): Period | null {
   const byDay = groups.some(({ name }) => name === 'day');
-  return groups.every(({ name }, i) => {
+  let { from, to } = period;
+  for (const [i, { name }] of groups.entries()) {
     const at = key[i];
-    if (!isBucket(name) || typeof at !== 'number' || (byDay && name !== 'day')) return true;
+    if (!isBucket(name) || typeof at !== 'number' || (byDay && name !== 'day')) continue;
     const own = at - moved[name];
-    return (
-      (from === null || own >= bucketOf(name, from)) &&
-      (to === null || own <= bucketOf(name, to - 1))
-    );
-  });
+    const start = bucketStart(name, own);
+    const end = bucketStart(name, own + 1);
+    from = from === null ? start : Math.max(from, start);
+    to = to === null ? end : Math.min(to, end);
+  }
+
+  return from !== null && to !== null && from >= to ? null : periodOf(from, to);
 }
