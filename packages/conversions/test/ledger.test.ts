@@ -50,6 +50,20 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
+test('of rows that are read and not sent the newest counts, and one that says nothing new is not written', async () => {
+  const ledger = await openLedger(path);
+  const row = (soldAt: number) => [{ key: 'outcome-1', sid: null, account: null, soldAt }];
+  await ledger.note('a', row(5));
+  const { size } = statSync(path);
+  await ledger.note('a', row(5));
+  await ledger.note('a', row(3));
+  expect([...ledger.seen('a')]).toEqual([['outcome-1', 5]]);
+  expect(statSync(path).size).toBe(size);
+  await ledger.note('b', row(3));
+  expect([...ledger.seen('b')]).toEqual([['outcome-1', 3]]);
+  await ledger.close();
+});
+
 test('it remembers what was delivered or is under way, apart from what was refused or abandoned', async () => {
   const ledger = await openLedger(path);
   const first = await ledger.prepare('a', [entry('1'), entry('2')]);

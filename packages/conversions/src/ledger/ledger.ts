@@ -241,7 +241,10 @@ export async function openLedger(
     abandon: ({ id }) => write({ type: 'abandoned', id, at: clock.now() }),
     seen: (destination) => seen.get(destination) ?? new Map(),
     async note(destination, rows) {
-      if (rows.length > 0) await write({ type: 'seen', destination, rows });
+      // A sheet of a feed may be fetched twice, or after a newer one.
+      const known = seen.get(destination);
+      const news = rows.filter(({ key, soldAt }) => soldAt > (known?.get(key) ?? -Infinity));
+      if (news.length > 0) await write({ type: 'seen', destination, rows: news });
     },
     close: () => journal.close(),
   };
