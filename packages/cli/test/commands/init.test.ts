@@ -108,6 +108,31 @@ describe('calls init without a terminal', () => {
   });
 });
 
+describe('an account that is replaced at a terminal', () => {
+  const replace = async (berlin: object, others: object = {}) => {
+    const file = join(stage.folder(), 'calls.config.json');
+    const accounts = { berlin: { ...berlin, baseUrl: stage.url }, ...others };
+    writeFileSync(file, JSON.stringify({ default: 'berlin', accounts }));
+    const { code, stderr } = await stage.quick(['init', '--account', 'berlin', '--config', file], {
+      env: { ...nobody, ...given },
+      typed: ['y\r', '\r', '\r', '\r'],
+    });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    return { id: JSON.parse(readFileSync(file, 'utf8')).accounts.berlin.id, stderr };
+  };
+
+  test('keeps its ID, or its name where copies have it under that', async () => {
+    expect(await replace({ id: '101' })).toMatchObject({ id: '101' });
+    expect(await replace({})).toMatchObject({ id: undefined });
+  });
+
+  test('has the ID that its calls tell, where the keys before were those of another account', async () => {
+    const { id, stderr } = await replace({ id: '999' });
+    expect(id).toBe('101');
+    expect(stderr).toContain('berlin is account 101 from now on, as its calls say, and not 999');
+  });
+});
+
 describe('the time zone of the newest calls', () => {
   /** An account whose calls end so many minutes from the clock of the server. */
   const stageAt = (minutes: number, records: number, days: number) =>

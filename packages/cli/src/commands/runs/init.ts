@@ -57,6 +57,28 @@ const isKey = (name: string): boolean =>
   /^(?:accessKey|secretKey|bearerToken)(?:File|Command)?$/.test(name);
 
 /**
+ * The ID under which copies have the calls of an account: the one that its calls tell, unless another
+ * account has it. One that was there without an ID is in copies under its name.
+ */
+function idToKeep(
+  account: string,
+  found: string | null,
+  accounts: Readonly<Record<string, unknown>>,
+  io: Io,
+): string | undefined {
+  const known: unknown = Object(accounts[account]).id;
+  if (Object.hasOwn(accounts, account) && known === undefined) return undefined;
+  const isTaken = Object.entries(accounts).some(
+    ([name, each]) => name !== account && [name, Object(each).id].includes(found),
+  );
+  const old = known === undefined ? undefined : String(known);
+  if (found === null || isTaken) return old;
+  if (old !== undefined && old !== found)
+    say(io, `${account} is account ${found} from now on, as its calls say, and not ${old}`);
+  return found;
+}
+
+/**
  * `calls init`: asks for address, keys and time zone, tries them, and keeps them for all later
  * commands.
  */
@@ -114,12 +136,7 @@ export const init: Handler = async (args, io) => {
     const fault = await makeOwnFolder(dirname(path));
     if (fault !== null) throw new UsageError(`${dirname(path)} ${fault}; keys are not kept there`);
     const settings: Record<string, unknown> = Object.fromEntries(own);
-    // Copies have its calls under its ID: an account that is replaced keeps the one that it has.
-    const isTaken = Object.entries(accounts).some(([name, each]) =>
-      [name, Object(each).id].includes(id),
-    );
-    if (account !== null && names.includes(account)) settings.id = Object(accounts[account]).id;
-    else if (account !== null && id !== null && !isTaken) settings.id = id;
+    if (account !== null) settings.id = idToKeep(account, id, accounts, io);
     for (const name of secretNames(apiVersion)) {
       const { value = '', command = null } = secrets.get(name) ?? {};
       const file = `${account === null ? '' : `${account}.`}${words[name].replace(' ', '-')}`;
