@@ -723,6 +723,33 @@ describe('calls serve --feeds', () => {
     expect(await rows('quiet.json')).toBeGreaterThan(5);
   });
 
+  test.each(['', '--every 1h'])(
+    'a feed and its report may call the account by the name that calls sync --name gave it: serve %s',
+    async (every) => {
+      const name = 'Harbor Dental';
+      const store = 'sqlite:harbor.db';
+      await stage.quick(['sync', '--store', store, '--name', name], { cwd: folder });
+      const reports = { mine: { by: 'day', account: name }, same: { by: 'day', account } };
+      const config = { timeZone: 'America/New_York', service: { log: 'off' }, reports };
+      writeFileSync(join(folder, 'harbor.json'), JSON.stringify(config));
+      const access = { user: feed.user, passwordEnv: feed.passwordEnv };
+      const file = feedFile(
+        'harbor-feeds.json',
+        { ...feed, account: name },
+        { ...access, path: '/mine.csv', report: 'mine', account: name },
+        { ...access, path: '/same.csv', report: 'same', account },
+      );
+      const args = ['serve', '--store', store, '--feeds', file, '--config', 'harbor.json'];
+      await during([...args, ...every.split(' ').filter(Boolean)], async (url) => {
+        for (const path of [feed.path, '/mine.csv', '/same.csv']) {
+          const response = await fetch(url + path, { headers: basic });
+          expect([path, response.status]).toEqual([path, 200]);
+          expect((await response.text()).split('\r\n').length).toBeGreaterThan(5);
+        }
+      });
+    },
+  );
+
   test('a report of the configuration is a feed, with the rows and the words of calls report', async () => {
     const definitions = { lead: 'talk_minutes >= 2' };
     const measures = 'calls,count(lead) as leads,missed_rate';

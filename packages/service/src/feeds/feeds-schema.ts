@@ -8,7 +8,6 @@ import {
   span,
   twoValues,
 } from '@call-attribution/conversions/rules';
-import { accountNameForm } from '@call-attribution/core/settings';
 import { day, durationMillis, hour, isTimeZone, parseDuration } from '@call-attribution/core/time';
 import * as z from 'zod';
 import {
@@ -45,7 +44,7 @@ const fields = ruleFields
       'must be a path of letters, digits, dots and dashes that ends in .csv or .tsv, such as /feeds/clicks.csv',
     ),
     format: z.enum(Object.keys(sheetFormats) as SheetFormatName[]),
-    account: shaped(accountNameForm, 'must be an account ID, such as "101"'),
+    account: shaped(/\S/, 'must be the ID of an account, such as "101", or its name'),
     window: days('14d or 2w'),
     timeZone: checked(isTimeZone, 'must be a time zone such as America/New_York'),
   });

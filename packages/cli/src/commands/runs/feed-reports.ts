@@ -27,8 +27,9 @@ export function feedReports(
 
       const plan: FeedReport['plan'] = async (account, now) => {
         const own = settingsOf(account);
-        const named = typed.list('account').map((called) => accountCalled(called, own.accounts));
-        if (named.length > 0 && !named.some((one) => one?.id === (own.account?.id ?? account)))
+        const idOf = (called: string) => accountCalled(called, own.accounts)?.id ?? called;
+        const named = typed.list('account').map(idOf);
+        if (named.length > 0 && !named.includes(idOf(account)))
           throw new UsageError(
             `${path}: reports.${name} is of account ${typed.text('account')}, and the feed of ${account}`,
           );

@@ -201,15 +201,28 @@ async function readFeedFile(args: Args, settings: Settings, io: Io): Promise<Fee
   });
 }
 
-/** The feeds with the IDs of their accounts, which their file may call by their names. */
-const withIds = (
+/**
+ * The feeds with the IDs of their accounts, which their file may call by the names that they have in
+ * the configuration file or in the store, if that is there already. A report knows its account as
+ * the file calls it.
+ */
+async function withIds(
   feeds: readonly Feed[],
-  accounts: readonly { readonly id: string; readonly name: string }[],
-): Feed[] =>
-  feeds.map((feed) => ({
-    ...feed,
-    account: accountCalled(feed.account, accounts)?.id ?? feed.account,
-  }));
+  chosen: ChosenStore | null,
+  settings: Settings,
+): Promise<Feed[]> {
+  if (feeds.length === 0 || chosen === null) return [...feeds];
+  const store = await openChosen(chosen, settings, { readOnly: true }).catch(() => null);
+  const stored = (await store?.accounts().finally(() => store.close())) ?? [];
+  const known = [...settings.accounts, ...stored];
+  return feeds.map((feed) => {
+    const { account: called } = feed;
+    const account = accountCalled(called, known)?.id ?? called;
+    if (!('report' in feed)) return { ...feed, account };
+    const { name, plan } = feed.report;
+    return { ...feed, account, report: { name, plan: (_, now) => plan(called, now) } };
+  });
+}
 
 /**
  * A feed of an account that is not there would be empty without anybody noticing. An empty store is
@@ -322,22 +335,21 @@ function explainListening(error: unknown): never {
 /** Serves a store as the API, with its page and feeds. `--every` keeps it up to date. */
 async function serveStore(serving: Serving, chosen: ChosenStore | null): Promise<number> {
   const { args, io, settings, at, password, viewers, notify, log, isLog } = serving;
-  const named = withIds(serving.feeds, settings.accounts);
+  const feeds = await withIds(serving.feeds, chosen, settings);
   const everyMs = interval(args, 'every');
   const onFailure: OnFailure = isLog
     ? ({ message }) => log('error', 'sync failed', { error: message })
     : sayRetry(everyMs ?? 0, io);
   let sync: Sync | null = null;
   if (everyMs !== null) {
-    const accounts = [...new Set(named.map(({ account }) => account))];
-    sync = await openSync(args, io, { everyMs, feeds: accounts, onFailure });
+    const ofFeeds = [...new Set(feeds.map(({ account }) => account))];
+    sync = await openSync(args, io, { everyMs, feeds: ofFeeds, onFailure });
   }
 
   // Without --every a store was named.
   const store = sync?.store ?? (await openChosen(chosen as ChosenStore, settings));
   try {
     const accounts = await store.accounts();
-    const feeds = withIds(named, accounts);
     if (sync === null) refuseStrangeAccounts(feeds, accounts);
     refuseStrangeViewers(viewers, accounts);
     const service = createService({

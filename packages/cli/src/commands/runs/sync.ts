@@ -220,7 +220,7 @@ function idOf({ settings }: NamedAccount, args: Args, ids: readonly string[]): s
     ]);
 
   if (id !== null && !isAccountName(id))
-    throw new UsageError(`--account must be ${accountNameWords}`);
+    throw new UsageError(`${JSON.stringify(id)} is not an account ID: ${accountNameWords}`);
   return id;
 }
 
