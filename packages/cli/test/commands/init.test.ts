@@ -22,6 +22,32 @@ function newUser() {
   return { folder, file: join(folder, 'calls.config.json'), run };
 }
 
+describe('calls init at a terminal', () => {
+  const initWith = async (baseUrl: string, typed: readonly string[]) => {
+    const home = stage.folder();
+    const env = { ...nobody, ...given, HOME: home, CALLS_BASE_URL: '' };
+    const { stderr } = await stage.quick(['init'], { cwd: home, env, typed: [baseUrl, ...typed] });
+    const file = join(home, '.config/call-attribution/calls.config.json');
+    return { stderr, kept: JSON.parse(readFileSync(file, 'utf8')).baseUrl };
+  };
+
+  test.each(['/v3/calls', '/v3/user/bid-management/0a1b', '/v2/calls/'])(
+    'an address that ends in a path of the API is asked for again: %s',
+    async (path) => {
+      const { stderr, kept } = await initWith(`${stage.url}${path}\n`, ['\n', 'v3\n', '\n']);
+      expect(stderr).toContain(`usually ends with ${path.slice(0, 3)}`);
+      expect(stderr).not.toContain('nothing is kept yet');
+      expect(kept).toBe(stage.url);
+    },
+  );
+
+  test('an address that ends in the version is taken as it is', async () => {
+    const { stderr, kept } = await initWith(`${stage.url}/v3/user/bid-management\n`, ['\n', '\n']);
+    expect(stderr).not.toContain('usually');
+    expect(kept).toBe(stage.url);
+  });
+});
+
 describe('calls init without a terminal', () => {
   test('keeps what the environment says, and later commands need no environment', async () => {
     const { run, folder, file } = newUser();

@@ -10,7 +10,10 @@ test.each([
   [['--store', 'postgres://me:hunter2/x@db/calls'], /must not have a password/],
   [['--store', 'postgres://me@db/calls?password=hunter2'], /must not have a password/],
   [['--store', 'sqlite::memory:', '--every', 'often'], /--every must be a duration/],
-  [['--store', 'sqlite::memory:', '--account', 'a b'], /"a b" is not an account ID: 1 to 64 letters/],
+  [
+    ['--store', 'sqlite::memory:', '--account', 'a b'],
+    /"a b" is not an account ID: 1 to 64 letters/,
+  ],
 ])('it refuses %j', async (args, said) => {
   const { code, stderr } = await stage.quick(['sync', ...args]);
   expect(code).toBe(2);

@@ -234,7 +234,13 @@ function whole(answers: Answers, typedAs: string): Answers {
 async function askUntilRight(known: Answers, io: Io, debug: boolean): Promise<Answers> {
   let answers = known;
   for (;;) {
-    const typed = await askFor('baseUrl', 'URL of the API, up to /v2 and /v3', answers.baseUrl, io);
+    const question = 'URL of the API, up to /v2 and /v3';
+    let typed = await askFor('baseUrl', question, answers.baseUrl, io);
+    const [usual, end] = /^.*(\/v[23])(?=\/.)/.exec(await baseOf(typed)) ?? [];
+    if (usual !== undefined) {
+      say(io, `the URL of the API usually ends with ${end}; to keep a longer one, type it again`);
+      typed = await askFor('baseUrl', question, usual, io);
+    }
     const offered = versionOfUrl(typed) ?? answers.apiVersion;
     const apiVersion =
       (await askFor('apiVersion', 'Version of the API', offered, io)) === 'v2' ? 'v2' : 'v3';
