@@ -303,7 +303,7 @@ describe('spend of a file', () => {
     [
       'cost of an exclusion',
       { groupBy: ['campaign'], exclude: 'missed', measures: ['cost_per(answered)'] },
-      'cost_per(answered) cannot be measured here. Cost per call is not given with an exclusion (no_exclude leaves it out), since what was spent is for all calls.',
+      'cost_per(answered) cannot be measured here. Cost per call is not given with an exclusion (--no-exclude or no_exclude leaves it out), since what was spent is for all calls.',
     ],
     [
       'rows of a channel by their cost',

@@ -71,7 +71,7 @@ export function narrowing({
   readonly calls: 'all' | 'website' | 'extensions';
   readonly sent: Period;
 }): string | null {
-  if (exclude !== null) return 'an exclusion (no_exclude leaves it out)';
+  if (exclude !== null) return 'an exclusion (--no-exclude or no_exclude leaves it out)';
   if (conditions.length > 0 || sent !== everything) return 'a condition';
   return calls === 'all' ? null : 'calls of one channel';
 }
