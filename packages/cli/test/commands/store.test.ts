@@ -92,6 +92,10 @@ describe('calls store', () => {
           `Delete ${what}, for good\\? y or n[\\s\\S]*nothing was deleted`,
         ),
       });
+    const typo = ['store', 'purge', ...before.with(1, '102')];
+    expect((await calls(typo)).stderr).toMatch(
+      /the store has no account 102\n.*it has 101 \(Main\)\n$/,
+    );
     expect(await left()).toBe(40);
     expect(await purge([], { typed: 'y\n' })).toMatchObject({
       code: 0,
@@ -132,7 +136,7 @@ describe('calls store', () => {
     expect(
       (await calls(['store', 'erase', '--account', '5', '--store', url], { input: `${a}\n` }))
         .stderr,
-    ).toMatch(/the store has no account 5\n.*it has 101/);
+    ).toMatch(/the store has no account 5\n.*it has 101 \(Main\)\n$/);
     const { code, stdout, stderr } = await erase(`00${a}\n${b}\n${a}\n`);
     expect([code, stderr.match(/VACUUM|another process/)]).toEqual([0, null]);
     const lines = stdout

@@ -6,7 +6,6 @@ import { openToForget } from '@call-attribution/conversions';
 import { isPhoneNumber } from '@call-attribution/core/record';
 import { periodStart } from '@call-attribution/core/time';
 import { parse } from '@call-attribution/query-dsl';
-import { nearest } from '@call-attribution/query-dsl/nearest';
 import { type Account, type Purge, type Store, selectionOf } from '@call-attribution/store';
 import type { Args, Handler } from '../../args.ts';
 import { CliError, exitCodes, UsageError } from '../../errors.ts';
@@ -47,13 +46,10 @@ async function accountOf(store: Store, id: string): Promise<Account> {
   const accounts = await store.accounts();
   const account = accounts.find((found) => found.id === id);
   if (account !== undefined) return account;
-  const ids = accounts.map(({ id }) => id);
-  const near = nearest(id, ids);
-  const some = `it has ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' and more' : ''}`;
+  const all = accounts.map(({ id, name }) => (name === id ? id : `${id} (${name})`));
+  const some = `it has ${all.slice(0, 10).join(', ')}${all.length > 10 ? ' and more' : ''}`;
   throw new UsageError(`the store has no account ${id}`, [
-    ids.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
-    ...(near ? [`did you mean ${near}?`] : []),
-    `calls store accounts add --account ${id} adds it`,
+    all.length === 0 ? 'nothing was synced yet: calls sync fills it' : some,
   ]);
 }
 
