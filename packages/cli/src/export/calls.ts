@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { FieldSpec } from '@call-attribution/core';
 import { textOf } from '@call-attribution/core/time';
 import { CheckpointError } from '@call-attribution/node-stream';
@@ -144,10 +144,15 @@ async function writeFile(
     // Relative times have moved since, and the file must hold the calls of one query.
     if (kept.filter !== read) onNote(`resuming the export of ${kept.filter}`);
     read = kept.filter;
-  } else if (resume)
-    onNote(
-      `${existsSync(path) ? `${shown} is complete: ` : ''}there is nothing to resume; reading all calls`,
-    );
+  } else if (resume) {
+    const names: string[] = await readdir(dirname(path)).catch(() => []);
+    const [other] = names.filter((name) => name.endsWith('.partial'));
+    let why = '';
+    if (existsSync(path)) why = `${shown} is complete: `;
+    else if (existsSync(`${path}.partial`)) why = `${shown}.partial has no ${shown}.checkpoint: `;
+    else if (other !== undefined) why = `${other} is of another file: `;
+    onNote(`${why}there is nothing to resume; reading all calls`);
+  }
 
   try {
     const { checkpoint } = sink;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { callWith } from '@call-attribution/test-tools/call-with';
@@ -242,6 +242,26 @@ describe.skipIf(process.platform === 'win32')('an interrupted export', () => {
     expect(complete.code).toBe(0);
     expect(complete.stderr).toMatch(
       /a\.ndjson is complete: there is nothing to resume; reading all calls/,
+    );
+  });
+
+  test('--resume says what is unfinished, where it is not this file', async () => {
+    const cwd = stage.folder();
+    const resume = async (name: string) => {
+      const { code, stderr } = await stage.quick(['export', '-o', name, '--resume', ...all], {
+        cwd,
+      });
+      expect(code).toBe(0);
+      return stderr.split('\n').find((line) => line.includes('nothing to resume'));
+    };
+    expect(await resume('first.ndjson')).toBe('there is nothing to resume; reading all calls');
+    await stopped('a.ndjson', 'Ctrl-C', cwd);
+    expect(await resume('b.ndjson')).toBe(
+      'a.ndjson.partial is of another file: there is nothing to resume; reading all calls',
+    );
+    rmSync(join(cwd, 'a.ndjson.checkpoint'));
+    expect(await resume('a.ndjson')).toBe(
+      'a.ndjson.partial has no a.ndjson.checkpoint: there is nothing to resume; reading all calls',
     );
   });
 
