@@ -151,6 +151,12 @@ describe('a report with a name', () => {
   });
 
   test('that is not there, or has a mistake, is refused with its place', async () => {
+    const cwd = stage.folder();
+    const list = (...more: string[]) =>
+      stage.quick(['report', '--list', ...more], { cwd, env: { HOME: cwd } });
+    expect((await list()).stdout).toBe('there is no configuration file, which names reports\n');
+    writeFileSync(join(cwd, 'empty.json'), '{}');
+    expect((await list('--config', 'empty.json')).stdout).toMatch(/empty\.json has no reports\n$/);
     expect((await report('weakly')).stderr).toMatch(
       /no report "weakly" in .*\n.*did you mean weekly\?/,
     );

@@ -75,6 +75,11 @@ const typed: [line: string, ...said: RegExp[]][] = [
   ],
   ['count --until 2026-10-02', /no option --until/, /use --to <time>: the last day/],
   ['list --columns sid', /no option --columns/, /use --fields <fields>/],
+  [
+    'report money',
+    /no report "money": there is no configuration file/,
+    /--config \(CALLS_CONFIG\)/,
+  ],
   ['report --json x.json', /there is no report "x\.json"/, /--output x\.json writes a file/],
   ['report --format html', /a page needs a file: --output report.html/],
   ['report -o x.pdf', /does not name a format/, /\.csv, \.json, \.ndjson, \.xlsx or \.html/],

@@ -14,10 +14,19 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { readFileSettings } from './settings.ts';
 
+/** The reports of the configuration file. */
+interface FileReports extends Reports {
+  /** Is there a configuration file? */
+  readonly hasFile: boolean;
+}
+
+const noFile = 'there is no configuration file, which names reports';
+
 /** Reads the reports of the configuration file. */
-export function readReports(args: Args, io: Io): Reports {
+export function readReports(args: Args, io: Io): FileReports {
   try {
-    return reportsIn(readFileSettings(args, io).file);
+    const { file } = readFileSettings(args, io);
+    return { ...reportsIn(file), hasFile: file !== null };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     const { summary, hint } = error;
@@ -41,15 +50,17 @@ export const typedOf = (report: NamedReport): Args =>
 export function withReport(args: Args, io: Io): Args {
   const [name] = args.words;
   if (name === undefined) return args;
-  const { path, all } = readReports(args, io);
+  const { path, all, hasFile } = readReports(args, io);
   const report = all.get(name);
   if (report === undefined && args.flag('json-definition') && typedIn(args).length > 0) return args;
   if (report === undefined) {
     const names = [...all.keys()];
     const near = nearest(name, names);
-    const some = names.length === 0 ? `${path} has no reports` : `it has ${names.join(', ')}`;
+    let some = names.length === 0 ? `${path} has no reports` : `it has ${names.join(', ')}`;
+    if (!hasFile) some = '--config (CALLS_CONFIG) says where it is';
+    const where = hasFile ? ` in ${path}` : `: ${noFile}`;
     const isFile = /[./]/.test(name);
-    throw new UsageError(`there is no report ${JSON.stringify(name)} in ${path}`, [
+    throw new UsageError(`there is no report ${JSON.stringify(name)}${where}`, [
       near === undefined ? some : `did you mean ${near}?`,
       ...(isFile ? [`--json takes no value; --output ${name} writes a file`] : []),
     ]);
@@ -84,8 +95,8 @@ export function expectedIn(args: Args): string[] {
 }
 
 /** The names and titles of all reports, a line each. */
-export function reportList({ path, all }: Reports): string[] {
-  if (all.size === 0) return [`${path} has no reports`];
+export function reportList({ path, all, hasFile }: FileReports): string[] {
+  if (all.size === 0) return [hasFile ? `${path} has no reports` : noFile];
   const width = Math.max(...[...all.keys()].map((name) => name.length));
   return [...all].map(([name, { title = '', by = 'day', period = '' }]) => {
     const about = title === '' ? [`by ${by}`, period].filter(Boolean).join(', ') : title;
