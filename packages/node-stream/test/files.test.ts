@@ -1,8 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FileLockedError, lockFile, writeWholeFile } from '../src/files/index.ts';
+import { fileSink } from '../src/sinks/index.ts';
 import { claimOn, lockText } from './lock-text.ts';
 
 let folder = '';
@@ -45,6 +48,14 @@ describe('writeWholeFile', () => {
 });
 
 describe('lockFile', () => {
+  test('it says which folder does not exist, as a file sink does', async () => {
+    const nowhere = join(folder, 'nope');
+    const said = { code: 'ENOENT', message: `The folder ${nowhere} does not exist: create it.` };
+    await expect(lockFile(join(nowhere, 'lock'))).rejects.toMatchObject(said);
+    const sink = fileSink<string>(join(nowhere, 'x.txt'), { encode: [] });
+    await expect(pipeline(Readable.from(['one']), sink)).rejects.toMatchObject(said);
+  });
+
   test('it respects a process that runs and takes over the lock of one that does not', async () => {
     const path = join(folder, 'lock');
     writeFileSync(claimOn(path), lockText(process.ppid, null));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -69,7 +69,12 @@ export async function lockFile(path: string): Promise<Unlock> {
       if (other === undefined) await check();
     } catch (error) {
       for (const file of [mine, `${mine}.new`]) await rm(file, { force: true });
-      throw error;
+      const folder = dirname(path);
+      if (codeOf(error) !== 'ENOENT' || existsSync(folder)) throw error;
+      const missing = new Error(`The folder ${folder} does not exist: create it.`, {
+        cause: error,
+      });
+      throw Object.assign(missing, { code: 'ENOENT', syscall: 'open', path: folder });
     }
     if (other === undefined) {
       // Written, not touched: the time is then that of the file server, as it is for those who look
