@@ -147,7 +147,10 @@ export function describe(verdict: Partial<Omit<Verdict<Position>, 'asked'>>): De
   const { proof = proofOf(gaps) } = verdict;
   const calls = formatCounted(deliveredOf({ proved, gaps }), 'call');
   const lead = `${leads[proof]}: ${proof === 'whole' ? `${calls}, as many as the server counts` : calls}`;
-  const young = notes.map(({ from }) => `counted up to ${from}, later calls may follow`);
+  const young = notes.map(
+    ({ from }) =>
+      `recent calls, after ${from}, are included, and more may still be added: read again later`,
+  );
   const has = scope === null ? [] : [`the server has ${scope}`];
   return {
     text: [lead, ...lacks, ...young, ...has].join('; '),

@@ -347,6 +347,9 @@ describe('the verdict', () => {
     expect(
       String(note?.from) <= '2026-01-01 06:00:00' && String(note?.from) > '2026-01-01 05:00:00',
     ).toBe(true);
+    expect(inWords(verdict).text).toBe(
+      `complete: 1,000 calls, as many as the server counts; recent calls, after ${note?.from}, are included, and more may still be added: read again later`,
+    );
   });
 
   test('a server that does not count at the end leaves it unproven', async () => {

@@ -63,7 +63,8 @@ export interface Store extends StoreAccounts, StoreRemovals, AsyncDisposable {
   remove(account: string, sids: readonly string[]): Promise<number>;
 
   /**
-   * The number of calls of an account, or of a selection of them.
+   * The number of calls of an account, or of a selection of them. As in all reads, an account that
+   * the store does not have has no calls: `accounts()` lists those that it has.
    *
    * @example
    * await store.count('101');
