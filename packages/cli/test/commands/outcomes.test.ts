@@ -230,6 +230,10 @@ test('each of several accounts has a file of its own: a sale would be in the she
     2,
     expect.stringContaining('put {account} in the name: --outcomes sales-{account}.csv'),
   ]);
+  const also = ['--all-accounts', '--outcomes', 'sales-{account}.csv,returns.csv'];
+  expect((await run([...args, ...also], 'accounts.json')).stderr).toContain(
+    '--outcomes returns.csv: each account has a file of its own',
+  );
   file('sales-one.csv', [head, saleOf(sold[0] as Listed, '1.00', 'D1')]);
   const own = ['--all-accounts', '--outcomes', 'sales-{account}.csv'];
   const apart = await run([...args, ...own], 'accounts.json');

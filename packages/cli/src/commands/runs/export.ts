@@ -58,10 +58,12 @@ export async function exportEach(plan: Planner, args: Args, io: Io): Promise<num
 function argsOfAccount(args: Args, name: string, ownNames: readonly string[]): Args {
   const own = ['left-out', 'ledger', 'outcomes'];
   for (const option of args.flag('partition') ? own : ['output', ...own]) {
-    const file = args.text(option);
-    if (file === null || file.includes('{account}')) continue;
     const isOutcomes = option === 'outcomes';
-    if (isOutcomes && args.list(option).every((each) => ownNames.includes(each))) continue;
+    const isOwn = (file: string) =>
+      file.includes('{account}') || (isOutcomes && ownNames.includes(file));
+    const files = isOutcomes ? args.list(option) : [args.text(option) ?? '{account}'];
+    const file = files.find((each) => !isOwn(each));
+    if (file === undefined) continue;
     const [, stem = '', extension = ''] =
       /^(.*?)((?:\.\w+)*[/\\]?)$/s.exec(file === '-' ? 'calls.csv' : file) ?? [];
     throw new UsageError(`--${option} ${file}: each account has a file of its own`, [
