@@ -272,6 +272,20 @@ describe('--fail-if', () => {
     }
   });
 
+  test('a second that goes by while a report is made does not end its period', async () => {
+    let time = Date.now();
+    const later = (): number => {
+      time += 700;
+      return time;
+    };
+    const period = ['--period', 'this year', '--compare', 'previous', '--time-zone', 'UTC'];
+    const { code, stderr } = await stage.quick(
+      ['report', '--by', 'campaign', '--store', store, '--fail-if', 'calls < 100000', ...period],
+      { cwd: folder, now: Object.assign(new Date(), { getTime: later }) },
+    );
+    expect([code, stderr]).toEqual([9, expect.stringContaining('not over yet')]);
+  });
+
   test('ends with status 3 where no sync of the copy was asked for all of the period', async () => {
     const part = `sqlite:${join(folder, 'part.db')}`;
     expect((await calls(['sync', '--store', part, '--to', '2026-11-12'])).code).toBe(0);

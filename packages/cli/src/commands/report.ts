@@ -1,5 +1,5 @@
-import { day, instantOf, type Period, periodOfText } from '@call-attribution/core/time';
-import type { Answer } from '@call-attribution/questions';
+import { day, instantOf, periodOfText } from '@call-attribution/core/time';
+import type { Answer, Plan } from '@call-attribution/questions';
 import { measureForms } from '@call-attribution/questions/measures';
 import { command } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -130,9 +130,7 @@ export const report = command({
       say(io, `compared with ${await periodText(period, { now: io.clock.now(), timeZone })}`);
     }
 
-    const status = args.flag('fail-if')
-      ? statusOf(main, asked.plan.period, found, io)
-      : found.status;
+    const status = args.flag('fail-if') ? statusOf(main, asked.plan, found, io) : found.status;
     const { countedText } = await import('../input/filter.ts');
     const { readUntil, reportOf, shownBelow } = await import('../report/view.ts');
     const below = isForPeople ? shownBelow : new Set<string>();
@@ -200,14 +198,16 @@ const outcomeColumns = ['place', 'time', 'value', 'currency', 'sid', 'date_added
  */
 function statusOf(
   { rows, period: { timeZone }, asOf }: Answer,
-  { to }: Period,
+  { period: { to }, now: planned }: Plan,
   { status, incomplete, isUnread }: ReportAnswers,
   io: Io,
 ): number {
   if (status !== exitCodes.ok) return status;
   const now = io.clock.now();
   const end = to === null ? null : endOf(to, timeZone);
-  const isOver = end !== null && end <= now;
+
+  // A comparison cuts a period that is not over at the time at which it is asked.
+  const isOver = end !== null && end <= now && to !== null && to < planned;
 
   // A copy is always a little behind; of a period that is not over it may be a day.
   const isOld = asOf !== null && Date.parse(asOf) < (isOver ? end : now - day);
