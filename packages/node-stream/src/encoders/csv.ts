@@ -29,10 +29,14 @@ function lineOf(texts: readonly (string | null)[]): string {
   const cells = texts.map((text) => {
     if (text === null) return '';
     if (text === '') return '""';
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    return needsQuotes(text) ? `"${text.replaceAll('"', '""')}"` : text;
   });
   return cells.join(',');
 }
+
+/** Four searches for one character each are faster than one expression for all. */
+const needsQuotes = (text: string): boolean =>
+  text.includes(',') || text.includes('"') || text.includes('\n') || text.includes('\r');
 
 /**
  * One line of CSV with its line end. Null is an empty cell, an empty string is `""`, an object is
