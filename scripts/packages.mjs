@@ -2,6 +2,7 @@
 // empty folders by npm and by pnpm, on the oldest and the newest Node.js; with --each-node on all
 // that are supported. In each of them it loads every entry with import and with require, starts each
 // bin, and sees that SQLite came along where none that can be used is built in, and only there.
+// Where it did not come, the declarations of all entries have to compile without optional peers.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -135,6 +136,19 @@ function tryAll(tool, node, env) {
   for (const page of ['mcp-server/dist/app/answer.html', 'service/dist/page/assets/app.js'])
     if (!existsSync(join(folder, 'node_modules', scope, page)))
       problems.push(`${what}: there is no ${page}`);
+
+  // Of the peers, only zod is in declarations: of `core/schemas`, and of packages that depend on it.
+  if (tool === 'npm' && !hasPackage) {
+    for (const peer of Object.keys(peers))
+      if (peer !== 'zod') rmSync(join(folder, 'node_modules', peer), { recursive: true });
+    writeFileSync(join(folder, 'all.ts'), entries.map((entry) => `import '${entry}';`).join('\n'));
+    const modules = join(root, 'node_modules');
+    const options =
+      '--noEmit --strict --skipLibCheck false --lib es2022 --module node20 --types node';
+    const args = [...options.split(' '), '--typeRoots', join(modules, '@types'), 'all.ts'];
+    const compiled = run(join(modules, '.bin/tsc'), args);
+    if (compiled.status !== 0) fail('declarations do not compile without peers', compiled);
+  }
 
   console.log(
     `${what}: ${entries.length} entries and ${bins.length} bins, ${problems.length - before} problems`,
