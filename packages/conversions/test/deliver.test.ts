@@ -316,10 +316,16 @@ test('a note of an earlier release does not say which folder: an empty file in p
 test('what a run that was killed while it wrote has left is removed by the next run', async () => {
   const first = await changes(clicks, before);
   // A run that never gets to the note that its files are complete.
-  const killed: Ledger = { ...ledger, prepare: () => new Promise(() => {}) };
-  void deliverSheets(killed, clicks.name, first, clicks, rules, join(folder, 'monday.csv'));
+  await new Promise<void>((written) => {
+    const prepare = () => {
+      written();
+      return new Promise<never>(() => {});
+    };
+    const killed: Ledger = { ...ledger, prepare };
+    void deliverSheets(killed, clicks.name, first, clicks, rules, join(folder, 'monday.csv'));
+  });
   const prepared = (): string[] => readdirSync(folder).filter((name) => /prepared/.test(name));
-  await expect.poll(prepared).toHaveLength(1);
+  expect(prepared()).toHaveLength(1);
   writeFileSync(join(folder, `${prepared()[0]}.0123456789ab.new`), 'half of it');
   // One that another ledger has noted stays.
   const others = join(folder, 'monday.csv.89abcdef.prepared');

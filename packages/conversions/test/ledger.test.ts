@@ -114,6 +114,13 @@ test('it ignores a last line that a crash has cut off, and goes over it with the
   }
 });
 
+test('what is neither a path nor a journal is refused', async () => {
+  for (const store of [undefined, { name: 'sqlite:calls.db', journal: () => undefined }])
+    await expect(openLedger(store as unknown as string)).rejects.toThrow(
+      'A ledger is opened by the path of its file, or with a journal such as store.journal(',
+    );
+});
+
 test('it refuses a file that was changed in the middle', async () => {
   const ledger = await openLedger(path);
   await ledger.commit(await ledger.prepare('a', [entry('1')]));

@@ -39,6 +39,16 @@ describe.each(methods)('options of one request: %s', (_, run) => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test('a controller in place of its signal is refused', async () => {
+    const { server, client } = await serve();
+    const signal = new AbortController() as unknown as AbortSignal;
+    expect(await failure(Promise.resolve().then(() => run(client, { signal })))).toMatchObject({
+      code: 'invalid_option',
+      message: 'signal must be an AbortSignal, such as controller.signal.',
+    });
+    expect(server.requests).toHaveLength(0);
+  });
+
   test('its deadline replaces that of the client', async () => {
     const clock = createManualClock();
     const { server, client } = await serve({ faults: () => ({ silent: true }) }, { clock });

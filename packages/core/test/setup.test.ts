@@ -143,6 +143,7 @@ describe('options', () => {
     [{ baseUrl, legacyBaseUrl: 'nowhere' }, 'legacyBaseUrl is not an absolute URL'],
     [{ baseUrl, timeOut: {} }, 'There is no option timeOut'],
     [{ baseUrl, limiter: { requestsPerMin: 9 } }, 'There is no option limiter.requestsPerMin.'],
+    [{ baseUrl, limiter: 100 }, 'limiter must be an object with concurrency, requestsPerMinute.'],
     [{ baseUrl, timeout: { attempts: 3 } }, 'There is no option timeout.attempts'],
     [{ baseUrl, timeout: { total: 0 } }, 'timeout.total is 0; expected milliseconds above 0'],
     [{ baseUrl, timeout: { idle: '5' } }, 'timeout.idle is "5"; expected milliseconds above 0'],

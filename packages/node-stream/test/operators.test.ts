@@ -385,6 +385,13 @@ describe('a field that items do not have', () => {
     expect(() => toParquet({ columns: any('ani') })).toThrow(`columns ${words}columns: ['ani'].`);
   });
 
+  it('is told when no options stand where they are expected', () => {
+    const words = 'options must be an object with ';
+    expect(() => toCsv(any(['ani']))).toThrow(`${words}columns, safe, bom.`);
+    expect(() => toParquet(any(['ani']))).toThrow(`${words}columns`);
+    expect(() => dedupe(any('ani'))).toThrow(`${words}key.`);
+  });
+
   it('is told when a list stands where one is expected, and when a function is no operator', () => {
     const words = "Expected the name of a field, such as 'talk_minutes'";
     const list = any(['talk_minutes']);

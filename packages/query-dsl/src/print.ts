@@ -1,6 +1,6 @@
 import { shortest } from './bounds.ts';
 import { FilterArgumentError, FilterSyntaxError } from './errors.ts';
-import type { Bound, Filter, FilterInput } from './filter.ts';
+import type { Bound, FilterInput } from './filter.ts';
 import { toFilter } from './parse.ts';
 import { toProblem } from './problem.ts';
 
@@ -11,9 +11,9 @@ import { toProblem } from './problem.ts';
  * @example
  * printFilter(parse('talk_minutes:{* TO 05.0] , inc_gce:1')); // talk_minutes:[* TO 5],inc_gce:1
  */
-export function printFilter(filter: Filter): string {
-  return filter.clauses
-    .map((clause) => {
+export function printFilter(filter: FilterInput): string {
+  return toFilter(filter)
+    .clauses.map((clause) => {
       if (clause.kind === 'flag') return 'inc_gce:1';
       const { field, lower, upper } = clause;
       const open = lower?.inclusive === false ? '{' : '[';
@@ -41,7 +41,7 @@ function printBound(bound: Bound | null): string {
  * The filter as the value of the query parameter `q`, percent-encoded; a space is `%20`, never `+`.
  */
 export function toQueryParam(filter: FilterInput): string {
-  return encodeURIComponent(printFilter(toFilter(filter)));
+  return encodeURIComponent(printFilter(filter));
 }
 
 /**

@@ -103,6 +103,11 @@ describe('toFilter', () => {
       expect(printFilter(toFilter(input))).toBe('talk_minutes:[2 TO *]');
   });
 
+  it('is not needed to print a text', () => {
+    expect(printFilter('talk_minutes:{* TO 05.0]')).toBe('talk_minutes:[* TO 5]');
+    expect(() => printFilter('talk_minuts:[1 TO *]')).toThrow(FilterSyntaxError);
+  });
+
   it.each([undefined, null, 2, {}, { clauses: 'talk_minutes' }, []])('refuses %j', (input) => {
     expect(() => toFilter(input as unknown as string)).toThrow('A filter is a string such as');
   });

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Call } from '@call-attribution/core';
 import { itemAt } from '@call-attribution/core/errors';
+import { checkNames } from '@call-attribution/core/options';
 import type { Fault } from '@call-attribution/core/testing';
 import {
   type Clock,
@@ -49,6 +50,25 @@ export interface SandboxOptions extends GenerateOptions, ListenOptions {
   /** Further options of `createService`, such as shapes and limits. */
   readonly service?: Omit<ServiceOptions, 'store' | 'accounts' | 'intercept' | 'clock'> | undefined;
 }
+
+const optionNames = Object.keys({
+  records: 1,
+  seed: 1,
+  accounts: 1,
+  days: 1,
+  to: 1,
+  port: 1,
+  host: 1,
+  adminPort: 1,
+  tls: 1,
+  store: 1,
+  live: 1,
+  faults: 1,
+  journal: 1,
+  onProgress: 1,
+  clock: 1,
+  service: 1,
+} satisfies Record<keyof SandboxOptions, 1>);
 
 /** Options that several steps of the start need. */
 interface Given {
@@ -99,6 +119,7 @@ export function testKeys(
  * }); // ... await sandbox.close();
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkNames(options, optionNames);
   const { live = false, clock = systemClock, service: more = {}, journal, onProgress } = options;
   const { port, host, adminPort, tls } = options;
   const sources = generatedAccounts(options, Math.floor(clock.now() / 1000));

@@ -241,6 +241,11 @@ describe('a sandbox in which time passes', () => {
 
   test('it refuses wrong options and leaves nothing running', async () => {
     await expect(startSandbox({ records: -5 })).rejects.toThrow('records is -5');
+    await expect(startSandbox('500' as unknown as SandboxOptions)).rejects.toThrow(
+      'options must be an object with records',
+    );
+    const misspelled = { recrods: 5 } as SandboxOptions;
+    await expect(startSandbox(misspelled)).rejects.toThrow('Did you mean records?');
     await expect(startSandbox({ faults: { '*': 'explode' } })).rejects.toThrow(
       '"explode" is not a fault',
     );

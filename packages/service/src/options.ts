@@ -1,3 +1,4 @@
+import { checkNames } from '@call-attribution/core/options';
 import {
   type Clock,
   type Duration,
@@ -154,7 +155,7 @@ export type ServiceSettings = ReturnType<typeof serviceSettings>;
 
 /** What a service serves, and how, with the defaults. */
 export function serviceSettings(options: ServiceOptions) {
-  return {
+  const settings = {
     store: options.store,
     accounts: options.accounts ?? [],
     rateLimit: options.rateLimit ?? null,
@@ -171,6 +172,8 @@ export function serviceSettings(options: ServiceOptions) {
     ...shapeOf(options),
     ...limitsOf(options),
   };
+  checkNames(options, Object.keys(settings));
+  return settings;
 }
 
 /** A certificate and its key, in PEM form. */

@@ -290,6 +290,15 @@ test('TLS is served with a certificate and key', async () => {
   expect(status).toBe(200);
 });
 
+test('a store in place of the options, and a misspelled option, are refused', async () => {
+  await using store = await openStore('sqlite::memory:');
+  expect(() => createService(store as unknown as ServiceOptions)).toThrow(
+    'There is no option name.',
+  );
+  const misspelled = { store, maxRow: 5 } as ServiceOptions;
+  expect(() => createService(misspelled)).toThrow('Did you mean maxRows?');
+});
+
 test('a port that is taken is refused with what to do', async () => {
   const { url } = await started();
   await expect(started({}, { port: Number(new URL(url).port) })).rejects.toThrow(

@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { checkList } from '@call-attribution/core/options';
 import { textOf } from '@call-attribution/core/time';
 import { copyVerdict } from '@call-attribution/node-stream/copies';
 import type { Answer } from '@call-attribution/questions';
@@ -43,10 +44,12 @@ export function createSqlStore(driver: Driver, name: string): Store {
     ...accounts,
     ...removalsIn(driver),
     upsert: (account, calls) => upsertCalls(driver, account, calls),
-    remove: (account, sids) =>
-      writeHeld(driver, account, (session) =>
+    async remove(account, sids) {
+      checkList('sids', sids);
+      return writeHeld(driver, account, (session) =>
         deleteKeys(driver, session, account, sids.map(keyOf)),
-      ),
+      );
+    },
 
     count: async (account, selection) => counter.count(checkAccount(account), selection),
     page: async (account, query) => counter.page(checkAccount(account), query),

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { openPostgres } from '../src/database/postgres.ts';
 import {
+  type AccountCredential,
   mirrorSink,
   openStore,
   type Part,
@@ -323,6 +324,10 @@ describe.each(stores)('a $kind store', ({ newUrl }) => {
     expect(await store.findAccount({ kind: 'bearer', token: 'ak-plain' })).toBeNull();
     await store.putAccount({ id: '102', name: 'Two' });
     await expect(store.putCredential('102', keys)).rejects.toThrow(/another account/);
+    const token = 'ak-plain' as unknown as AccountCredential;
+    await expect(store.putCredential('102', token)).rejects.toThrow(
+      'credential must be an object with kind',
+    );
     await expect(store.putAccount({ id: 'my account', name: 'x' })).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringMatching(/^An account id is 1 to 64 letters/),
@@ -540,5 +545,8 @@ test('what is no selection is refused, where all calls would have been counted',
     'selection must be an object with period',
   );
   expect(() => store.columns('101', {} as unknown as string[])).toThrow("such as ['sid', 'city']");
+  await expect(async () => store.remove('101', 'abc' as unknown as string[])).rejects.toThrow(
+    "sids is a string; expected a list: sids: ['abc'].",
+  );
   await store.close();
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { ConfigurationError } from '@call-attribution/core/errors';
 import { type Clock, systemClock } from '@call-attribution/core/time';
 import type { LedgerEntry, SeenRow } from '../entry.ts';
 import { DeliveryError, damagedAt } from './errors.ts';
@@ -129,6 +130,11 @@ export async function openLedger(
   where: string | Journal,
   options: LedgerOptions = {},
 ): Promise<Ledger> {
+  if (typeof where !== 'string' && typeof where?.read !== 'function')
+    throw new ConfigurationError(
+      'invalid_option',
+      "A ledger is opened by the path of its file, or with a journal such as store.journal('uploads').",
+    );
   const { clock = systemClock } = options;
   const host = hostname();
   const journal = typeof where === 'string' ? await fileJournal(where) : where;

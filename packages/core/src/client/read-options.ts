@@ -106,7 +106,9 @@ export function readOptions(given: ClientOptions): Settings {
     timeout: readTimeout(options.timeout, clientDefaults.timeout),
     retry: readRetry(options.retry, retryDefaults),
     limiter:
-      limiter === undefined || 'acquire' in limiter ? limiter : createLimiter(limiter, clock),
+      limiter === undefined || (typeof limiter === 'object' && 'acquire' in limiter)
+        ? limiter
+        : createLimiter(limiter, clock),
     dispatcher,
     fetch,
     proxies:
@@ -125,12 +127,10 @@ export function readOptions(given: ClientOptions): Settings {
 }
 
 /** The settings of a client, as the options of one request change them. */
-export function settingsFor(
-  settings: Settings,
-  { timeout, retry, headers }: RequestOptions,
-): Settings {
+export function settingsFor(settings: Settings, options: RequestOptions): Settings {
+  const { timeout, retry, headers } = options;
+  checkRequestNames(options);
   if (timeout === undefined && retry === undefined && headers === undefined) return settings;
-  checkRequestNames({ timeout, retry });
   if (headers) checkHeaders(headers);
   return {
     ...settings,

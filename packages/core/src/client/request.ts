@@ -115,13 +115,14 @@ export function createRequests(client: Client, settings: Settings): Requests {
     async request(job) {
       const { operation, options, url } = job;
       if (closed !== undefined) throw new ConfigurationError('client_closed');
+      const own = settingsFor(settings, options);
       options.signal?.throwIfAborted();
       if (dispatcher === undefined) {
         opened ??= openDispatcher(settings.fetch, settings.proxies, settings.timeout.connect);
         dispatcher = await opened;
       }
 
-      const sender = { client, settings: settingsFor(settings, options), dispatcher, underway };
+      const sender = { client, settings: own, dispatcher, underway };
       const response = await requestTracing.run(
         () => {
           const { method, origin } = job.http;

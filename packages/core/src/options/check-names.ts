@@ -41,16 +41,22 @@ const requestNames = {
   retry: ['attempts', 'baseDelay', 'maxDelay', 'afterSilence'],
 } as const;
 
-/** Refuses names that `timeout` and `retry` among these options do not have. */
+/** Refuses names that `timeout` and `retry` do not have, and what is no signal. */
 export function checkRequestNames(options: {
   readonly timeout?: unknown;
   readonly retry?: unknown;
+  readonly signal?: unknown;
 }): void {
-  const { timeout, retry } = options;
+  const { timeout, retry, signal } = options;
   // A length of time is for all deadlines.
   if (timeout !== undefined && typeof timeout !== 'string' && typeof timeout !== 'number')
     checkNames(timeout, requestNames.timeout, 'timeout');
   if (retry !== undefined) checkNames(retry, requestNames.retry, 'retry');
+  if (signal && !('aborted' in Object(signal)))
+    throw new ConfigurationError(
+      'invalid_option',
+      'signal must be an AbortSignal, such as controller.signal.',
+    );
 }
 
 /** Refuses a value that is not a whole number of at least `least`. */

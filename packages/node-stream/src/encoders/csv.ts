@@ -1,5 +1,5 @@
 import { ConfigurationError } from '@call-attribution/core/errors';
-import { checkList } from '@call-attribution/core/options';
+import { checkList, checkNames } from '@call-attribution/core/options';
 import type { Call } from '@call-attribution/core/record';
 import { defineOperator } from '../operators/chain.ts';
 import { callFields, checkFields, namesOf } from '../operators/fields.ts';
@@ -103,6 +103,7 @@ export function toCsv<T = unknown>(
 /** The same with columns of your choice. */
 export function toCsv<T = Call>(options: CsvOptions<T>): Operator<T, Uint8Array>;
 export function toCsv<T>(options: CsvOptions<T> = {}): Operator<T, Uint8Array> {
+  checkNames(options, ['columns', 'safe', 'bom']);
   const { columns: named, safe = false, bom = false } = options;
   checkList('columns', named);
   const columns: readonly (string | Column<T>)[] = named ?? callFields;

@@ -1,6 +1,6 @@
 import type { Call, FieldType } from '@call-attribution/core';
 import { ConfigurationError, propertyOf } from '@call-attribution/core/errors';
-import { checkList } from '@call-attribution/core/options';
+import { checkList, checkNames } from '@call-attribution/core/options';
 import { fields } from '@call-attribution/core/record';
 import { day, parseNaive } from '@call-attribution/core/time';
 import { ItemError } from '../errors.ts';
@@ -35,6 +35,7 @@ const rowGroupSize = 10_000;
  * }));
  */
 export function toParquet<T = Call>(options: ParquetOptions<T> = {}): Operator<T, Uint8Array> {
+  checkNames(options, ['columns']);
   const columns = parquetColumns<T>(options.columns);
   const titles = columns.map(({ name }) => name);
   const texts = rowTexts();

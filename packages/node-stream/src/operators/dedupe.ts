@@ -1,4 +1,5 @@
 import type { Call } from '@call-attribution/core';
+import { checkNames } from '@call-attribution/core/options';
 import { defineOperator } from './chain.ts';
 import { type Key, keyOf, nameOf, namesOf, type Reading, reader } from './fields.ts';
 import type { Operator } from './operator.ts';
@@ -19,7 +20,9 @@ export interface DedupeOptions<T> {
  * @example
  * createCallStream(client).through(dedupe({ key: 'ani' })); // the first call of each caller
  */
-export function dedupe<T = Call>({ key }: DedupeOptions<T>): Operator<T, T> {
+export function dedupe<T = Call>(options: DedupeOptions<T>): Operator<T, T> {
+  checkNames(options, ['key']);
+  const { key } = options;
   const read = reader(key);
   return defineOperator<T, T>({
     name: 'dedupe',

@@ -17,7 +17,7 @@ export function filterCalls<T = Call>(
   const matches = typeof filter === 'function' ? filter : matcher(toFilter(filter));
   return defineOperator<T, T>({
     name: 'filterCalls',
-    settings: typeof filter === 'function' ? null : printFilter(toFilter(filter)),
+    settings: typeof filter === 'function' ? null : printFilter(filter),
     gives: 'same',
     begin: () => ({ page: (items) => items.filter((item) => matches(item as T & Call)) }),
   });

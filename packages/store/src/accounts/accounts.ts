@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '@call-attribution/core/errors';
+import { checkNames } from '@call-attribution/core/options';
 import { accountNameWords, isAccountName } from '@call-attribution/core/settings';
 import type { Driver, Row, Session } from '../database/driver.ts';
 import { writeHeld } from './claims.ts';
@@ -100,6 +101,7 @@ async function insert(
   synced: 0 | 1,
   change: string,
 ): Promise<void> {
+  checkNames(credential, ['kind', 'accessKey', 'secretKey', 'token'], 'credential');
   const id = idOf(credential);
   const [owner] = await session.all('SELECT account FROM credentials WHERE id = $1', [id]);
   if (owner !== undefined && owner.account !== account) {
