@@ -45,6 +45,6 @@ describe('the types of the builder', () => {
 
   it('produce filters', () => {
     expectTypeOf(where('talk_minutes').atLeast(2)).toExtend<Filter>();
-    expectTypeOf(printFilter).parameter(0).toEqualTypeOf<Filter>();
+    expectTypeOf(printFilter).parameter(0).toEqualTypeOf<FilterInput>();
   });
 });
