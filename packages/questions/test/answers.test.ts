@@ -480,6 +480,14 @@ describe('rows', () => {
     ]);
   });
 
+  test.each([
+    [{ topPer: 1 }, 'topPer goes with two groups or more'],
+    [{ topPer: 1, groupBy: ['campaign'] }, 'topPer goes with two groups or more'],
+    [{ order: 'calls desc' }, 'order sorts groups, and there are none: name one with `groupBy`.'],
+  ])('%j is refused, since nothing would follow from it', async (question, said) => {
+    await expect(answerQuestion(question, calls)).rejects.toThrow(said);
+  });
+
   test('days without any call are named', async () => {
     const question = { groupBy: ['campaign', 'day'], where: 'hour < 21' };
     expect(said((await answerQuestion(question, calls)).notes)).toContain(

@@ -1,7 +1,7 @@
 import type { Call } from '@call-attribution/core';
 import { fixtureCalls } from '@call-attribution/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createServer } from '../../src/index.ts';
+import { callTool, createServer } from '../../src/index.ts';
 import { ask, type Content } from '../support/ask.ts';
 import { fakeClient } from '../support/fake-client.ts';
 
@@ -79,5 +79,17 @@ describe('once wrong', () => {
     expect(top.rows).toHaveLength(3);
     expect(top.summary).toContain('top_per leaves out');
     expect(top.summary).not.toContain('A higher limit');
+  });
+
+  it.each([
+    [{ top_per: 3 }, 'top_per goes with two groups or more'],
+    [{ order: 'calls desc' }, 'order sorts groups, and there are none: name one with group_by.'],
+  ])('%j without groups is refused', async (args, said) => {
+    const { isError, content } = await callTool(
+      createServer(fakeClient(calls)),
+      'analyze_calls',
+      args,
+    );
+    expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
   });
 });

@@ -239,7 +239,12 @@ export function planCalls(
 }
 
 /** The groups of a question. */
-function readGroups({ groupBy = [], personal, definitions = {} }: Question): ReadField[] {
+function readGroups(question: Question): ReadField[] {
+  const { groupBy = [], personal, definitions = {}, order, topPer } = question;
+  if (topPer !== undefined && groupBy.length < 2)
+    throw refuse`${option('topPer')} goes with two groups or more: it limits the rows of each value of the first. ${option('limit')} limits all rows.`;
+  if (order !== undefined && groupBy.length === 0)
+    throw refuse`${option('order')} sorts groups, and there are none: name one with ${option('groupBy')}.`;
   if (groupBy.length > 4)
     throw refuse`${option('groupBy')} names ${groupBy.length} groups: 4 at most. Ask twice, or use ${option('where')}.`;
   const defined = groupBy.find((name) => Object.hasOwn(definitions, name));

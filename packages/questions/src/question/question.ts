@@ -103,7 +103,7 @@ export interface Question extends CallSelection {
   readonly order?: string | undefined;
   /** Rows at most. The answer says how many groups there are. Default 1,000. */
   readonly limit?: number | undefined;
-  /** Rows at most for each value of the first group, in the order of `order`. */
+  /** Rows at most for each value of the first of several groups, in the order of `order`. */
   readonly topPer?: number | undefined;
   /**
    * Another period to compare with: the one before it, the same a year earlier, or one of your own,

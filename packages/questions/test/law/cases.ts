@@ -346,7 +346,7 @@ const question = (forms: readonly string[]): fc.Arbitrary<Asked> =>
         to: isOpen === 2 ? null : to,
         compare: compared ? compare : null,
         having: having && groupBy.length > 0,
-        topPer: groupBy.length > 0 ? topPer : null,
+        topPer: groupBy.length > 1 ? topPer : null,
       };
     });
 
