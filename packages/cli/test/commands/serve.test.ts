@@ -393,6 +393,82 @@ describe('calls serve', () => {
     }
   });
 
+  test('a report of files is for the password of all, with the files of the account that the page shows', async () => {
+    const calls = [...generate({ records: 40 })];
+    const caller = calls.find(({ date_added, ani }) => date_added < '2026-10-20' && ani !== '');
+    await using store = await openStore(`sqlite:${join(folder, 'sold.db')}`);
+    for (const id of ['101', '102']) {
+      await store.putAccount({ id, name: `Account ${id}` });
+      await store.upsert(id, calls);
+    }
+
+    const file = (name: string, value: number) => {
+      const row = `${caller?.ani},${caller?.date_added},${value}`;
+      writeFileSync(join(folder, name), `phone,time,value\n${row}\n`);
+      return name;
+    };
+    const config = {
+      timeZone: 'America/New_York',
+      service: { log: 'off' },
+      accounts: {
+        harbor: { id: '101', outcomes: { sales: file('harbor.csv', 100) } },
+        boston: {
+          id: '102',
+          outcomes: { sales: file('boston.csv', 200), crm: file('crm.csv', 300) },
+        },
+      },
+      reports: {
+        sold: { title: 'Sold', by: 'month', outcomes: 'sales', from: '2026-01-01' },
+        plain: { title: 'Plain', by: 'day', account: 'boston' },
+      },
+      page: {
+        viewers: [{ user: 'boston', passwordEnv: 'CALLS_BOSTON_PASSWORD', accounts: ['102'] }],
+      },
+    };
+    writeFileSync(join(folder, 'sold.json'), JSON.stringify(config));
+    const passwords = {
+      CALLS_PAGE_PASSWORD: 'the password of all',
+      CALLS_BOSTON_PASSWORD: 'boston password 1',
+    };
+    const args = ['serve', '--store', 'sqlite:sold.db', '--config', 'sold.json'];
+    const attempt = async (url: string) => {
+      const signIn = async (user: string, password: string) => {
+        const signed = await fetch(`${url}/sign-in`, {
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ user, password }),
+        });
+        const cookie = signed.headers.get('set-cookie')?.split(';')[0] ?? '';
+        return async (path: string, account: string) => {
+          const asked = `${url}/page/${path}${path.includes('?') ? '&' : '?'}account=${account}`;
+          return (await fetch(asked, { headers: { cookie } })).json();
+        };
+      };
+      const namesIn = ({ reports }: { readonly reports: readonly { readonly name: string }[] }) =>
+        reports.map(({ name }) => name);
+
+      const all = await signIn('', passwords.CALLS_PAGE_PASSWORD);
+      const sales = ['campaign:sales', 'keyword:sales'];
+      const crm = ['campaign:crm', 'keyword:crm'];
+      expect(namesIn(await all('setup.json', '101'))).toEqual(['sold', ...sales]);
+      expect(namesIn(await all('setup.json', '102'))).toEqual(['sold', 'plain', ...sales, ...crm]);
+      for (const [account, revenue] of [
+        ['101', 100],
+        ['102', 200],
+      ] as const)
+        expect((await all('report.json?report=sold', account)).total).toMatchObject({ revenue });
+      const unknown = { code: 'malformed_parameter' };
+      expect(await all('report.json?report=campaign:crm', '101')).toMatchObject(unknown);
+
+      const viewer = await signIn('boston', passwords.CALLS_BOSTON_PASSWORD);
+      expect(namesIn(await viewer('setup.json', '102'))).toEqual(['plain']);
+      for (const report of ['sold', ...crm])
+        expect(await viewer(`report.json?report=${report}`, '102')).toMatchObject(unknown);
+      expect(await viewer('setup.json', '101')).not.toHaveProperty('reports');
+    };
+    expect((await during(args, attempt, passwords)).code).toBe(0);
+  });
+
   test('a port that is in use is refused with the option that names another', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
