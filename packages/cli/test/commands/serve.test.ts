@@ -441,11 +441,14 @@ describe('calls serve', () => {
         const cookie = signed.headers.get('set-cookie')?.split(';')[0] ?? '';
         return async (path: string, account: string) => {
           const asked = `${url}/page/${path}${path.includes('?') ? '&' : '?'}account=${account}`;
-          return (await fetch(asked, { headers: { cookie } })).json();
+          return (await (await fetch(asked, { headers: { cookie } })).json()) as {
+            readonly reports: readonly { readonly name: string }[];
+            readonly total: object;
+          };
         };
       };
-      const namesIn = ({ reports }: { readonly reports: readonly { readonly name: string }[] }) =>
-        reports.map(({ name }) => name);
+      type Asked = ReturnType<Awaited<ReturnType<typeof signIn>>>;
+      const namesIn = ({ reports }: Awaited<Asked>) => reports.map(({ name }) => name);
 
       const all = await signIn('', passwords.CALLS_PAGE_PASSWORD);
       const sales = ['campaign:sales', 'keyword:sales'];
