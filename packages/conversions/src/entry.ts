@@ -45,8 +45,9 @@ export interface LedgerEntry {
 export interface SeenRow {
   /** What the outcome is known by. */
   readonly key: string;
-  /** Session id and account of its call; null where it has none. */
+  /** Session id of its call; null where it has none. */
   readonly sid: string | null;
+  /** Account of its call; null where it has none. */
   readonly account: string | null;
   /** The naive time of the row. */
   readonly soldAt: number;
