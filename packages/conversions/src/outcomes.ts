@@ -108,7 +108,8 @@ export function createOutcomeJudge(
     const newest = newestTime(key);
     const judged: Judged = outcome.time < newest ? { reason: 'older_row' } : judge(match, key, old);
     return changesOf(judged, old, accepts.findsBy).map(({ entry, ...change }) => {
-      const isNews = change.kind === 'left-out' && outcome.id !== null && outcome.time > newest;
+      const isLeftOut = change.kind === 'left-out' && (old !== null || holding.has(change.why));
+      const isNews = isLeftOut && outcome.id !== null && outcome.time > newest;
       return {
         ...change,
         entry: entry && { ...entry, soldAt: outcome.time },
@@ -191,6 +192,12 @@ interface Keyed {
 
 /** Why an outcome of which the tool has the conversion would not be sent any more. */
 const nowWrong: ReadonlySet<LeftOutReason> = new Set(['excluded', 'consent_denied', 'no_consent']);
+
+/**
+ * Why nothing is sent of a row that holds against older ones. One that is left out for another reason,
+ * such as a mistyped day, does not: the row may come again with the right one.
+ */
+const holding: ReadonlySet<CallChange['why']> = new Set(['cancelled', 'other_conversion']);
 
 /**
  * What the ledger and the tool know outcomes by: their id, which is hashed, else their call, their

@@ -436,6 +436,14 @@ describe('a row that was read and not sent', () => {
     ]);
   });
 
+  test.each([
+    ['mistyped, without a call in the window before it', '2027-11-06'],
+    ['not over yet', '2026-12-01'],
+  ])('of a day that is %s does not hold: the row with the right day is sent', async (_, day) => {
+    const { runs } = await runsOf([sold.replace('2026-11-06', day), sold]);
+    expect(runs.flat()).toEqual([expect.stringMatching(/^left-out /), 'add B 250 250']);
+  });
+
   test('of the same time does not hold: the row that is read last does', async () => {
     const { runs } = await runsOf([sold.replace('won', 'refunded'), sold]);
     expect(runs).toEqual([['left-out B cancelled '], ['add B 250 250']]);
