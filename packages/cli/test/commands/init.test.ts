@@ -144,8 +144,17 @@ describe('an account that is replaced at a terminal', () => {
       typed: ['y\r', '\r', '\r', '\r'],
     });
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    return { id: JSON.parse(readFileSync(file, 'utf8')).accounts.berlin.id, stderr };
+    const kept = JSON.parse(readFileSync(file, 'utf8')).accounts.berlin;
+    return { id: kept.id, kept, stderr };
   };
+
+  test('keeps what is not asked for, and no key of before', async () => {
+    const spend = { google: 'google.csv' };
+    const { kept } = await replace({ id: '101', spend, bearerTokenFile: 'old', apiVersion: 'v2' });
+    expect(kept).toMatchObject({ spend });
+    expect(kept).not.toHaveProperty('bearerTokenFile');
+    expect(kept).not.toHaveProperty('apiVersion');
+  });
 
   test('keeps its ID, or its name where copies have it under that', async () => {
     expect(await replace({ id: '101' })).toMatchObject({ id: '101' });

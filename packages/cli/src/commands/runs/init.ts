@@ -148,12 +148,18 @@ export const init: Handler = async (args, io) => {
     // The first account is the one that is meant when none is named.
     const asDefault = names.length === 0 && !hasKeys ? { default: account } : {};
     if (account === null) await writeConfig(path, { ...withoutKeys, ...settings });
-    else
+    else {
+      // What is not asked for stays, such as "spend" and "outcomes".
+      const others = Object.entries(Object(accounts[account])).filter(
+        ([name]) => !isKey(name) && !['id', 'baseUrl', 'apiVersion', 'timeZone'].includes(name),
+      );
+      const settled = { ...Object.fromEntries(others), ...settings };
       await writeConfig(path, {
         ...json,
         ...asDefault,
-        accounts: { ...accounts, [account]: settings },
+        accounts: { ...accounts, [account]: settled },
       });
+    }
   } catch (error) {
     throw fileError(error, path);
   }
