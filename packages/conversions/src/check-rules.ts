@@ -35,10 +35,26 @@ export class RulesError extends CallsError<keyof typeof rulesErrors> {
   }
 }
 
-const ruleNames =
-  'timeZone conversionName currency now minAge repeatedHour unanswered minTalk clickWindow firstCallOnly oncePerCaller from outcomes value consent where exclude definitions'.split(
-    ' ',
-  );
+const ruleNames = Object.keys({
+  timeZone: 1,
+  conversionName: 1,
+  currency: 1,
+  now: 1,
+  minAge: 1,
+  repeatedHour: 1,
+  unanswered: 1,
+  minTalk: 1,
+  clickWindow: 1,
+  firstCallOnly: 1,
+  oncePerCaller: 1,
+  from: 1,
+  outcomes: 1,
+  value: 1,
+  consent: 1,
+  where: 1,
+  exclude: 1,
+  definitions: 1,
+} satisfies Record<keyof ConversionRules, 1>);
 
 const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 

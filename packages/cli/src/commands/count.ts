@@ -32,7 +32,7 @@ export const count = command({
   async run(args, io) {
     const { chooseCalls, eachAccount } = await import('./typed/accounts.ts');
     const { leavesExtensions } = await import('../input/filter.ts');
-    const { sayCounted } = await import('./typed/filter.ts');
+    const { sayCounted, sayLeftOut } = await import('./typed/filter.ts');
     const accounts = await chooseCalls(args, io);
     const several = accounts.some(({ name }) => name !== null);
     const counts: {
@@ -73,7 +73,7 @@ export const count = command({
       },
     );
     await sayCounted(found, io);
-    if (isLeaving) await sayCounted({ counted: 0, leftOut: null }, io);
+    if (isLeaving) await sayLeftOut(io);
     if (!several) return status;
     if (args.flag('json')) await write(io.stdout, `${JSON.stringify(counts)}\n`);
     const total = counts.reduce((sum, one) => sum + one.total, 0);

@@ -57,7 +57,7 @@ export const list = command({
     const { chooseCalls, inTurn } = await import('./typed/accounts.ts');
     const { fieldsNamed, fieldsOf, pickFields, readFields } = await import('../input/fields.ts');
     const { leavesExtensions } = await import('../input/filter.ts');
-    const { sayCounted } = await import('./typed/filter.ts');
+    const { sayLeftOut } = await import('./typed/filter.ts');
     const { rowFormats, targetOf, writeRows } = await import('./typed/output.ts');
     const target = targetOf(args, rowFormats);
     const isTable = target.format === 'table';
@@ -139,7 +139,7 @@ export const list = command({
     const isLeaving = accounts.some(({ plan, settings }) =>
       leavesExtensions(plan, settings.apiVersion.value),
     );
-    if (isTable && shown > 0 && isLeaving) await sayCounted({ counted: 0, leftOut: null }, io);
+    if (isTable && shown > 0 && isLeaving) await sayLeftOut(io);
     return status;
   },
 });

@@ -128,16 +128,10 @@ const withKey = (entry: LedgerEntry): LedgerEntry =>
  */
 export async function openLedger(
   where: string | Journal,
-  options: LedgerOptions = {},
+  { clock = systemClock }: LedgerOptions = {},
 ): Promise<Ledger> {
-  if (typeof where !== 'string' && typeof where?.read !== 'function')
-    throw new ConfigurationError(
-      'invalid_option',
-      "A ledger is opened by the path of its file, or with a journal such as store.journal('uploads').",
-    );
-  const { clock = systemClock } = options;
   const host = hostname();
-  const journal = typeof where === 'string' ? await fileJournal(where) : where;
+  const journal = await journalOf(where);
   const delivered = new Map<string, Map<string, LedgerEntry>>();
   const sentAt = new Map<string, Map<string, number>>();
   const open = new Map<string, Delivery>();
@@ -254,4 +248,13 @@ export async function openLedger(
     },
     close: () => journal.close(),
   };
+}
+
+async function journalOf(where: string | Journal): Promise<Journal> {
+  if (typeof where === 'string') return fileJournal(where);
+  if (typeof where?.read === 'function') return where;
+  throw new ConfigurationError(
+    'invalid_option',
+    "A ledger is opened by the path of its file, or with a journal such as store.journal('uploads').",
+  );
 }

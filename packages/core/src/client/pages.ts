@@ -46,7 +46,16 @@ function readQuery({ settings }: Context, query: ListQuery, mayPassTotal: boolea
   };
 }
 
-const queryNames = 'filter rows page signal timeout retry headers onResponse'.split(' ');
+const queryNames = Object.keys({
+  filter: 1,
+  rows: 1,
+  page: 1,
+  signal: 1,
+  timeout: 1,
+  retry: 1,
+  headers: 1,
+  onResponse: 1,
+} satisfies Record<keyof ListQuery, 1>);
 
 /** A misspelled filter would be no filter, and all calls would be read or counted. */
 export const checkQuery = (query: ListQuery): void => checkNames(query, queryNames);

@@ -141,15 +141,8 @@ export async function exportMonths(
   target: MonthTarget,
   options: MonthsOptions = {},
 ): Promise<MonthsSummary> {
-  const {
-    signal,
-    onFile,
-    onError,
-    name,
-    since = Number.POSITIVE_INFINITY,
-    clock = systemClock,
-  } = options;
-  const { maxPages = Number.POSITIVE_INFINITY } = options;
+  const { signal, onFile, onError, name, clock = systemClock } = options;
+  const { since = Number.POSITIVE_INFINITY, maxPages = Number.POSITIVE_INFINITY } = options;
   if (typeof Object(target).list !== 'function')
     throw new ConfigurationError(
       'invalid_option',

@@ -241,6 +241,7 @@ export function planCalls(
 /** The groups of a question. */
 function readGroups(question: Question): ReadField[] {
   const { groupBy = [], personal, definitions = {}, order, topPer } = question;
+  checkList('groupBy', groupBy);
   if (topPer !== undefined && groupBy.length < 2)
     throw refuse`${option('topPer')} goes with two groups or more: it limits the rows of each value of the first. ${option('limit')} limits all rows.`;
   if (order !== undefined && groupBy.length === 0)
@@ -255,6 +256,14 @@ function readGroups(question: Question): ReadField[] {
   if (hidden !== undefined)
     throw refuse`${hidden.name} is personal data. To count callers use the measure callers; to see the values set ${option('personal')} to 'show'.`;
   return groups;
+}
+
+/** What is measured, as it was asked for. */
+function readNames({ measures = ['calls'] }: Question): readonly string[] {
+  checkList('measures', measures);
+  if (measures.length === 0)
+    throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
+  return measures;
 }
 
 /** The order where none is asked for: along time, or the largest first. */
@@ -278,13 +287,9 @@ export function planQuestion(
   checkQuestion(question);
   const { clock, words, tested, said, ...selection } = readSelection(question, now);
   const { zones } = selection;
-  const { measures: named = ['calls'], personal, outcomes = null } = question;
-  checkList('groupBy', question.groupBy);
+  const { personal, outcomes = null } = question;
   const groups = readGroups(question);
-  checkList('measures', named);
-  if (named.length === 0)
-    throw refuse`${option('measures')} is empty: name at least one, such as calls.`;
-
+  const named = readNames(question);
   const parts: Part[] = [];
 
   const placeOf = (part: Part): number => {
@@ -295,14 +300,11 @@ export function planQuestion(
 
   placeOf(allCalls);
   const byWeek = groups.some(({ name }) => name === 'week');
+  const byDay = isDaily(question.spend);
   const comparison =
     question.compare === undefined
       ? null
-      : readComparison(question.compare, said, clock, {
-          asOf,
-          byWeek,
-          byDay: isDaily(question.spend),
-        });
+      : readComparison(question.compare, said, clock, { asOf, byWeek, byDay });
   const { period, compared, note } = comparison ?? {
     period: selection.period,
     compared: null,

@@ -142,8 +142,11 @@ function readFilter(text: string, version: 'v2' | 'v3'): Filter {
 
 /** Reports what v3 leaves out by default, so that nobody takes the rest for everything. */
 export async function sayExtensions(filter: Filter, version: 'v2' | 'v3', io: Io): Promise<void> {
-  if (leavesExtensions(filter, version)) await sayCounted({ counted: 0, leftOut: null }, io);
+  if (leavesExtensions(filter, version)) await sayLeftOut(io);
 }
+
+/** Says that calls through call extensions are left out, where nobody has counted them. */
+export const sayLeftOut = (io: Io): Promise<void> => sayCounted({ counted: 0, leftOut: null }, io);
 
 /** Says how calls through call extensions are counted, where numbers could differ. */
 export async function sayCounted(
