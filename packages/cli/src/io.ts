@@ -7,8 +7,16 @@ import { codeOf, escapeControls } from '@call-attribution/core/errors';
 import type { Duration } from '@call-attribution/core/time';
 import { CliError, ClosedPipe, exitCodes, UsageError } from './errors.ts';
 
-/** Which periods and columns are meant is said to whoever types a report, not with each request. */
-export const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+
+/**
+ * For what a server asks on behalf of others: which periods and columns are meant is said to whoever
+ * types a report, not with each request.
+ */
+export const forServer = (io: Io): Io => ({ ...io, stderr: silent });
+
+/** Does the answer go to somebody who asks a server? They are not told where its files are. */
+export const isForServer = ({ stderr }: Io): boolean => stderr === silent;
 
 /** An output of the process: a terminal knows its size. */
 export type Output = Writable & {

@@ -2,7 +2,7 @@ import type { FeedReport } from '@call-attribution/service';
 import { accountCalled, type Settings } from '@call-attribution/settings';
 import type { Args } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
-import { type Io, silent } from '../../io.ts';
+import { forServer, type Io } from '../../io.ts';
 import { layoutOf } from '../../report/question.ts';
 import { readReports, typedOf } from '../typed/named-report.ts';
 import { readStoredSettings } from '../typed/settings.ts';
@@ -34,7 +34,7 @@ export function feedReports(
             `${path}: reports.${name} is of account ${typed.text('account')}, and the feed of ${account}`,
           );
         const accounts = [{ name: null, called: account, settings: own, problem: null }];
-        const quiet = { ...io, stderr: silent, clock: { now: () => now } };
+        const quiet = { ...forServer(io), clock: { now: () => now } };
         const [main] = layoutOf(await questionOf(typed, accounts, quiet), false).plans;
         if (main === undefined) throw new Error('a report has a question');
         return main;

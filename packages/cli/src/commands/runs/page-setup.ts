@@ -16,7 +16,7 @@ import {
 } from '@call-attribution/settings';
 import { type Args, listIn } from '../../args.ts';
 import { UsageError } from '../../errors.ts';
-import { type Io, silent } from '../../io.ts';
+import { forServer, type Io } from '../../io.ts';
 import { contextOf } from '../typed/accounts.ts';
 import { checkedDefinitions } from '../typed/chosen-calls.ts';
 import { conditionsOf } from '../typed/filter.ts';
@@ -37,12 +37,10 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
     settings.accounts.length === 0
       ? [settings]
       : readAccountSettings('all', args, io).map((own) => own.settings);
-  const homesOf = (section: FileSection, name: string) =>
-    homes.filter((own) => own[section].has(name));
 
   // Spend and outcomes are on the page by names alone: other files are beside a terminal.
   const areNamed = (section: FileSection, typed = '') =>
-    listIn(typed).every((name) => homesOf(section, name).length > 0);
+    listIn(typed).every((name) => homesOf(homes, section, name).length > 0);
   const shown = [...all].filter(
     ([, { spend, outcomes }]) => areNamed('spend', spend) && areNamed('outcomes', outcomes),
   );
@@ -60,7 +58,7 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
     const files = async (account: string) => {
       const own = accountCalled(account, settings.accounts)?.name;
       const read = own === undefined ? settings : readStoredSettings(own, args, io);
-      const quiet = { ...io, stderr: silent };
+      const quiet = forServer(io);
       const spend = await spendOf(typed, [read], quiet);
       const named = [{ called: null, files: read.outcomes }];
       const outcomes = await outcomesOf(typed, named, read.timeZone?.value ?? null, quiet);
@@ -98,6 +96,10 @@ export async function pageSetupOf(args: Args, settings: Settings, io: Io): Promi
   };
 }
 
+/** The accounts that have a file of this name, or the settings without accounts. */
+const homesOf = (homes: readonly Settings[], section: FileSection, name: string): Settings[] =>
+  homes.filter((home) => home[section].has(name));
+
 /** What a file of spend may have amounts of: how it is typed, and what the page calls it. */
 const levels = [
   { field: 'ppc_campaign', by: 'campaign', title: 'campaigns' },
@@ -123,42 +125,40 @@ async function offeredReports(
   const offered: [string, NamedReport][] = [];
 
   const offer = (
+    section: FileSection,
+    file: string,
     files: NamedReport,
     fields: readonly string[],
-    { isOne, having }: { readonly isOne: boolean; readonly having: readonly Settings[] },
   ): void => {
-    const { spend, outcomes } = files;
+    const having = homesOf(homes, section, file);
     const accounts = having.map(({ account }) => account?.name ?? '').join();
-    const isKnown = (by: string) =>
-      own.some(
-        (each) =>
-          listIn(each.by ?? '').includes(by) &&
-          listIn((spend === undefined ? each.outcomes : each.spend) ?? '').includes(
-            spend ?? outcomes ?? '',
-          ),
+    const isOne = namesOf(section).length === 1;
+    const isSold = 'outcomes' in files;
+    for (const { field, by, title } of levels) {
+      const isKnown = own.some(
+        (report) =>
+          listIn(report.by ?? '').includes(by) && listIn(report[section] ?? '').includes(file),
       );
-    for (const { field, by, title } of levels)
-      if (fields.includes(field) && !isKnown(by))
-        offered.push([
-          `${by}:${spend ?? outcomes}`,
-          {
-            ...files,
-            ...(having.length === homes.length ? {} : { account: accounts }),
-            title: `What ${title} ${outcomes === undefined ? 'cost' : 'earn'}${isOne ? '' : ` (${spend ?? outcomes})`}`,
-            by,
-            measures: outcomes === undefined ? 'calls' : 'revenue,outcomes,calls',
-            order: spend === undefined ? 'revenue desc' : 'spend desc',
-            limit: '50',
-            period: 'last 30 days',
-            'include-extensions': 'true',
-            // With an exclusion there is no cost per call.
-            ...(spend === undefined ? {} : { 'no-exclude': 'true' }),
-          },
-        ]);
+      if (isKnown || !fields.includes(field)) continue;
+      const report: NamedReport = {
+        ...files,
+        ...(having.length === homes.length ? {} : { account: accounts }),
+        title: `What ${title} ${isSold ? 'earn' : 'cost'}${isOne ? '' : ` (${file})`}`,
+        by,
+        measures: isSold ? 'revenue,outcomes,calls' : 'calls',
+        order: `${section === 'spend' ? 'spend' : 'revenue'} desc`,
+        limit: '50',
+        period: 'last 30 days',
+        'include-extensions': 'true',
+        // With an exclusion there is no cost per call.
+        ...(section === 'spend' ? { 'no-exclude': 'true' } : {}),
+      };
+      offered.push([`${by}:${file}`, report]);
+    }
   };
 
   for (const spend of spent) {
-    const having = homes.filter((home) => home.spend.has(spend));
+    const having = homesOf(homes, 'spend', spend);
     const read = await spendOf(typedOf({ spend }), having.slice(0, 1), io).catch(
       (error: unknown) => {
         // Who opens the report is told what is wrong with its file.
@@ -170,18 +170,13 @@ async function offeredReports(
       having.every((home) => home.outcomes.has(name)),
     );
     const isSold = only !== undefined && others.length === 0;
-    offer(isSold ? { spend, outcomes: only } : { spend }, read?.[0]?.fields ?? ['ppc_campaign'], {
-      isOne: spent.length === 1,
-      having,
-    });
+    const files = isSold ? { spend, outcomes: only } : { spend };
+    offer('spend', spend, files, read?.[0]?.fields ?? ['ppc_campaign']);
   }
 
   if (spent.length === 0 || sold.length > 1)
     for (const outcomes of sold)
-      offer({ outcomes }, ['ppc_campaign', 'ppc_keywords'], {
-        isOne: sold.length === 1,
-        having: homes.filter((home) => home.outcomes.has(outcomes)),
-      });
+      offer('outcomes', outcomes, { outcomes }, ['ppc_campaign', 'ppc_keywords']);
 
   return offered;
 }

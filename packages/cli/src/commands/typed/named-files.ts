@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { FileSection, NamedFile, NamedFiles } from '@call-attribution/settings';
 import { UsageError } from '../../errors.ts';
-import { type Io, silent } from '../../io.ts';
+import { type Io, isForServer } from '../../io.ts';
 
 /** An account, and the files of a section that are known for it. */
 export interface FilesOfAccount {
@@ -53,7 +53,7 @@ function filesOf(
   if (known.length === accounts.length && known.length > 0)
     return known.map((file) => {
       // Only who is at the terminal is told where a file is, not who asks a server.
-      const shown = io.stderr === silent ? basename(file.path) : file.path;
+      const shown = isForServer(io) ? basename(file.path) : file.path;
       return { ...file, name, shown };
     });
   const without = accounts[own.indexOf(undefined)]?.called;
